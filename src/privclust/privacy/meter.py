@@ -1,0 +1,66 @@
+"""The meter of one fit: every query is debited before its noise is drawn.
+
+The meter compares the exact composition of all losses with the budget and raises before the query
+that would exceed it, so that no answer leaves that was not paid for. What it recorded becomes the
+privacy statement of the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+
+from privclust.budget import Budget
+from privclust.privacy.loss import NO_LOSS, Loss
+
+__all__ = ["BudgetExceededError", "Charge", "Meter"]
+
+
+class BudgetExceededError(RuntimeError):
+    """A query would cost more than what is left of the budget."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One query and what it cost."""
+
+    query: str
+    loss: Loss
+
+
+class Meter:
+    """Debits the queries of one fit from its budget.
+
+    Parameters
+    ----------
+    budget : Budget
+        What the fit may spend.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._charges: list[Charge] = []
+        self._spent = NO_LOSS
+        self._lock = Lock()
+
+    @property
+    def spent(self) -> Loss:
+        """The composition of all losses so far."""
+        return self._spent
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Every query so far, in order."""
+        return tuple(self._charges)
+
+    def charge(self, query: str, loss: Loss) -> None:
+        """Debit a query; raise, and debit nothing, if it does not fit the budget."""
+        with self._lock:
+            spent = self._spent + loss
+            if not self.budget.covers(spent):
+                raise BudgetExceededError(
+                    f"The query {query!r} does not fit into what is left of {self.budget}; "
+                    "nothing was asked. Raise epsilon or ask for less."
+                )
+            self._spent = spent
+            self._charges.append(Charge(query, loss))

@@ -1,0 +1,78 @@
+"""OpenDP as a noise source behind the same interface; ``pip install privclust[opendp]``.
+
+It is some hundred times slower than our own samplers and takes its scales as floats, which are
+rounded up here, so that noise is never smaller than asked for. Its use is a second opinion.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from privclust.privacy.noise.exact import Integers
+
+__all__ = ["OpenDPNoise"]
+
+
+class OpenDPNoise:
+    """Noise drawn by OpenDP's library, from the operating system's bits."""
+
+    private = True
+
+    def __init__(self) -> None:
+        try:
+            import opendp.prelude as opendp
+        except ImportError:
+            raise ImportError(
+                "OpenDPNoise needs OpenDP; install it with `pip install privclust[opendp]`."
+            ) from None
+        opendp.enable_features("contrib")
+        self._opendp: Any = opendp
+        self._integers = opendp.vector_domain(opendp.atom_domain(T="i64"))
+
+    def laplace(self, scale: Fraction, count: int) -> Integers:
+        """Draw discrete Laplace noise."""
+        metric = self._opendp.l1_distance(T="i64")
+        add = self._opendp.m.make_laplace(self._integers, metric, _above(scale))
+        return np.array(add([0] * count), np.int64)
+
+    def gaussian(self, variance: Fraction, count: int) -> Integers:
+        """Draw discrete Gaussian noise."""
+        metric = self._opendp.l2_distance(T="i64")
+        deviation = math.nextafter(math.sqrt(_above(variance)), math.inf)
+        add = self._opendp.m.make_gaussian(self._integers, metric, deviation)
+        return np.array(add([0] * count), np.int64)
+
+    def exponential_rows(self, scores: Integers, scale: Fraction) -> Integers:
+        """Run the exponential mechanism on each row of scores."""
+        return self.top_k_rows(scores, scale, 1)[:, 0]
+
+    def permute_and_flip_rows(self, scores: Integers, scale: Fraction) -> Integers:
+        """Run permute-and-flip on each row of scores."""
+        pick = self._opendp.m.make_noisy_max(
+            self._integers,
+            self._opendp.linf_distance(T="i64"),
+            self._opendp.max_divergence(),
+            _above(scale),
+        )
+        return np.array([pick(row) for row in scores.tolist()], np.int64)
+
+    def top_k_rows(self, scores: Integers, scale: Fraction, k: int) -> Integers:
+        """Run the exponential mechanism ``k`` times on each row, without replacement."""
+        pick = self._opendp.m.make_noisy_top_k(
+            self._integers,
+            self._opendp.linf_distance(T="i64"),
+            self._opendp.zero_concentrated_divergence(),
+            k,
+            _above(scale),
+        )
+        return np.array([pick(row) for row in scores.tolist()], np.int64).reshape(len(scores), k)
+
+
+def _above(value: Fraction) -> float:
+    """Return the smallest float that is at least ``value``."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
