@@ -3,7 +3,7 @@
 A mechanism is a frozen record of its noise and of the sensitivity it was made for. ``draw`` answers
 once; ``loss`` is the privacy loss of that answer, about data sets that are neighbours in the sense
 in which the sensitivity was derived. A mechanism knows nothing of rows: stating the neighbours and
-the sensitivity is the business of the query that makes it. Proofs: ``proofs/mechanisms.md``.
+the sensitivity is the business of the query that makes it. Proofs: one page each in ``proofs/``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each draw is first decided in floating point together with a bound on the error of that decision.
 Where the bound leaves the outcome open (about one draw in 10^8) the same random words go to the
 exact side in ``lazy.py``. So the outcome is always the one of infinite precision, at the speed of
-NumPy. Proofs, with the error bounds: ``proofs/samplers.md``.
+NumPy. Proofs, with the error bounds: ``proofs/float-filter.md``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A variate is a function of a uniform number U in [0, 1) of which the first words are known. Decimal
 arithmetic encloses the variate between two rational bounds; while the bounds leave the question
 open, one more word is drawn. Each answer is therefore the one that infinite precision would give.
-Proof: ``proofs/samplers.md``, section "The exact side".
+Proof: ``proofs/float-filter.md``, section "The exact side".
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+"""The meter debits first, and raises before a query that does not fit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privclust.budget import Budget
+from privclust.privacy.loss import Loss
+from privclust.privacy.meter import BudgetExceededError, Meter
+
+TENTH = Loss.of_pure(Fraction(1, 10))
+
+
+def test_a_budget_of_one_buys_ten_tenths_and_no_more():
+    meter = Meter(Budget(1))
+    for number in range(10):
+        meter.charge(f"count {number}", TENTH)
+    assert meter.spent.pure == 1
+    with pytest.raises(BudgetExceededError, match="'one too many' does not fit"):
+        meter.charge("one too many", Loss.of_pure(Fraction(1, 10**30)))
+    assert meter.spent.pure == 1
+    assert len(meter.charges) == 10
+
+
+def test_a_refused_query_leaves_no_trace():
+    meter = Meter(Budget(1))
+    with pytest.raises(BudgetExceededError):
+        meter.charge("too much", TENTH.times(11))
+    assert meter.charges == ()
+    meter.charge("fits", TENTH.times(10))
+
+
+def test_gaussian_noise_cannot_be_paid_for_in_pure_epsilon():
+    with pytest.raises(BudgetExceededError):
+        Meter(Budget(100)).charge("gaussian", Loss(None, Fraction(1, 10**6)))
+
+
+@given(st.lists(st.fractions(Fraction(1, 50), 1), max_size=40), st.sampled_from([0, 1e-6]))
+def test_spending_never_exceeds_the_budget(amounts, delta):
+    budget = Budget(2, delta)
+    meter = Meter(budget)
+    for amount in amounts:
+        loss = Loss(None if delta else amount, amount / 10)
+        before = meter.spent
+        try:
+            meter.charge("query", loss)
+        except BudgetExceededError:
+            assert not budget.covers(before + loss)
+            assert meter.spent == before
+        assert budget.covers(meter.spent)
+    assert meter.spent == Loss.total(charge.loss for charge in meter.charges)
+
+
+def test_threads_cannot_overspend():
+    meter = Meter(Budget(1))
+
+    def try_to_spend(_: int) -> bool:
+        try:
+            meter.charge("query", Loss.of_pure(Fraction(1, 100)))
+        except BudgetExceededError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(try_to_spend, range(400))) == 100
+    assert meter.spent.pure == 1
