@@ -20,6 +20,7 @@ from privclust.privacy.loss import Loss
 from privclust.privacy.noise import Integers, NoiseSource
 
 __all__ = [
+    "BallLaplace",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
@@ -112,6 +113,40 @@ class DiscreteGaussian:
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
         """Return the exact integers plus noise."""
         return exact + noise.gaussian(self.variance, exact.size).reshape(exact.shape)
+
+
+@dataclass(frozen=True)
+class BallLaplace:
+    """Noise of density ∝ exp(-‖x‖₂ / scale) on every row of a table of integer vectors.
+
+    Why this is private: neighbours change the rows by vectors whose Euclidean lengths add up to at
+    most ``length_sensitivity``, so the density of the noisy table changes by a factor of at most
+    exp(length_sensitivity / scale); rounding the noise to integers only processes the result.
+    """
+
+    scale: Fraction
+    length_sensitivity: Fraction
+
+    def __post_init__(self) -> None:
+        _check_positive(scale=self.scale, length_sensitivity=self.length_sensitivity)
+
+    @classmethod
+    def within(cls, share: Share, length_sensitivity: Fraction) -> BallLaplace:
+        """Return the mechanism with the least noise whose loss fits a share of pure ε."""
+        return cls(length_sensitivity / _amount(share, "pure"), length_sensitivity)
+
+    @property
+    def loss(self) -> Loss:
+        """The privacy loss of one draw."""
+        return Loss.of_pure(self.length_sensitivity / self.scale)
+
+    def standard_error(self, dimension: int) -> float:
+        """Return the standard deviation of each coordinate, up to the rounding."""
+        return float(self.scale) * math.sqrt(dimension + 1)
+
+    def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
+        """Return the exact vectors plus noise."""
+        return exact + noise.ball(self.scale, *exact.shape)
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,11 @@ class BudgetExceededError(RuntimeError):
 
 @dataclass(frozen=True)
 class Charge:
-    """One query and what it cost."""
+    """One query, what it cost, and the noise of its answer in words."""
 
     query: str
     loss: Loss
+    noise: str = ""
 
 
 class Meter:
@@ -53,7 +54,7 @@ class Meter:
         """Every query so far, in order."""
         return tuple(self._charges)
 
-    def charge(self, query: str, loss: Loss) -> None:
+    def charge(self, query: str, loss: Loss, noise: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""
         with self._lock:
             spent = self._spent + loss
@@ -63,4 +64,4 @@ class Meter:
                     "nothing was asked. Raise epsilon or ask for less."
                 )
             self._spent = spent
-            self._charges.append(Charge(query, loss))
+            self._charges.append(Charge(query, loss, noise))

@@ -30,6 +30,9 @@ class NoiseSource(Protocol):
     def gaussian(self, variance: Fraction, count: int) -> Integers:
         """Draw discrete Gaussian noise."""
 
+    def ball(self, scale: Fraction, count: int, dimension: int) -> Integers:
+        """Draw vectors with density ∝ exp(-‖x‖ / scale), rounded to integers."""
+
     def exponential_rows(self, scores: Integers, scale: Fraction) -> Integers:
         """Run the exponential mechanism on each row of scores."""
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
 from privclust.privacy.noise.lazy import (
     LazyExponential,
@@ -86,6 +87,15 @@ class ExactNoise:
         _check_scale(proposal)
         return _in_chunks(count, lambda wanted: self._gaussian_batch(variance, proposal, wanted))
 
+    def ball(self, scale: Fraction, count: int, dimension: int) -> Integers:
+        """Draw ``count`` vectors with density ∝ exp(-‖x‖ / scale), rounded to integers."""
+        _check_scale(scale)
+        _check_scale(scale * dimension)
+        height = max(1, _CHUNK // dimension)
+        sizes = [min(height, count - start) for start in range(0, count, height)]
+        parts = [self._ball_batch(scale, size, dimension) for size in sizes]
+        return np.concatenate(parts) if parts else np.empty((0, dimension), np.int64)
+
     def exponential_rows(self, scores: Integers, scale: Fraction) -> Integers:
         """Pick one column of each row with P(j) ∝ exp(score_j / scale)."""
         return _by_rows(scores, scale, lambda gaps: self._exponential_rows(gaps, scale))
@@ -153,6 +163,22 @@ class ExactNoise:
             exact_penalty = exact_distance**2 / (2 * variance)
             accepted[index] = exceeds(LazyExponential(self._lazy(words[index])), exact_penalty)
         return proposals[accepted][:wanted]
+
+    def _ball_batch(self, scale: Fraction, count: int, dimension: int) -> Integers:
+        per_vector = words_needed(dimension)
+        words = self.bits.words(count * per_vector).reshape(count, per_vector)
+        straight = dimension + (per_vector - dimension) // 2
+        variates, errors = self._exponentials(words[:, :straight])
+        turns: Floats = words[:, straight:].astype(np.float64) * 2.0**-64
+        value, error = filtered_vectors(
+            float(scale), dimension, variates, errors, turns, self.filter_error
+        )
+        low, high = np.floor(value - error + 0.5), np.floor(value + error + 0.5)
+        sure = (low == high).all(axis=1)
+        vectors = np.where(sure[:, None], low, 0).astype(np.int64)
+        for row in np.flatnonzero(~sure):
+            vectors[row] = certain_vector(scale, dimension, words[row], self.bits)
+        return vectors
 
     def _exponential_rows(self, gaps: Integers, scale: Fraction) -> Integers:
         """Invert the distribution function of each row at one uniform number."""

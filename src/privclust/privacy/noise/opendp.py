@@ -46,6 +46,15 @@ class OpenDPNoise:
         add = self._opendp.m.make_gaussian(self._integers, metric, deviation)
         return np.array(add([0] * count), np.int64)
 
+    def ball(self, scale: Fraction, count: int, dimension: int) -> Integers:
+        """Draw vectors of Laplace noise that protect as well as :meth:`ExactNoise.ball`.
+
+        OpenDP has no noise for the Euclidean norm; a vector of Euclidean length r has a sum of
+        absolute values of at most r √dimension, so Laplace noise larger by that factor will do.
+        """
+        root = Fraction(math.isqrt(dimension * 2**64 - 1) + 1, 2**32)  # rounded up
+        return self.laplace(scale * root, count * dimension).reshape(count, dimension)
+
     def exponential_rows(self, scores: Integers, scale: Fraction) -> Integers:
         """Run the exponential mechanism on each row of scores."""
         return self.top_k_rows(scores, scale, 1)[:, 0]

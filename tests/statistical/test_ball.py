@@ -1,0 +1,122 @@
+"""Vectors of ball noise follow their law, on both paths, and no other."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from distributions import counts_p_value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from privclust.budget import Budget
+from privclust.privacy.mechanisms import BallLaplace
+from privclust.privacy.noise import ExactNoise, SeededBits, ball
+from privclust.privacy.noise.lazy import LazyUniform
+from privclust.privacy.noise.opendp import OpenDPNoise
+
+WRONG = Fraction(105, 100)
+FITS, FAILS = 1e-3, 1e-9
+DRAWS = 200_000
+
+
+def seeded(filter_error: float | None = None) -> ExactNoise:
+    bits = SeededBits(11)
+    return ExactNoise(bits) if filter_error is None else ExactNoise(bits, filter_error)
+
+
+@given(
+    st.integers(1, 9),
+    st.fractions(Fraction(1, 9), 10**6) | st.integers(1, 2**40).map(Fraction),
+    st.sampled_from([1e-9, 1e-3, 1.0]),
+)
+@settings(deadline=None, max_examples=60)
+def test_both_paths_give_the_same_vector(dimension, scale, blown):
+    filtered = seeded().ball(scale, 8, dimension)
+    assert filtered.tolist() == seeded(blown).ball(scale, 8, dimension).tolist()
+
+
+def plane_probabilities(scale: float, width: int) -> np.ndarray:
+    """Integrate the density over the unit squares around the integer points."""
+    fine = 40
+    steps = (np.arange(fine) + 0.5) / fine - 0.5
+    axis = (np.arange(-width, width + 1)[:, None] + steps).ravel()
+    density = np.exp(-np.hypot(axis[:, None], axis[None, :]) / scale)
+    cells = density.reshape(2 * width + 1, fine, 2 * width + 1, fine).sum(axis=(1, 3))
+    return (cells / (fine**2 * 2 * math.pi * scale**2)).ravel()
+
+
+def test_rounded_vectors_in_the_plane_have_the_integrated_probabilities():
+    scale, width = Fraction(3, 2), 40
+    expected = plane_probabilities(float(scale), width)
+    assert expected.sum() == pytest.approx(1, abs=1e-6)
+    assert plane_p_value(seeded().ball(scale, DRAWS, 2), expected, width) > FITS
+    assert plane_p_value(seeded().ball(scale * WRONG, DRAWS, 2), expected, width) < FAILS
+
+
+def plane_p_value(vectors: np.ndarray, expected: np.ndarray, width: int) -> float:
+    assert np.abs(vectors).max() <= width
+    codes = (vectors[:, 0] + width) * (2 * width + 1) + vectors[:, 1] + width
+    return counts_p_value(np.bincount(codes, minlength=len(expected)), expected)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 8, 33])
+def test_lengths_follow_the_gamma_law_of_their_scale(dimension):
+    scale = Fraction(10**7)
+    for factor, fits in ((1, True), (WRONG, False)):
+        vectors = seeded().ball(scale * factor, 50_000, dimension) / float(scale)
+        p_value = stats.kstest(np.linalg.norm(vectors, axis=1), "gamma", (dimension,)).pvalue
+        assert (p_value > FITS) if fits else (p_value < FAILS)
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 8, 33])
+def test_directions_are_uniform(dimension):
+    """A squared coordinate of a uniform direction is beta distributed, with a random sign."""
+    vectors = seeded().ball(Fraction(10**7), 30_000, dimension).astype(float)
+    directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for column in (0, 1, dimension - 1):
+        law = (0.5, (dimension - 1) / 2)
+        assert stats.kstest(directions[:, column] ** 2, "beta", law).pvalue > 1e-4
+        positives = int((directions[:, column] > 0).sum())
+        assert stats.binomtest(positives, len(directions)).pvalue > 1e-4
+    correlation = np.corrcoef(directions.T)
+    assert np.abs(correlation - np.eye(dimension)).max() < 5 / math.sqrt(len(directions))
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_the_circle_is_enclosed(word):
+    (low_c, high_c), (low_s, high_s) = ball._circle(LazyUniform(word, 64, SeededBits(0)))
+    angle = 2 * math.pi * (word / 2**64)
+    assert float(low_c) - 1e-14 <= math.cos(angle) <= float(high_c) + 1e-14
+    assert float(low_s) - 1e-14 <= math.sin(angle) <= float(high_s) + 1e-14
+    assert 0 < high_c - low_c < Fraction(1, 2**59)
+
+
+def test_numpy_circle_functions_are_within_the_error_that_the_proof_assumes():
+    generator = np.random.default_rng(0)
+    words = generator.integers(0, 2**64, 3000, dtype=np.uint64)
+    turns = words.astype(float) * 2.0**-64
+    for word, cosine, sine in zip(
+        words, np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns), strict=True
+    ):
+        (low_c, high_c), (low_s, high_s) = ball._circle(LazyUniform(int(word), 64, SeededBits(0)))
+        assert abs(cosine - float((low_c + high_c) / 2)) < 27 * 2.0**-53
+        assert abs(sine - float((low_s + high_s) / 2)) < 27 * 2.0**-53
+
+
+def test_the_mechanism_costs_its_share_and_adds_the_stated_noise():
+    share = Budget("0.3").whole
+    mechanism = BallLaplace.within(share, Fraction(1000))
+    assert mechanism.loss.pure == share.amount
+    exact = np.arange(12_000).reshape(-1, 6)
+    errors = mechanism.draw(exact, seeded()) - exact
+    assert errors.std() == pytest.approx(mechanism.standard_error(6), rel=0.03)
+
+
+def test_opendp_offers_vectors_that_protect_as_well():
+    vectors = OpenDPNoise().ball(Fraction(100), 4000, 4)
+    assert vectors.shape == (4000, 4)
+    assert vectors.std() == pytest.approx(100 * math.sqrt(2 * 4), rel=0.1)
