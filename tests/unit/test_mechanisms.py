@@ -166,8 +166,8 @@ def test_draws_keep_the_shape_and_add_the_stated_noise():
     ):
         errors = mechanism.draw(exact, noise) - exact
         assert errors.shape == exact.shape
-        assert errors.std() == pytest.approx(mechanism.standard_error, rel=0.02)
-        assert abs(errors.mean()) < 5 * mechanism.standard_error / np.sqrt(exact.size)
+        assert errors.std() == pytest.approx(mechanism.standard_error(), rel=0.02)
+        assert abs(errors.mean()) < 5 * mechanism.standard_error() / np.sqrt(exact.size)
 
 
 def test_selections_return_the_best_column_when_privacy_is_cheap():

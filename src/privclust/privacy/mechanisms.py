@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from privclust.privacy.loss import Loss
 from privclust.privacy.noise import Integers, NoiseSource
 
 __all__ = [
+    "AdditiveNoise",
     "BallLaplace",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -29,7 +30,10 @@ __all__ = [
     "PermuteAndFlip",
     "additive_noise",
     "selection",
+    "vector_noise",
 ]
+
+AdditiveNoise: TypeAlias = "BallLaplace | DiscreteGaussian | DiscreteLaplace"
 
 
 class Mechanism(Protocol):
@@ -68,9 +72,8 @@ class DiscreteLaplace:
         """The privacy loss of one draw."""
         return Loss.of_pure(self.l1_sensitivity / self.scale)
 
-    @property
-    def standard_error(self) -> float:
-        """The standard deviation of the noise on each coordinate."""
+    def standard_error(self, dimension: int = 1) -> float:
+        """Return the standard deviation of each coordinate, whatever the dimension."""
         # 2 p / (1 - p)² with p = exp(-1/scale), written so that a large scale loses no digits.
         return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 700.0)))
 
@@ -105,9 +108,8 @@ class DiscreteGaussian:
         """The privacy loss of one draw."""
         return Loss(None, self.squared_l2_sensitivity / (2 * self.variance))
 
-    @property
-    def standard_error(self) -> float:
-        """A bound on the standard deviation of the noise; all but equal to it from variance 1."""
+    def standard_error(self, dimension: int = 1) -> float:
+        """Return a bound on the standard deviation of each coordinate, tight from variance 1."""
         return math.sqrt(self.variance)
 
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
@@ -140,7 +142,7 @@ class BallLaplace:
         """The privacy loss of one draw."""
         return Loss.of_pure(self.length_sensitivity / self.scale)
 
-    def standard_error(self, dimension: int) -> float:
+    def standard_error(self, dimension: int = 1) -> float:
         """Return the standard deviation of each coordinate, up to the rounding."""
         return float(self.scale) * math.sqrt(dimension + 1)
 
@@ -270,6 +272,16 @@ def additive_noise(
     if share.currency == "pure":
         return DiscreteLaplace.within(share, l1_sensitivity)
     return DiscreteGaussian.within(share, squared_l2_sensitivity)
+
+
+def vector_noise(share: Share, *, length_sensitivity: Fraction) -> BallLaplace | DiscreteGaussian:
+    """Return the noise for integer vectors whose lengths change by at most so much in all.
+
+    The Euclidean norm of all changes together is at most the sum of their lengths.
+    """
+    if share.currency == "pure":
+        return BallLaplace.within(share, length_sensitivity)
+    return DiscreteGaussian.within(share, length_sensitivity**2)
 
 
 def selection(share: Share, *, score_range: Fraction) -> PermuteAndFlip | Exponential:

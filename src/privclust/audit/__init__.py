@@ -1,0 +1,41 @@
+"""Empirical privacy audit: does a mechanism lose more privacy than it claims?
+
+Only public names live here. ``audit`` is the entry; the generators and suites make the
+neighbouring data sets that it runs a mechanism on.
+"""
+
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import (
+    NeighbourPair,
+    duplicate_mass,
+    emptied_cluster,
+    emptied_row,
+    far_outlier,
+    fewer_rows_than_clusters,
+    missing_value,
+    one_entry,
+    rare_category,
+    single_row,
+)
+from privclust.audit.report import AuditReport, Verdict, Witness
+from privclust.audit.suites import matrix_pairs, point_pairs, table_pairs
+
+__all__ = [
+    "AuditReport",
+    "NeighbourPair",
+    "Verdict",
+    "Witness",
+    "audit",
+    "duplicate_mass",
+    "emptied_cluster",
+    "emptied_row",
+    "far_outlier",
+    "fewer_rows_than_clusters",
+    "matrix_pairs",
+    "missing_value",
+    "one_entry",
+    "point_pairs",
+    "rare_category",
+    "single_row",
+    "table_pairs",
+]

@@ -1,0 +1,269 @@
+"""Pairs of neighbouring data sets on which mechanisms tend to fail.
+
+Each generator returns one :class:`NeighbourPair` that differs in exactly one record: a row that is
+added (unit ``"add-remove-row"``), a row that is replaced (``"replace-row"``), or one entry of a
+matrix (``"matrix-entry"``). Rows are NumPy arrays of shape (rows, columns), of floats for points
+and of objects for tables; :meth:`NeighbourPair.map` turns them into other forms. ``suites`` builds
+whole collections of pairs from public facts alone.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "NeighbourPair",
+    "RowUnit",
+    "Unit",
+    "duplicate_mass",
+    "emptied_cluster",
+    "emptied_row",
+    "far_outlier",
+    "fewer_rows_than_clusters",
+    "missing_value",
+    "one_entry",
+    "rare_category",
+    "single_row",
+]
+
+RowUnit = Literal["add-remove-row", "replace-row"]
+Unit = Literal["add-remove-row", "replace-row", "matrix-entry"]
+Rows = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourPair:
+    """Two data sets that differ in one record.
+
+    Attributes
+    ----------
+    name : str
+        What is special about the pair; shown in the witness of an audit.
+    left, right : object
+        The data sets.
+    unit : {"add-remove-row", "replace-row", "matrix-entry"} or None
+        What the pair is a neighbouring pair for; None when only its maker knows.
+    """
+
+    name: str
+    left: Any
+    right: Any
+    unit: Unit | None = None
+
+    def map(self, convert: Callable[[Any], Any]) -> NeighbourPair:
+        """Return the pair with both data sets converted, for instance to data frames."""
+        return NeighbourPair(self.name, convert(self.left), convert(self.right), self.unit)
+
+
+def far_outlier(
+    points: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    *,
+    distance: float = 0.0,
+    unit: RowUnit = "add-remove-row",
+) -> NeighbourPair:
+    """Add one row as far from the others as the box allows, or farther.
+
+    Parameters
+    ----------
+    points : array-like of shape (rows, features)
+    lower, upper : array-like of shape (features,)
+        The declared bounds.
+    distance : float, default=0
+        How far beyond the bounds, in sides of the box; above zero it tests the clipping.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether the outlier is added or replaces the last row.
+    """
+    rows = _rows(points)
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    mass_is_low = rows.mean(axis=0) < (low + high) / 2
+    beyond = distance * (high - low)
+    outlier = np.where(mass_is_low, high + beyond, low - beyond)
+    name = "far outlier" if distance == 0 else "outlier beyond the bounds"
+    return _one_row_more(name, rows, outlier, unit)
+
+
+def emptied_cluster(
+    centres: ArrayLike, *, copies: int = 8, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Let the last cluster hold a single row on the right and none on the left.
+
+    Parameters
+    ----------
+    centres : array-like of shape (clusters, columns)
+        One row for each cluster; all but the last are repeated.
+    copies : int, default=8
+        Rows in each of the other clusters.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether the lone row is added or replaces a row of the cluster before it.
+    """
+    rows = _rows(centres)
+    return _one_row_more("emptied cluster", np.repeat(rows[:-1], copies, axis=0), rows[-1], unit)
+
+
+def duplicate_mass(
+    row: ArrayLike, other: ArrayLike, *, copies: int = 20, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Let all rows be the same but one on the right.
+
+    Parameters
+    ----------
+    row : array-like of shape (columns,)
+        The row of which there are ``copies``.
+    other : array-like of shape (columns,)
+        The last row on the right; with ``unit="add-remove-row"`` it may be ``row`` itself.
+    copies : int, default=20
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether ``other`` is added or replaces one copy.
+    """
+    mass = np.repeat(_row(row), copies, axis=0)
+    return _one_row_more("duplicate mass", mass, _row(other)[0], unit)
+
+
+def missing_value(
+    rows: ArrayLike, column: int, *, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Add one row that lacks a value: NaN among numbers, None in a table.
+
+    Parameters
+    ----------
+    rows : array-like of shape (rows, columns)
+    column : int
+        Where the value is missing; the other values are those of the first row.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether the row is added or replaces the last one.
+    """
+    rows = _rows(rows)
+    incomplete = rows[0].copy()
+    incomplete[column] = None if rows.dtype == object else np.nan
+    return _one_row_more("missing value", rows, incomplete, unit)
+
+
+def rare_category(
+    table: ArrayLike, column: int, category: object, *, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Add one row with a category that no other row has.
+
+    Parameters
+    ----------
+    table : array-like of shape (rows, columns)
+    column : int
+    category : object
+        A value that does not occur in ``column``. The other values are those of the first row.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether the row is added or replaces the last one.
+    """
+    rows = np.array(table, dtype=object)
+    if category in rows[:, column].tolist():
+        raise ValueError(f"The table already has {category!r} in column {column}; choose another.")
+    rare = rows[0].copy()
+    rare[column] = category
+    return _one_row_more("rare category", rows, rare, unit)
+
+
+def single_row(row: ArrayLike, other: ArrayLike | None = None) -> NeighbourPair:
+    """Set one row against none, or against one other row.
+
+    Parameters
+    ----------
+    row : array-like of shape (columns,)
+        The only row on the right.
+    other : array-like of shape (columns,) or None, default=None
+        The only row on the left. With None there is no row on the left and the unit of the pair
+        is ``"add-remove-row"``, else it is ``"replace-row"``.
+    """
+    right = _row(row)
+    if other is None:
+        return NeighbourPair("single row", right[:0], right, "add-remove-row")
+    return _one_row_more("single row", _row(other), right[0], "replace-row")
+
+
+def fewer_rows_than_clusters(
+    rows: ArrayLike, n_clusters: int, *, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Leave one row fewer than there are clusters on the left.
+
+    Parameters
+    ----------
+    rows : array-like of shape (at least n_clusters, columns)
+        Rows to take; the first ``n_clusters`` are used.
+    n_clusters : int
+        At least 2.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether one row is added, so that the right has exactly enough, or the last is replaced.
+    """
+    rows = _rows(rows)
+    if not 2 <= n_clusters <= len(rows):
+        raise ValueError(
+            f"n_clusters must be at least 2 and at most the {len(rows)} rows given, "
+            f"got {n_clusters}; pass more rows."
+        )
+    name = "fewer rows than clusters"
+    return _one_row_more(name, rows[: n_clusters - 1], rows[n_clusters - 1], unit)
+
+
+def one_entry(matrix: ArrayLike, row: int, column: int, *, change: int = 1) -> NeighbourPair:
+    """Change one entry of a matrix of counts; the unit is ``"matrix-entry"``.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (rows, columns)
+    row, column : int
+        Which entry.
+    change : int, default=1
+        What is added to it on the right; not zero.
+    """
+    left = np.array(matrix)
+    right = left.copy()
+    right[row, column] += change
+    if change == 0 or right[row, column] < 0:
+        raise ValueError("change must not be zero and must leave the entry at zero or above.")
+    return NeighbourPair("one matrix entry", left, right, "matrix-entry")
+
+
+def emptied_row(matrix: ArrayLike, row: int) -> NeighbourPair:
+    """Empty a row of a matrix of counts on the left and leave it one count on the right.
+
+    The unit is ``"matrix-entry"``.
+    """
+    left = np.array(matrix)
+    left[row] = 0
+    pair = one_entry(left, row, 0)
+    return NeighbourPair("emptied matrix row", pair.left, pair.right, pair.unit)
+
+
+def _rows(rows: Any) -> Rows:
+    """Return a new 2-D array: of floats if all values are numbers, else of objects."""
+    array = np.array(rows, dtype=object)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Rows must form an array of shape (rows, columns), got shape {array.shape}."
+        )
+    is_table = isinstance(rows, np.ndarray) and rows.dtype == object
+    is_numeric = all(isinstance(value, numbers.Number) for value in array.flat)
+    return array.astype(float) if is_numeric and not is_table else array
+
+
+def _row(row: Any) -> Rows:
+    """Return a single row in two dimensions."""
+    return _rows(row[np.newaxis] if isinstance(row, np.ndarray) else [row])
+
+
+def _one_row_more(name: str, rows: Rows, special: Rows, unit: RowUnit) -> NeighbourPair:
+    """Pair ``rows`` with the data set where ``special`` is added or replaces the last row."""
+    if unit not in ("add-remove-row", "replace-row"):
+        raise ValueError(f'unit must be "add-remove-row" or "replace-row" for rows, got {unit!r}.')
+    if unit == "add-remove-row":
+        return NeighbourPair(name, rows, np.concatenate([rows, special[np.newaxis]]), unit)
+    if len(rows) == 0 or rows[-1].tolist() == special.tolist():
+        raise ValueError(
+            f"There is no other row to replace for the pair {name!r}; change the rows."
+        )
+    return NeighbourPair(name, rows, np.concatenate([rows[:-1], special[np.newaxis]]), unit)

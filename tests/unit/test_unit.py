@@ -1,0 +1,83 @@
+"""Privacy units: how many rows a step between neighbours changes, and what is said about it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privclust.unit import AddRemoveRow, Person, ReplaceRow, unit_from
+
+units = st.one_of(
+    st.just(AddRemoveRow()),
+    st.just(ReplaceRow()),
+    st.builds(Person, st.text(min_size=1), st.integers(1, 10**6)),
+)
+
+
+def test_rows_changed_between_neighbours():
+    assert AddRemoveRow().rows_changed == 1
+    assert ReplaceRow().rows_changed == 2
+    assert Person("id", 5).rows_changed == 5
+
+
+def test_descriptions_say_what_is_protected():
+    assert AddRemoveRow().describe() == (
+        "Adding or removing any one row changes the chance of any published result by no more "
+        "than the stated privacy loss."
+    )
+    assert ReplaceRow().describe().startswith("Replacing any one row by another changes")
+    assert "number of rows is not protected" in ReplaceRow().describe()
+    assert "all rows of any one person (known by the column 'pid'" in Person("pid", 3).describe()
+    assert "at most 3 rows count" in Person("pid", 3).describe()
+    assert "at most 1 row counts" in Person("pid", 1).describe()
+
+
+def test_short_names_stand_for_units():
+    assert unit_from("add-remove-row") == AddRemoveRow()
+    assert unit_from("replace-row") == ReplaceRow()
+    assert AddRemoveRow() != ReplaceRow()
+
+
+@given(units)
+def test_units_survive_plain_data_and_pickle(unit):
+    assert unit_from(unit) is unit
+    assert unit_from(unit.to_dict()) == unit
+    assert unit.to_dict()["name"] == unit.name
+    assert pickle.loads(pickle.dumps(unit)) == unit
+    assert hash(unit_from(unit.to_dict())) == hash(unit)
+
+
+def test_units_are_frozen_and_plain():
+    person = Person("id", np.int64(3))
+    assert type(person.max_rows) is int
+    with pytest.raises(AttributeError):
+        person.max_rows = 4
+
+
+@pytest.mark.parametrize(
+    ("make", "part"),
+    [
+        (lambda: Person("", 1), "id column must be named"),
+        (lambda: Person(3, 1), "id column must be named"),
+        (lambda: Person("id", 0), "at least 1, got 0"),
+        (lambda: Person("id", True), "at least 1, got True"),
+        (lambda: Person("id", 1.5), "at least 1, got 1.5"),
+        (lambda: unit_from("row"), "Unknown privacy unit 'row'"),
+        (lambda: unit_from(None), "Unknown privacy unit None"),
+        (lambda: unit_from([]), "Unknown privacy unit"),
+        (lambda: unit_from({}), "Unknown privacy unit"),
+        (lambda: unit_from({"name": []}), "Unknown privacy unit"),
+        (lambda: unit_from("person"), "needs an id column and a bound"),
+        (lambda: unit_from({"name": "person"}), "wrong parameters"),
+        (lambda: unit_from({"name": "replace-row", "max_rows": 1}), "wrong parameters"),
+    ],
+)
+def test_a_bad_unit_is_refused_in_one_sentence(make, part):
+    with pytest.raises(ValueError, match=part) as caught:
+        make()
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert ". " not in message
+    assert "; " in message
