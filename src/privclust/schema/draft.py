@@ -1,0 +1,96 @@
+"""A first schema from a sample that its owner declares public.
+
+Bounds and categories taken from private rows would publish their extremes, so nothing else in the
+library calls this, and the schema that results says where it comes from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.schema.facts import Box, Categories, Fact, SchemaError
+from privclust.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.data.sources import Block
+
+__all__ = ["NOTE", "draft"]
+
+NOTE = "drafted from a public sample; check every bound"
+_MOST_CATEGORIES = 100
+
+
+def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schema:
+    """Draft a schema from the first rows of a public sample.
+
+    Numbers get a Box, rounded outwards to two digits of their range; text and booleans get the
+    categories seen, with one more for all others. Where the sample has missing values, numbers
+    are put in the middle of the Box and categories get one for missing values.
+
+    Parameters
+    ----------
+    sample : data frame, array or path
+        Anything that :func:`privclust.data.sources.open_rows` reads. It must be PUBLIC.
+    rows : int, default=1000
+        How many rows of the sample to look at.
+    ignore : sequence of str
+        Columns to leave out.
+    """
+    from privclust.data.sources import open_rows
+
+    with open_rows(sample, ignore=ignore, block_rows=rows) as source:
+        block = next(source.blocks())
+    return Schema([(name, _fact(block, name)) for name in block.names], note=NOTE)
+
+
+def _fact(block: Block, name: str) -> Fact:
+    from privclust.data.sources import DataError
+
+    if block.column(name).type == "bool":
+        return Categories([False, True], missing=_missing(block.column(name).null_count))
+    try:
+        return _box(block.numbers([name])[:, 0], name)
+    except DataError:
+        return _categories(block, name)
+
+
+def _box(values: npt.NDArray[np.float64], name: str) -> Box:
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        raise SchemaError(f"Column {name!r} has no values in the sample; declare it by hand.")
+    low, high = _rounded_outwards(float(finite.min()), float(finite.max()))
+    missing = bool(np.isnan(values).any())
+    return Box(low, high, low + (high - low) / 2) if missing else Box(low, high)
+
+
+def _rounded_outwards(low: float, high: float) -> tuple[float, float]:
+    """Round to two digits of the range; a constant gets a range of its own size around it."""
+    width = high - low or abs(low) or 1.0
+    exponent = math.floor(math.log10(width)) - 1
+    step = 10.0**exponent
+    if low == high:
+        low, high = low - width / 2, high + width / 2
+    # Written as decimals, the bounds print as short as they are.
+    return float(f"{math.floor(low / step)}e{exponent}"), float(
+        f"{math.ceil(high / step)}e{exponent}"
+    )
+
+
+def _categories(block: Block, name: str) -> Categories:
+    column = block.column(name, "text")
+    values = sorted(column.drop_null().unique().to_pylist())
+    if len(values) > _MOST_CATEGORIES:
+        raise SchemaError(
+            f"Column {name!r} has more than {_MOST_CATEGORIES} categories in the sample; "
+            "leave it out or declare it by hand."
+        )
+    return Categories(values, missing=_missing(column.null_count), unknown="other")
+
+
+def _missing(count: int) -> Any:
+    return "category" if count else "error"

@@ -1,0 +1,128 @@
+"""Schema files: JSON and TOML text to and from plain dicts, with one-sentence errors.
+
+TOML is read by the standard library, which cannot write it; a schema has a fixed shape (a note,
+one table per column, one for the ball), so the writer here is a few lines and needs no dependency.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from privclust.schema.facts import SchemaError
+
+__all__ = ["load", "parse_json", "parse_toml", "save", "toml_text"]
+
+T = TypeVar("T")
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def load(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the content of a ``.json`` or ``.toml`` file."""
+    parse = _by_suffix(path, {".json": parse_json, ".toml": parse_toml})
+    try:
+        # Editors on some systems put a byte order mark in front.
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise SchemaError(f"Schema file '{path}' was not found; check the path.") from None
+    except (OSError, UnicodeDecodeError):
+        raise SchemaError(
+            f"Schema file '{path}' cannot be read as UTF-8 text; check the file."
+        ) from None
+    return parse(text)
+
+
+def save(path: str | PathLike[str], writers: Mapping[str, Callable[[], str]]) -> None:
+    """Write the text that the writer for the file's suffix returns."""
+    text = _by_suffix(path, writers)()
+    try:
+        Path(path).write_bytes(text.encode("utf-8"))
+    except OSError:
+        raise SchemaError(
+            f"Schema file '{path}' cannot be written; choose a writable place."
+        ) from None
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """Return the object in a JSON text; a repeated key is an error, not the last one wins."""
+    content = _parsed("JSON", partial(json.loads, object_pairs_hook=_no_repeats), text)
+    if not isinstance(content, dict):
+        raise SchemaError("The schema must be a JSON object; put it in braces.")
+    return content
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the table in a TOML text."""
+    content: dict[str, Any] = _parsed("TOML", tomllib.loads, text)
+    return content
+
+
+def toml_text(document: Mapping[str, Any]) -> str:
+    """Return the TOML text of a schema's plain structure."""
+    lines: list[str] = []
+    if note := document.get("note"):
+        lines += [f"# {_comment(note)}", f"note = {_value(note)}", ""]
+    for name, entry in document["columns"].items():
+        lines += _section(f"columns.{_key(name)}", entry)
+    if ball := document.get("ball"):
+        lines += _section("ball", ball)
+    return "\n".join(lines)
+
+
+def _section(title: str, entry: Mapping[str, Any]) -> list[str]:
+    return [f"[{title}]", *(f"{key} = {_value(value)}" for key, value in entry.items()), ""]
+
+
+def _value(value: str | bool | int | float | list[Any]) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are TOML's, except that JSON leaves DEL as it is and TOML forbids it.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
+
+
+def _comment(note: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in note)
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise SchemaError(f"{key!r} is declared twice in the schema; remove one of them.")
+        table[key] = value
+    return table
+
+
+def _parsed(language: str, parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except SchemaError:
+        raise
+    except (ValueError, RecursionError) as error:
+        # The parser's own words, without a full stop: ours stay one sentence.
+        said = str(error).rstrip(".")
+        raise SchemaError(f"The schema is not valid {language} ({said}); correct it.") from None
+
+
+def _by_suffix(path: str | PathLike[str], choices: Mapping[str, T]) -> T:
+    suffix = Path(path).suffix.lower()
+    if suffix not in choices:
+        raise SchemaError(f"Schema file '{path}' must end in .json or .toml; rename it.")
+    return choices[suffix]
