@@ -13,6 +13,7 @@ from typing import Any
 
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge, Meter
+from privclust.unit import Unit
 
 __all__ = ["PrivacyStatement"]
 
@@ -49,11 +50,19 @@ class PrivacyStatement:
 
     @classmethod
     def from_meter(
-        cls, meter: Meter, *, unit: Mapping[str, Any], protects: str, private: bool
+        cls, meter: Meter, *, unit: Unit, private: bool, receipt: str | None = None
     ) -> PrivacyStatement:
         """Return the statement of the fit that ``meter`` debited."""
         budget = meter.budget
-        return cls(budget.epsilon, budget.delta, dict(unit), protects, meter.charges, private)
+        return cls(
+            budget.epsilon,
+            budget.delta,
+            unit.to_dict(),
+            unit.describe(),
+            meter.charges,
+            private,
+            receipt,
+        )
 
     @property
     def spent(self) -> Loss:

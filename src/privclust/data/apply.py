@@ -1,0 +1,43 @@
+"""Applying public centres to rows that the caller holds: labels and distances of those rows.
+
+Nothing here is noisy and nothing is released: the answers are about single rows and go back to
+whoever brought them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.data.encode import Domain, Floats
+from privclust.data.sources import RowSource
+
+__all__ = ["distances_to", "nearest_labels", "squared_distance_sum"]
+
+
+def distances_to(source: RowSource, domain: Domain, centres: Floats) -> Floats:
+    """Return the distance of each row to each centre, in the units of the data."""
+    return np.concatenate([np.sqrt(squares) for squares in _squares(source, domain, centres)])
+
+
+def nearest_labels(source: RowSource, domain: Domain, centres: Floats) -> NDArray[np.int32]:
+    """Return the index of the nearest centre of each row."""
+    parts = [squares.argmin(axis=1) for squares in _squares(source, domain, centres)]
+    return np.concatenate(parts).astype(np.int32)
+
+
+def squared_distance_sum(source: RowSource, domain: Domain, centres: Floats) -> float:
+    """Return the sum over the rows of the squared distance to the nearest centre."""
+    return float(sum(squares.min(axis=1).sum() for squares in _squares(source, domain, centres)))
+
+
+def _squares(source: RowSource, domain: Domain, centres: Floats) -> Iterator[Floats]:
+    """Yield the squared distances of blocks of rows, as the model measures them."""
+    # Around the center of the domain, so that a large offset common to all rows costs no digits.
+    targets = (centres - domain.center) / domain.widths
+    for block in source.blocks():
+        rows = (domain.complete(block.numbers()) - domain.center) / domain.widths
+        squares = (rows**2).sum(axis=1)[:, None] - 2 * rows @ targets.T + (targets**2).sum(axis=1)
+        yield np.maximum(squares, 0)

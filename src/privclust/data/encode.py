@@ -1,0 +1,153 @@
+"""From rows to the public integer grid: clip, centre, scale, round; each row by itself.
+
+The grid is fixed by the schema alone. The declared domain becomes a ball of radius one, and a row
+becomes a vector of integers, multiples of 2^-20 of that radius. Everything that is computed from
+grid rows afterwards is exact integer arithmetic, held in float64, where integers below 2^53 are
+exact: the order of summation, the blocks and the threads make no difference to a single bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.data.sources import DataError
+from privclust.schema import Box, Schema, SchemaError
+
+__all__ = ["GRID_RADIUS", "Domain", "Floats", "clip_to_ball"]
+
+Floats = NDArray[np.float64]
+
+# The radius of the declared domain, in grid steps.
+GRID_RADIUS = 2**20
+
+# Rounding in the last place must never let a clipped row leave the ball.
+_INWARD = 1 - 2.0**-50
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The declared region of numeric rows, mapped to the ball of radius one around the origin.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The numeric columns.
+    low, high : ndarray of shape (n_features,)
+        Declared bounds; rows are clipped to them.
+    widths : ndarray of shape (n_features,)
+        The unit of each column: 1, or the declared width if distances are to be rescaled.
+    center : ndarray of shape (n_features,)
+        What becomes the origin.
+    radius : float
+        The distance from the center, in the units above, that becomes one.
+    fill : ndarray of shape (n_features,)
+        What stands for a missing number; NaN where a missing number is an error.
+    within_ball : bool
+        Whether rows must also be clipped to the radius, because a Ball was declared; the corners
+        of the box alone lie at the radius by definition.
+    """
+
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+    widths: Floats
+    center: Floats
+    radius: float
+    fill: Floats
+    within_ball: bool
+
+    @classmethod
+    def from_schema(cls, schema: Schema, *, rescale: bool = False) -> Domain:
+        """Return the domain of a schema of numeric columns."""
+        boxes = [fact for fact in schema.columns.values() if isinstance(fact, Box)]
+        if schema.categorical:
+            raise SchemaError(
+                f"Column {schema.categorical[0]!r} is declared as categorical, but points need "
+                "numbers; drop it or declare a Box."
+            )
+        if rescale and schema.ball is not None:
+            raise SchemaError("A schema with a Ball cannot be rescaled; drop one of the two.")
+        low, high = schema.low, schema.high
+        widths = high - low if rescale else np.ones(len(boxes))
+        if schema.ball is not None:
+            center, radius = np.array(schema.ball.center), float(schema.ball.radius)
+        else:
+            center = low / 2 + high / 2
+            radius = float(np.linalg.norm((high - low) / widths)) / 2
+        fill = [np.nan if box.missing == "error" else box.missing for box in boxes]
+        return cls(
+            schema.numeric,
+            low,
+            high,
+            widths,
+            center,
+            radius,
+            np.array(fill, np.float64),
+            schema.ball is not None,
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @cached_property
+    def _steps_per_unit(self) -> Floats:
+        return GRID_RADIUS / (self.widths * self.radius)
+
+    def to_unit_ball(self, points: Floats) -> Floats:
+        """Map public points from the units of the data to the unit ball."""
+        return (points - self.center) / (self.widths * self.radius)
+
+    def to_data_units(self, points: Floats) -> Floats:
+        """Map points of the unit ball back to the units of the data."""
+        return points * (self.widths * self.radius) + self.center
+
+    def box_in_unit_ball(self) -> tuple[Floats, Floats]:
+        """Return the declared bounds as they lie in the unit ball."""
+        return self.to_unit_ball(self.low), self.to_unit_ball(self.high)
+
+    def to_grid(self, rows: Floats) -> Floats:
+        """Return rows as integers, ``GRID_RADIUS`` from the origin at most, up to rounding."""
+        grid = np.clip(self.complete(rows), self.low, self.high)
+        grid -= self.center
+        grid *= self._steps_per_unit
+        np.rint(grid, out=grid)
+        return clip_to_ball(grid, GRID_RADIUS) if self.within_ball else grid
+
+    def complete(self, rows: Floats) -> Floats:
+        """Fill in missing numbers by the declared rule."""
+        if np.isfinite(rows).all():
+            return rows
+        infinite = np.isinf(rows).any(axis=0)
+        if infinite.any():
+            raise DataError(
+                f"Column {self.names[int(infinite.argmax())]!r} holds an infinite number "
+                "(infinity); replace it by a finite one."
+            )
+        filled = np.where(np.isnan(rows), self.fill, rows)
+        missing = np.isnan(filled).any(axis=0)
+        if missing.any():
+            raise DataError(
+                f"Column {self.names[int(missing.argmax())]!r} has missing numbers (NaN); declare "
+                "a constant for them with Box(..., missing=...) or remove those rows."
+            )
+        return filled
+
+
+def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> Floats:
+    """Shorten integer rows, in place, to at most ``radius``; the result is integer again.
+
+    Coordinates are rounded towards zero, so no row becomes longer than the radius. ``squares`` are
+    the squared lengths of the rows, if they are known already.
+    """
+    squares = np.einsum("ij,ij->i", grid, grid) if squares is None else squares
+    (long,) = np.nonzero(squares > radius * radius)
+    if len(long):
+        factor = (radius * _INWARD) / np.sqrt(squares[long])
+        grid[long] = np.trunc(grid[long] * factor[:, None])
+    return grid

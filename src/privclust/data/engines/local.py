@@ -1,0 +1,78 @@
+"""The local engine: threads over the blocks of a source, on one machine.
+
+Statistics are integers, so the sum over blocks is the same for every order and every number of
+threads. NumPy and BLAS release Python's lock, and each thread uses BLAS alone: more BLAS threads
+per block would only wait for each other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from itertools import islice
+from typing import Protocol, Self, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from privclust.data.engines.progress import listener
+from privclust.data.sources import Block, RowSource
+
+__all__ = ["Statistic", "sum_over_blocks"]
+
+
+class Addable(Protocol):
+    """A statistic of a block: an element of a commutative monoid."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+Statistic = TypeVar("Statistic", bound=Addable)
+
+
+def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Statistic]) -> Statistic:
+    """Return the sum of ``statistic`` over all blocks of ``source``."""
+    blocks = _watched(source)
+    first = list(islice(blocks, 2))
+    if len(first) == 1:  # small data: threads would cost more than they bring
+        return statistic(first[0])
+    threads = min(_threads(), 8)
+    with (
+        _blas().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
+    ):
+        # A short queue: blocks wait in memory, and reading them should not run far ahead.
+        waiting: deque[Future[Statistic]] = deque(pool.submit(statistic, block) for block in first)
+        total = None
+        for block in blocks:
+            if len(waiting) > threads:
+                total = _added(total, waiting.popleft().result())
+            waiting.append(pool.submit(statistic, block))
+        for result in waiting:
+            total = _added(total, result.result())
+    assert total is not None  # noqa: S101  # a source is never empty
+    return total
+
+
+def _added(total: Statistic | None, part: Statistic) -> Statistic:
+    return part if total is None else total + part
+
+
+def _watched(source: RowSource) -> Iterator[Block]:
+    tell, done = listener(), 0
+    for block in source.blocks():
+        yield block
+        if tell is not None:
+            done += block.n_rows
+            tell(done, source.n_rows)
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()

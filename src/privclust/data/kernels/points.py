@@ -1,0 +1,151 @@
+"""Exact statistics of one block of grid rows around public centres.
+
+Every number here is an integer held in a float of enough digits, so that products and sums are
+exact in any order; BLAS may add up as it likes. A ``Frame`` is the public view of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from privclust.data.encode import GRID_RADIUS, Floats, clip_to_ball
+
+__all__ = ["BlockSums", "Frame", "FrameGrid", "block_sums", "nearest", "outer_products"]
+
+Labels = NDArray[np.intp]
+Integers = NDArray[np.int64]
+Precision = type[np.float32] | type[np.float64]
+
+# Rows compared with all centres at a time, so that the table of products stays in the cache.
+_PRODUCTS = 1 << 18
+
+# Up to this radius, in steps, inner products stay below 2^24 and single precision is exact.
+SINGLE_PRECISION_RADIUS = 2**11
+
+# The number of levels that a squared distance is rounded down to.
+SQUARE_LEVELS = 2**20
+
+_AXIS_STEPS = 2**20
+
+# A radius that reaches from any point of the unit ball to any other: nothing is clipped.
+WHOLE = 2.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A public view of the unit ball: shift to ``origin``, project on ``axes``, clip to ``radius``.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (n_features,)
+        A point of the unit ball.
+    axes : ndarray of shape (n_features, n_axes) or None
+        Orthonormal columns; ``None`` keeps all coordinates.
+    radius : float
+        Rows further than this from the origin, after the projection, are moved to that distance.
+    coarse : bool
+        A grid of 2^11 instead of 2^20 steps to the radius: half the time to find nearest centres.
+    """
+
+    origin: Floats
+    axes: Floats | None = None
+    radius: float = WHOLE
+    coarse: bool = False
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates in the frame."""
+        return len(self.origin) if self.axes is None else self.axes.shape[1]
+
+
+class FrameGrid:
+    """The integer grid of a frame: ``steps`` steps of length ``step`` to its radius."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.step = frame.radius / SINGLE_PRECISION_RADIUS if frame.coarse else 1 / GRID_RADIUS
+        self.steps = round(frame.radius / self.step)
+        self.dtype: Precision = np.float32 if frame.coarse else np.float64
+        self._clipped = frame.radius < WHOLE
+        self._origin = np.rint(frame.origin * GRID_RADIUS)
+        self._axes = None if frame.axes is None else np.rint(frame.axes * _AXIS_STEPS)
+        unit = GRID_RADIUS if self._axes is None else GRID_RADIUS * _AXIS_STEPS
+        self._factor = 1 / (unit * self.step)
+
+    def rows(self, grid: Floats) -> Floats:
+        """Return grid rows as integer coordinates of the frame, clipped to its radius."""
+        moved = grid - self._origin
+        if self._axes is not None:
+            moved = moved @ self._axes  # every partial sum is below 2^42, so exact
+        if self._factor != 1:
+            moved *= self._factor
+            np.rint(moved, out=moved)
+        return clip_to_ball(moved, self.steps) if self._clipped else moved
+
+    def centres(self, centres: Floats) -> Floats:
+        """Return public centres, given in the frame's coordinates, on its grid."""
+        return clip_to_ball(np.rint(centres / self.step), self.steps)
+
+    def length(self, distance: float) -> int:
+        """Return a distance in steps, at least one."""
+        return max(1, int(distance / self.step))
+
+
+@dataclass(frozen=True)
+class BlockSums:
+    """What one block adds to the statistics of the clusters around public centres."""
+
+    counts: Integers
+    offsets: Integers
+    square: Integers
+
+    def __add__(self, other: BlockSums) -> BlockSums:
+        return BlockSums(
+            self.counts + other.counts, self.offsets + other.offsets, self.square + other.square
+        )
+
+
+def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Labels:
+    """Return the index of the nearest centre of each row; the lower index wins a tie."""
+    targets: NDArray[Any] = centres.astype(dtype)
+    halves = (np.einsum("ij,ij->i", centres, centres) / 2).astype(dtype)
+    labels = np.empty(len(rows), np.intp)
+    height = max(1, _PRODUCTS // len(centres))
+    for start in range(0, len(rows), height):
+        part: NDArray[Any] = rows[start : start + height].astype(dtype, copy=False)
+        closeness = part @ targets.T
+        closeness -= halves
+        closeness.argmax(axis=1, out=labels[start : start + height])
+    return labels
+
+
+def block_sums(
+    rows: Floats, centres: Floats, clip: int, dtype: Precision = np.float64
+) -> BlockSums:
+    """Return, per nearest centre, the number of rows and the sum of their clipped offsets.
+
+    Also returned, in a single number, is the sum over all rows of the squared distance to the
+    nearest centre, at most ``clip`` squared, in units of that square over ``SQUARE_LEVELS``.
+    """
+    labels = nearest(rows, centres, dtype)
+    offsets = rows - centres[labels]
+    distances = np.einsum("ij,ij->i", offsets, offsets)
+    levels = np.floor(np.minimum(distances / (float(clip) * clip), 1) * SQUARE_LEVELS)
+    clipped = clip_to_ball(offsets, clip, distances)
+    # One column per row of data, with a single one in the place of its label.
+    ones, ends = np.ones(len(rows)), np.arange(len(rows) + 1)
+    membership = sparse.csc_array((ones, labels, ends), shape=(len(centres), len(rows)))
+    return BlockSums(
+        np.bincount(labels, minlength=len(centres)).astype(np.int64),
+        np.asarray(membership @ clipped).astype(np.int64),
+        np.array([levels.sum()]).astype(np.int64),
+    )
+
+
+def outer_products(rows: Floats) -> Integers:
+    """Return the sum of the outer products of the rows with themselves."""
+    return (rows.T @ rows).astype(np.int64)

@@ -1,0 +1,273 @@
+"""``PrivatePoints``: numeric rows behind the door, and the closed list of questions about them.
+
+Every question takes its share of the budget, debits the meter, and only then reads the rows; what
+comes back is noisy. The questions and their sensitivities are proved in ``proofs/points.md``.
+
+Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
+most ``unit.rows_changed`` rows, and each row enters every statistic here through a term of its own,
+so a sensitivity is that number times the largest size of one term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.encode import Domain, Floats, clip_to_ball
+from privclust.data.engines.local import Statistic, sum_over_blocks
+from privclust.data.kernels.points import (
+    SQUARE_LEVELS,
+    BlockSums,
+    Frame,
+    FrameGrid,
+    Integers,
+    block_sums,
+    outer_products,
+)
+from privclust.data.sources import Block, RowSource
+from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, vector_noise
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import NoiseSource
+from privclust.unit import ReplaceRow, Unit
+
+__all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints"]
+
+# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
+# beside the noise, and keeps the noise of thousands of entries cheap to draw.
+_MOMENT_STEPS = 2**7
+
+# Numbers of one piece of a block: half a megabyte.
+_PIECE = 2**16
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A released value and the standard deviation of the noise on each of its entries."""
+
+    value: Floats
+    standard_error: float
+
+
+NOT_ASKED = Noisy(np.empty(0), np.inf)
+
+
+@dataclass(frozen=True)
+class ClusterAnswer:
+    """What :meth:`PrivatePoints.clusters` releases about the rows nearest to each centre.
+
+    Attributes
+    ----------
+    counts : Noisy, value of shape (n_centres,)
+        Numbers of rows.
+    offsets : Noisy, value of shape (n_centres, n_coordinates)
+        Sums of clipped offsets from the centre.
+    square : Noisy, value of shape (1,)
+        The sum over all rows of the squared clipped distance.
+    """
+
+    counts: Noisy = NOT_ASKED
+    offsets: Noisy = NOT_ASKED
+    square: Noisy = NOT_ASKED
+
+
+@dataclass(frozen=True)
+class _Statistic:
+    """How one integer statistic leaves: its noise, and what one step of it means."""
+
+    name: str
+    noise: AdditiveNoise
+    step: float
+    dimension: int
+
+    @property
+    def standard_error(self) -> float:
+        return self.noise.standard_error(self.dimension) * self.step
+
+
+class PrivatePoints:
+    """Numeric rows that answer questions only through noise.
+
+    Parameters
+    ----------
+    source : RowSource
+        The rows, already bounded per person if the unit is a person.
+    domain : Domain
+        The declared region.
+    unit : Unit
+        The privacy unit.
+    meter : Meter
+        What is debited.
+    noise : NoiseSource
+        Where the noise comes from.
+    """
+
+    def __init__(
+        self, source: RowSource, domain: Domain, unit: Unit, meter: Meter, noise: NoiseSource
+    ) -> None:
+        self.domain = domain
+        self._source = source
+        self._unit = unit
+        self._meter = meter
+        self._noise = noise
+
+    def count(self, name: str, share: Share) -> Noisy:
+        """Ask for the number of rows.
+
+        Notes
+        -----
+        *Why this is private.* A row changes the number by one.
+        """
+        asked = self._counts(name, share)
+        self._debit(asked)
+        return self._noised(asked, sum_over_blocks(self._source, _row_count))
+
+    def clusters(
+        self,
+        name: str,
+        frame: Frame,
+        centres: Floats,
+        clip: float,
+        *,
+        counts: Share | None = None,
+        offsets: Share | None = None,
+        square: Share | None = None,
+    ) -> ClusterAnswer:
+        """Ask about the rows nearest to each of the public ``centres``, in one pass.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        frame : Frame
+            How the rows are seen.
+        centres : ndarray of shape (n_centres, frame.dimension)
+            Points of the frame.
+        clip : float
+            Offsets of rows from their nearest centre are shortened to this length.
+        counts, offsets, square : Share or None
+            What to pay for each part of the answer; a part not paid for is not asked.
+
+        Notes
+        -----
+        *Why this is private.* A row belongs to one centre, so it changes one count by one; one sum
+        of offsets by a vector of length at most ``clip``; and the sum of squares by at most
+        ``clip``². Centres without rows are noised like any other.
+        """
+        grid = FrameGrid(frame)
+        targets, length = grid.centres(centres), grid.length(clip)
+        asked: dict[str, _Statistic] = {}
+        if counts:
+            asked["counts"] = self._counts(f"{name}: counts", counts)
+        if offsets:
+            dimension = frame.dimension
+            asked["offsets"] = self._offsets(f"{name}: offsets", offsets, grid, length, dimension)
+        if square:
+            asked["square"] = self._square(f"{name}: square", square, grid, length)
+        self._debit(*asked.values())
+
+        def statistic(rows: Floats) -> BlockSums:
+            return block_sums(grid.rows(rows), targets, length, grid.dtype)
+
+        exact = self._sum_over_rows(statistic)
+        answers = {
+            part: self._noised(statistic, getattr(exact, part)) for part, statistic in asked.items()
+        }
+        return ClusterAnswer(**answers)
+
+    def second_moments(self, name: str, frame: Frame, share: Share) -> Noisy:
+        """Ask for the sum of the outer products of the rows, as seen in ``frame``.
+
+        Notes
+        -----
+        *Why this is private.* A row x of length at most r adds 5 x_i² for each diagonal entry and
+        7 x_i x_j for each pair i < j: a vector whose squared length is
+        25 Σ x_i⁴ + 49 Σ_{i<j} x_i² x_j² ≤ 25 (Σ x_i²)², so its length is at most 5 r². The factors
+        give the pairs, which stand twice in the matrix, their due of the precision.
+        """
+        grid = FrameGrid(frame)
+        upper = np.triu_indices(frame.dimension)
+        weights = np.where(upper[0] == upper[1], 5, 7)
+        noise = vector_noise(share, length_sensitivity=self._changed(5 * _MOMENT_STEPS**2))
+        unit = (frame.radius / _MOMENT_STEPS) ** 2
+        asked = _Statistic(name, noise, unit, len(weights))
+        self._debit(asked)
+
+        def statistic(rows: Floats) -> Integers:
+            moments = np.rint(grid.rows(rows) * (_MOMENT_STEPS / grid.steps))
+            return outer_products(clip_to_ball(moments, _MOMENT_STEPS))
+
+        exact = self._sum_over_rows(statistic)[upper] * weights
+        noisy = self._noised(asked, exact[None, :])
+        matrix = np.zeros((frame.dimension, frame.dimension))
+        matrix[upper] = noisy.value[0] / weights
+        return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / 7)
+
+    def _sum_over_rows(self, statistic: Callable[[Floats], Statistic]) -> Statistic:
+        """Add up a statistic of grid rows, taken in pieces that fit into the cache."""
+        height = max(1, _PIECE // self.domain.dimension)
+
+        def of_block(block: Block) -> Statistic:
+            rows = block.numbers()
+            pieces = (rows[start : start + height] for start in range(0, len(rows), height))
+            return reduce(add, (statistic(self.domain.to_grid(piece)) for piece in pieces))
+
+        return sum_over_blocks(self._source, of_block)
+
+    # The noise that a share would buy, for planning; no row is read.
+    def count_error(self, share: Share) -> float:
+        """Return the standard error of a count."""
+        return self._counts("", share).standard_error
+
+    def offset_error(self, share: Share, clip: float, dimension: int) -> float:
+        """Return the standard error of each coordinate of a sum of clipped offsets."""
+        grid = FrameGrid(Frame(np.zeros(dimension)))
+        return self._offsets("", share, grid, grid.length(clip), dimension).standard_error
+
+    def moment_error(self, share: Share, radius: float, dimension: int) -> float:
+        """Return the standard error of the off-diagonal entries of second moments."""
+        noise = vector_noise(share, length_sensitivity=self._changed(5 * _MOMENT_STEPS**2))
+        entries = dimension * (dimension + 1) // 2
+        return noise.standard_error(entries) * (radius / _MOMENT_STEPS) ** 2 / 7
+
+    # Sensitivities: what one row can change, times the rows that one step between neighbours adds
+    # or removes.
+    def _changed(self, size: int) -> Fraction:
+        return Fraction(self._unit.rows_changed * size)
+
+    def _counts(self, name: str, share: Share) -> _Statistic:
+        changed = self._changed(1)
+        # A replaced row leaves one count and joins another: (1, -1) has a squared length of 2.
+        squared = Fraction(2) if isinstance(self._unit, ReplaceRow) else changed**2
+        noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=squared)
+        return _Statistic(name, noise, 1, 1)
+
+    def _offsets(
+        self, name: str, share: Share, grid: FrameGrid, length: int, dimension: int
+    ) -> _Statistic:
+        noise = vector_noise(share, length_sensitivity=self._changed(length))
+        return _Statistic(name, noise, grid.step, dimension)
+
+    def _square(self, name: str, share: Share, grid: FrameGrid, length: int) -> _Statistic:
+        changed = self._changed(SQUARE_LEVELS)
+        noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=changed**2)
+        return _Statistic(name, noise, (length * grid.step) ** 2 / SQUARE_LEVELS, 1)
+
+    def _debit(self, *asked: _Statistic) -> None:
+        for statistic in asked:
+            noise = type(statistic.noise).__name__
+            words = f"{noise}, standard error {statistic.standard_error:.3g}"
+            self._meter.charge(statistic.name, statistic.noise.loss, words)
+
+    def _noised(self, asked: _Statistic, exact: Integers) -> Noisy:
+        noisy = asked.noise.draw(exact, self._noise).astype(np.float64)
+        return Noisy(noisy * asked.step, asked.standard_error)
+
+
+def _row_count(block: Block) -> Integers:
+    return np.array([block.n_rows], np.int64)

@@ -1,0 +1,189 @@
+"""``PrivateKMeans``: the scikit-learn shell around the private k-means algorithms."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from privclust.base import PrivateEstimator, warn_of_leaks
+from privclust.data.door import PointRows
+from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.subcluster import subcluster
+from privclust.privacy.ledger import Ledger
+from privclust.privacy.meter import Meter
+from privclust.privacy.statement import PrivacyStatement
+from privclust.schema import Schema
+from privclust.unit import Unit, unit_from
+
+__all__ = ["PrivateKMeans"]
+
+Floats = NDArray[np.float64]
+
+_METHODS = {"auto": subcluster, "subcluster": subcluster, "lloyd": lloyd}
+
+
+class PrivateKMeans(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, PrivateEstimator
+):
+    """k-means clustering whose centres and sizes may be published.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    epsilon : float, default=1.0
+        The privacy loss allowed. Smaller is more private and less accurate.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
+    schema : Schema or None
+        Public bounds of every column.
+    bounds : tuple of (low, high) or None
+        The short form of a schema: bounds for all columns, or one per column.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    method : {"auto", "subcluster", "lloyd"}, default="auto"
+        ``"subcluster"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
+        Lloyd iteration of the literature. ``"auto"`` is ``"subcluster"``.
+    rescale : bool, default=False
+        Measure distances in units of the declared width of each column. Use it instead of a
+        scaler, which would leak, when columns have different units.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Released centres, within the declared bounds.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre; they may be negative.
+    cluster_sizes_error_ : float
+        The standard error of each of them.
+    privacy_ : PrivacyStatement
+        What was promised and what was asked.
+    schema_ : Schema
+        The schema used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the data had names.
+
+    Notes
+    -----
+    Labels of the training rows and their inertia are exact statements about private rows. They are
+    not kept: ``fit_predict`` and ``score`` return them to whoever holds the rows.
+
+    Examples
+    --------
+    >>> from privclust import PrivateKMeans
+    >>> model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 8))
+    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        method: Literal["auto", "subcluster", "lloyd"] = "auto",
+        rescale: bool = False,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.method = method
+        self.rescale = rescale
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Cluster the rows of ``X`` and keep the released centres.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, Arrow data or path of a CSV or Parquet file
+            The private rows.
+        y : ignored
+        """
+        self._check_parameters()
+        budget, unit = self._budget(), unit_from(self.unit)
+        seed, rng = self._seeds()
+        warn_of_leaks()
+        self._check_columns(X, reset=True)
+        with self._open(X, unit) as rows:
+            receipt = self._reserve(budget, unit)
+            meter = Meter(budget)
+            view = rows.private(meter, seed)
+            result = _METHODS[self.method](view, budget.whole, self.n_clusters, rng)
+        self.n_features_in_ = rows.n_columns
+        self.schema_ = rows.schema
+        centres = rows.domain.to_data_units(result.centres)
+        self.cluster_centers_ = np.clip(centres, rows.schema.low, rows.schema.high)
+        self.cluster_sizes_ = result.sizes.value
+        self.cluster_sizes_error_ = result.sizes.standard_error
+        self.privacy_ = PrivacyStatement.from_meter(
+            meter, unit=unit, private=seed is None, receipt=receipt
+        )
+        self._n_features_out = self.n_clusters
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the nearest released centre of each row."""
+        with self._open_again(X) as rows:
+            return rows.labels(self.cluster_centers_)
+
+    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.int32]:
+        """Fit, and return the label of each row to the caller; the labels are not kept."""
+        return self.fit(X).predict(X)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the distance of each row to each released centre."""
+        with self._open_again(X) as rows:
+            return rows.distances(self.cluster_centers_)
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return minus the inertia of the rows; an exact statement about them, not a release."""
+        with self._open_again(X) as rows:
+            return -rows.inertia(self.cluster_centers_)
+
+    def _open(self, X: Any, unit: Unit | None = None) -> PointRows:
+        return PointRows(X, schema=self.schema, bounds=self.bounds, unit=unit, rescale=self.rescale)
+
+    def _open_again(self, X: Any) -> PointRows:
+        check_is_fitted(self)
+        self._check_columns(X, reset=False)
+        return PointRows(X, schema=self.schema_, rescale=self.rescale)
+
+    def _check_parameters(self) -> None:
+        whole = isinstance(self.n_clusters, (int, np.integer))
+        if not whole or isinstance(self.n_clusters, bool) or self.n_clusters < 1:
+            raise ValueError(
+                f"n_clusters must be a whole number of at least 1, got {self.n_clusters!r}."
+            )
+        if self.method not in _METHODS:
+            raise ValueError(f"method must be one of {sorted(_METHODS)}, got {self.method!r}.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

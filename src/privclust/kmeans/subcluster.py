@@ -1,0 +1,303 @@
+"""Private k-means by sub-clustering first: count many small cells, cluster the cells, then refine.
+
+A cell needs only a noisy count and a noisy mean offset, clipped to its own small radius, so many
+cells cost little; and clustering the cells afterwards is free. Five stages, each a few questions:
+
+1. the number of rows, their mean and their spread;
+2. the axes along which they spread most;
+3. cells along these axes, moved twice to where the rows are;
+4. k centres of the cells (no question);
+5. a few noisy Lloyd steps in all dimensions, with offsets clipped to the clusters' own radius.
+
+Everything here is computed from noisy answers, public facts and public random choices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.points import Floats, Frame, Noisy, PrivatePoints
+from privclust.kmeans.result import KMeansResult
+from privclust.kmeans.weighted import nearest_of, weighted_kmeans
+
+__all__ = ["subcluster"]
+
+# Shares of the budget. The cells and the steps divide what these leave.
+_COUNT, _MEAN, _SPREAD, _AXES, _SIZES = 0.03, 0.03, 0.02, 0.10, 0.03
+_LARGEST_MEAN_SHARE = 0.8
+_MEAN_ERROR = 0.15  # of the radius of the domain, beyond which the mean gets a larger share
+
+# Axes.
+_AXES_PER_DOUBLING, _MOST_AXES = 1.5, 10
+_AXES_NOISE = 0.5  # of the mean square distance; noisier axes are drawn at random instead
+_AXIS_ABOVE_NOISE = 1.2
+
+# Cells.
+_ROUNDS = 2
+_CELL_COUNTS = 0.35  # of a round's share
+_FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
+_LIVE = 2.0  # standard errors that a cell's count must exceed
+_SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
+_SYNTHETIC_ROWS = 4000
+
+# Steps.
+_MOST_STEPS = 3
+_STEP_ERROR = 0.1  # of the mean square distance to the centre, what the noise of a step may add
+_STEP_COUNTS, _STEP_SQUARE = 0.12, 0.03  # of a step's share
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The number of rows, their mean, and their root mean square distance from it."""
+
+    n_rows: float
+    mean: Floats
+    distance: float
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """A frame in which the rows are seen, and the variance along each of its axes."""
+
+    frame: Frame
+    variances: Floats
+
+
+def subcluster(
+    view: PrivatePoints, budget: Share, n_clusters: int, rng: np.random.Generator
+) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``."""
+    purse = _Purse(budget)
+    for_sizes = purse.take(_SIZES)
+    spread = _find_spread(view, purse)
+    axes = _find_axes(view, purse, spread, n_clusters, rng)
+    seeds, within = _find_seeds(view, purse, spread, axes, n_clusters, rng)
+    centres = _refine(view, purse, spread, seeds, within)
+    frame = Frame(np.zeros(view.domain.dimension))
+    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    return KMeansResult(centres, sizes)
+
+
+class _Purse:
+    """The budget of one run, from which shares are taken until nothing is left."""
+
+    def __init__(self, budget: Share) -> None:
+        self._budget = budget
+        self._taken: list[Share] = []
+
+    def take(self, fraction: float) -> Share:
+        """Return a fraction of the whole budget and count it as spent."""
+        return self.spend(self.share(fraction))
+
+    def spend(self, share: Share) -> Share:
+        """Count a share as spent."""
+        self._taken.append(share)
+        return share
+
+    @property
+    def rest(self) -> Share:
+        """What is left of the budget."""
+        return self._budget.remainder(*self._taken)
+
+    def share(self, fraction: float) -> Share:
+        """Return a fraction of the whole budget, for planning."""
+        return self._budget.take(round(fraction, 6))
+
+
+def _find_spread(view: PrivatePoints, purse: _Purse) -> _Spread:
+    dimension = view.domain.dimension
+    n_rows = max(1.0, float(view.count("number of rows", purse.take(_COUNT)).value[0]))
+    fraction = _mean_fraction(view, purse, n_rows)
+    origin = np.zeros((1, dimension))
+    answer = view.clusters(
+        "mean", Frame(origin[0]), origin, 1.0, offsets=purse.take(fraction)
+    ).offsets
+    mean = shrunk_means(answer, np.array([n_rows]), 0.0, 1.0)[0]
+    squares = view.clusters(
+        "spread", Frame(mean), origin, 1.0, square=purse.take(_SPREAD)
+    ).square.value[0]
+    return _Spread(n_rows, mean, math.sqrt(float(np.clip(squares / n_rows, 1e-6, 1.0))))
+
+
+def _mean_fraction(view: PrivatePoints, purse: _Purse, n_rows: float) -> float:
+    """Return a share that puts the mean within ``_MEAN_ERROR``, if there is one."""
+    dimension = view.domain.dimension
+    for fraction in np.geomspace(_MEAN, _LARGEST_MEAN_SHARE, 20):
+        error = view.offset_error(purse.share(fraction), 1.0, dimension)
+        if error * math.sqrt(dimension) / n_rows <= _MEAN_ERROR:
+            return float(fraction)
+    return _LARGEST_MEAN_SHARE
+
+
+def _find_axes(
+    view: PrivatePoints,
+    purse: _Purse,
+    spread: _Spread,
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> _Axes:
+    """Return the axes of largest noisy variance, or random ones where noise would drown them."""
+    dimension, square = view.domain.dimension, spread.distance**2
+    wanted = max(2, math.ceil(_AXES_PER_DOUBLING * math.log2(n_clusters)))
+    n_axes = min(dimension, _MOST_AXES, wanted)
+    if n_axes == dimension:
+        return _axes(spread, None, np.full(dimension, square / dimension))
+    radius = spread.distance
+
+    def noise_edge(error: float) -> float:
+        """Return the largest eigenvalue that noise alone would show."""
+        return 2 * math.sqrt(dimension) * error / spread.n_rows
+
+    expected = view.moment_error(purse.share(_AXES), radius, dimension)
+    if noise_edge(expected) > _AXES_NOISE * square:
+        directions = np.linalg.qr(rng.standard_normal((dimension, n_axes)))[0]
+        return _axes(spread, directions, np.full(n_axes, square / dimension))
+    frame = Frame(spread.mean, radius=radius)
+    moments = view.second_moments("axes", frame, purse.take(_AXES))
+    values, directions = np.linalg.eigh(moments.value / spread.n_rows)
+    values, directions = values[::-1], directions[:, ::-1]
+    clear = int((values > _AXIS_ABOVE_NOISE * noise_edge(moments.standard_error)).sum())
+    clear = min(clear, _MOST_AXES)
+    n_axes = max(n_axes, clear)
+    top = np.clip(values[:clear], 1e-3 * square / dimension, square)
+    left = max(square - top.sum(), 1e-3 * square) / (dimension - clear)
+    return _axes(spread, directions[:, :n_axes], np.append(top, np.full(n_axes - clear, left)))
+
+
+def _axes(spread: _Spread, directions: Floats | None, variances: Floats) -> _Axes:
+    radius = min(2.0, 3.5 * math.sqrt(variances.sum()))
+    return _Axes(Frame(spread.mean, directions, radius, coarse=True), variances)
+
+
+def _find_seeds(
+    view: PrivatePoints,
+    purse: _Purse,
+    spread: _Spread,
+    axes: _Axes,
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, float]:
+    """Return k centres of the cells, and the mean square distance of rows to them."""
+    p, d = axes.frame.dimension, view.domain.dimension
+    # The error of a mean grows with the root of the dimension; so do the two stages' shares.
+    (stage, _) = purse.rest.split([math.sqrt(p), math.sqrt(d)])
+    rounds = stage.split([1] * _ROUNDS)
+    for_counts, for_offsets = rounds[0].split([_CELL_COUNTS, 1 - _CELL_COUNTS])
+    unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
+    n_cells = int(
+        np.clip(spread.n_rows / unit_error, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters)
+    )
+    reach = float(np.clip(0.95 - 0.8 * unit_error * n_cells / spread.n_rows, 0.6, 0.95))
+    least = _LIVE * view.count_error(for_counts)
+    deviations = np.sqrt(axes.variances)
+    cells = rng.standard_normal((n_cells, p)) * deviations * _SEED_SPREAD
+    for number in range(_ROUNDS):
+        radius = _cell_radius(cells, deviations, reach, rng)
+        answer = view.clusters(
+            f"cells, round {number + 1}",
+            axes.frame,
+            cells,
+            radius,
+            counts=for_counts,
+            offsets=for_offsets,
+        )
+        purse.spend(for_counts)
+        purse.spend(for_offsets)
+        counts = answer.counts.value
+        live = counts > least
+        cells = cells + shrunk_means(answer.offsets, counts, least, radius)
+        if number < _ROUNDS - 1 and live.any():
+            cells = _reseeded(cells, np.where(live, counts, 0), radius, rng)
+    weights = np.where(live, counts, 0)
+    seeds = weighted_kmeans(cells, weights, n_clusters, rng)
+    squares = ((cells - seeds[nearest_of(cells, seeds)]) ** 2).sum(axis=1)
+    across = max(spread.distance**2 - axes.variances.sum(), 0)
+    within = float(weights @ squares / max(weights.sum(), 1)) + 0.4 * radius**2 + across
+    directions = axes.frame.axes
+    return spread.mean + (seeds if directions is None else seeds @ directions.T), within
+
+
+def _cell_radius(
+    cells: Floats, deviations: Floats, reach: float, rng: np.random.Generator
+) -> float:
+    """Return the distance that a share ``reach`` of synthetic rows has to its nearest cell."""
+    synthetic = rng.standard_normal((_SYNTHETIC_ROWS, len(deviations))) * deviations
+    gaps = np.linalg.norm(synthetic - cells[nearest_of(synthetic, cells)], axis=1)
+    return float(np.quantile(gaps, reach))
+
+
+def _reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
+    """Keep the cells with weight and put the others beside them, in proportion to weight."""
+    dead = weights == 0
+    sources = rng.choice(len(cells), int(dead.sum()), p=weights / weights.sum())
+    scatter = rng.standard_normal((len(sources), cells.shape[1]))
+    split = cells[sources] + scatter * (_SPLIT_SPREAD * radius / math.sqrt(cells.shape[1]))
+    return np.concatenate([cells[~dead], split])
+
+
+def _refine(
+    view: PrivatePoints, purse: _Purse, spread: _Spread, centres: Floats, within: float
+) -> Floats:
+    """Move the centres by noisy mean offsets, clipped to about the clusters' own radius."""
+    dimension = centres.shape[1]
+    frame = Frame(np.zeros(dimension))
+    reach = 1 + 0.5 / math.sqrt(dimension)
+    shares = purse.rest.split([1] * _n_steps(view, purse.rest, spread, len(centres), reach))
+    for number, share in enumerate(shares, start=1):
+        last = number == len(shares)
+        square = None if last else share.take(_STEP_SQUARE)
+        counts = share.take(_STEP_COUNTS)
+        offsets = share.remainder(counts, *([] if square is None else [square]))
+        radius = min(reach * math.sqrt(within), 2.0)
+        answer = view.clusters(
+            f"step {number}",
+            frame,
+            centres,
+            radius,
+            counts=counts,
+            offsets=offsets,
+            square=square,
+        )
+        sizes = answer.counts.value
+        moves = shrunk_means(answer.offsets, sizes, 2 * answer.counts.standard_error, radius)
+        centres = clipped(centres + moves, 1.0)
+        if not last:
+            gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
+            left = (float(answer.square.value[0]) - gain) / spread.n_rows
+            within = float(np.clip(left, 0.05 * within, within))
+    return centres
+
+
+def _n_steps(
+    view: PrivatePoints, rest: Share, spread: _Spread, n_clusters: int, reach: float
+) -> int:
+    """Return as many steps as keep the noise of each small beside the clusters' own spread."""
+    dimension = len(spread.mean)
+    for steps in range(_MOST_STEPS, 1, -1):
+        share = rest.split([1] * steps)[0].take(1 - _STEP_COUNTS)
+        error = view.offset_error(share, reach, dimension) * n_clusters / spread.n_rows
+        if dimension * error**2 < _STEP_ERROR:
+            return steps
+    return 1
+
+
+def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
+    """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
+
+    Groups with a count of ``least`` or below get no offset.
+    """
+    lengths = np.maximum((sums.value**2).sum(axis=1), 1e-300)
+    noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
+    kept = np.maximum(0, 1 - noise / lengths)
+    factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
+    return clipped(factors[:, None] * sums.value, radius)
+
+
+def clipped(vectors: Floats, radius: float) -> Floats:
+    """Shorten vectors to at most ``radius``."""
+    lengths: Floats = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    return np.asarray(vectors * np.minimum(1, radius / lengths))
