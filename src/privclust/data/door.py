@@ -20,7 +20,7 @@ from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Schema, SchemaError
 from privclust.unit import AddRemoveRow, Person, Unit
 
-__all__ = ["PointRows"]
+__all__ = ["PointRows", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
@@ -90,7 +90,7 @@ class PointRows:
 
 
 def schema_from_bounds(
-    bounds: Bounds | None, names: tuple[str, ...] | None, n_columns: int
+    bounds: Bounds | None, names: tuple[str, ...] | None, n_columns: int | None
 ) -> Schema:
     """Return the schema that the short form ``bounds=(low, high)`` stands for."""
     if bounds is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,18 +12,24 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from privclust.base import PrivateEstimator, warn_of_leaks
-from privclust.data.door import PointRows
+from privclust.data.door import PointRows, schema_from_bounds
 from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.rehearsal import as_table, best_inertia, synthetic_rows
 from privclust.kmeans.subcluster import subcluster
+from privclust.plan import Plan
 from privclust.privacy.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
+from privclust.release import Release
 from privclust.schema import Schema
 from privclust.unit import Unit, unit_from
 
 __all__ = ["PrivateKMeans"]
 
 Floats = NDArray[np.float64]
+
+_REHEARSALS = 3
+_MOST_REHEARSED = 100_000
 
 _METHODS = {"auto": subcluster, "subcluster": subcluster, "lloyd": lloyd}
 
@@ -166,6 +173,51 @@ class PrivateKMeans(
         with self._open_again(X) as rows:
             return -rows.inertia(self.cluster_centers_)
 
+    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 100 000 are made.
+        n_features : int or None
+            The number of columns, if neither the schema nor the bounds tell it.
+        """
+        self._check_parameters()
+        self._budget()
+        unit = unit_from(self.unit)
+        schema = self.schema or schema_from_bounds(self.bounds, None, n_features)
+        n_rows = min(int(n_rows), _MOST_REHEARSED)
+        known = {"schema": schema, "bounds": None, "ledger": None}
+        rehearsal = type(self)(**{**self.get_params(deep=False), **known})
+        ratios = []
+        for seed in range(_REHEARSALS):
+            rows = synthetic_rows(schema, self.n_clusters, n_rows, seed)
+            rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
+            best = best_inertia(rows / rehearsal._widths(schema), self.n_clusters)
+            ratios.append(-rehearsal.score(rows) / best)
+        statement = replace(rehearsal.privacy_, private=True)
+        return Plan(statement, n_rows, float(np.mean(ratios)), "inertia")
+
+    def release(self) -> Release:
+        """Return what may be published: centres, sizes and the privacy statement."""
+        check_is_fitted(self)
+        return Release(
+            kind="kmeans",
+            arrays={
+                "cluster_centers": self.cluster_centers_,
+                "cluster_sizes": self.cluster_sizes_,
+                "cluster_sizes_error": np.full(self.n_clusters, self.cluster_sizes_error_),
+            },
+            schema=self.schema_,
+            parameters={
+                "n_clusters": int(self.n_clusters),
+                "method": self.method,
+                "rescale": bool(self.rescale),
+            },
+            privacy=self.privacy_,
+        )
+
     def _open(self, X: Any, unit: Unit | None = None) -> PointRows:
         return PointRows(X, schema=self.schema, bounds=self.bounds, unit=unit, rescale=self.rescale)
 
@@ -173,6 +225,11 @@ class PrivateKMeans(
         check_is_fitted(self)
         self._check_columns(X, reset=False)
         return PointRows(X, schema=self.schema_, rescale=self.rescale)
+
+    def _widths(self, schema: Schema) -> Floats:
+        """Return the unit in which each column is measured."""
+        widths: Floats = schema.high - schema.low
+        return widths if self.rescale else np.ones_like(widths)
 
     def _check_parameters(self) -> None:
         whole = isinstance(self.n_clusters, (int, np.integer))

@@ -1,0 +1,44 @@
+"""Synthetic rows of a declared shape, to rehearse a k-means fit on without touching data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from privclust.schema import Schema
+from privclust.unit import Person, Unit
+
+__all__ = ["as_table", "best_inertia", "synthetic_rows"]
+
+Floats = NDArray[np.float64]
+
+# A clump fills about this share of the space that it would have if all were equally spaced.
+_CLUMP = 0.25
+
+
+def synthetic_rows(schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Floats:
+    """Return rows in ``n_clusters`` clumps spread evenly over the declared bounds."""
+    rng = np.random.default_rng(seed)
+    dimension = len(schema.numeric)
+    middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
+    centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
+    clump = _CLUMP * n_clusters ** (-1 / dimension)
+    rows = centres[rng.integers(n_clusters, size=n_rows)]
+    rows = rows + rng.standard_normal(rows.shape) * clump
+    return np.asarray(middle + half * np.clip(rows, -1, 1))
+
+
+def as_table(rows: Floats, schema: Schema, unit: Unit) -> pa.Table:
+    """Return synthetic rows with their names, each row a person of its own if people count."""
+    columns = dict(zip(schema.numeric, rows.T, strict=True))
+    if isinstance(unit, Person):
+        columns[unit.id_column] = np.arange(len(rows))
+    return pa.table(columns)
+
+
+def best_inertia(rows: Floats, n_clusters: int) -> float:
+    """Return the inertia of ordinary k-means, up to rounding at least a tiny positive number."""
+    model = KMeans(min(n_clusters, len(rows)), n_init=3, random_state=0).fit(rows)
+    return max(float(model.inertia_), 1e-300)
