@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from privclust.budget import Budget
 from privclust.privacy.ledger import Ledger
-from privclust.unit import Unit
+from privclust.unit import Person, Unit
 
 __all__ = ["LeakWarning", "PrivateEstimator"]
 
@@ -53,9 +53,13 @@ class PrivateEstimator(BaseEstimator):
         noise, choices = np.random.SeedSequence(int(self.random_state)).spawn(2)
         return noise, np.random.default_rng(choices)
 
-    def _check_columns(self, X: Any, *, reset: bool) -> None:
-        """Remember, or compare, the number and the names of the columns; no row is looked at."""
-        if not isinstance(X, (str, os.PathLike)) and hasattr(X, "shape"):
+    def _check_columns(self, X: Any, unit: Unit, *, reset: bool) -> None:
+        """Remember, or compare, the number and the names of the columns; no row is looked at.
+
+        The id column of a person is no feature; there the door alone checks the names.
+        """
+        in_memory = hasattr(X, "shape") and not isinstance(X, (str, os.PathLike))
+        if in_memory and not isinstance(unit, Person):
             validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _reserve(self, budget: Budget, unit: Unit) -> str | None:

@@ -5,6 +5,7 @@ Opening looks at column names and types, never at rows, so it may precede the ch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +40,8 @@ class PointRows:
         The privacy unit.
     rescale : bool
         Whether distances are measured in units of the declared widths.
+    ignore : sequence of str
+        Columns of the data that are not read.
     """
 
     def __init__(
@@ -49,11 +52,12 @@ class PointRows:
         bounds: Bounds | None = None,
         unit: Unit | None = None,
         rescale: bool = False,
+        ignore: Sequence[str] = (),
     ) -> None:
         self.unit: Unit = AddRemoveRow() if unit is None else unit
         id_column = self.unit.id_column if isinstance(self.unit, Person) else None
         columns = None if schema is None else schema.names
-        self._source: RowSource = open_rows(data, columns, id_column=id_column)
+        self._source: RowSource = open_rows(data, columns, id_column=id_column, ignore=ignore)
         self.schema = schema or schema_from_bounds(
             bounds, self._source.names, self._source.n_columns
         )

@@ -22,7 +22,7 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.schema import Schema
-from privclust.unit import Unit, unit_from
+from privclust.unit import Person, Unit, unit_from
 
 __all__ = ["PrivateKMeans"]
 
@@ -136,7 +136,7 @@ class PrivateKMeans(
         budget, unit = self._budget(), unit_from(self.unit)
         seed, rng = self._seeds()
         warn_of_leaks()
-        self._check_columns(X, reset=True)
+        self._check_columns(X, unit, reset=True)
         with self._open(X, unit) as rows:
             receipt = self._reserve(budget, unit)
             meter = Meter(budget)
@@ -195,7 +195,7 @@ class PrivateKMeans(
             rows = synthetic_rows(schema, self.n_clusters, n_rows, seed)
             rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
             best = best_inertia(rows / rehearsal._widths(schema), self.n_clusters)
-            ratios.append(-rehearsal.score(rows) / best)
+            ratios.append(-rehearsal.score(as_table(rows, schema, unit)) / best)
         statement = replace(rehearsal.privacy_, private=True)
         return Plan(statement, n_rows, float(np.mean(ratios)), "inertia")
 
@@ -223,8 +223,10 @@ class PrivateKMeans(
 
     def _open_again(self, X: Any) -> PointRows:
         check_is_fitted(self)
-        self._check_columns(X, reset=False)
-        return PointRows(X, schema=self.schema_, rescale=self.rescale)
+        unit = unit_from(self.unit)
+        self._check_columns(X, unit, reset=False)
+        ignore = [unit.id_column] if isinstance(unit, Person) else []
+        return PointRows(X, schema=self.schema_, rescale=self.rescale, ignore=ignore)
 
     def _widths(self, schema: Schema) -> Floats:
         """Return the unit in which each column is measured."""
