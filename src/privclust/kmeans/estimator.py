@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from privclust.base import PrivateEstimator, warn_of_leaks
+from privclust.base import PrivateEstimator
 from privclust.data.door import PointRows, schema_from_bounds
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.rehearsal import as_table, best_inertia, synthetic_rows
@@ -132,36 +132,18 @@ class PrivateKMeans(
             The private rows.
         y : ignored
         """
-        self._check_parameters()
-        budget, unit = self._budget(), unit_from(self.unit)
-        seed, rng = self._seeds()
-        warn_of_leaks()
-        self._check_columns(X, unit, reset=True)
-        with self._open(X, unit) as rows:
-            receipt = self._reserve(budget, unit)
-            meter = Meter(budget)
-            view = rows.private(meter, seed)
-            result = _METHODS[self.method](view, budget.whole, self.n_clusters, rng)
-        self.n_features_in_ = rows.n_columns
-        self.schema_ = rows.schema
-        centres = rows.domain.to_data_units(result.centres)
-        self.cluster_centers_ = np.clip(centres, rows.schema.low, rows.schema.high)
-        self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
-        self.privacy_ = PrivacyStatement.from_meter(
-            meter, unit=unit, private=seed is None, receipt=receipt
-        )
-        self._n_features_out = self.n_clusters
-        return self
+        with self._open(X) as rows:
+            return self._fit(rows)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest released centre of each row."""
         with self._open_again(X) as rows:
-            return rows.labels(self.cluster_centers_)
+            return self._labels(rows)
 
     def fit_predict(self, X: Any, y: object = None) -> NDArray[np.int32]:
         """Fit, and return the label of each row to the caller; the labels are not kept."""
-        return self.fit(X).predict(X)
+        with self._open(X) as rows:
+            return self._fit(rows)._labels(rows)
 
     def transform(self, X: Any) -> Floats:
         """Return the distance of each row to each released centre."""
@@ -184,7 +166,6 @@ class PrivateKMeans(
             The number of columns, if neither the schema nor the bounds tell it.
         """
         self._check_parameters()
-        self._budget()
         unit = unit_from(self.unit)
         schema = self.schema or schema_from_bounds(self.bounds, None, n_features)
         n_rows = min(int(n_rows), _MOST_REHEARSED)
@@ -218,15 +199,49 @@ class PrivateKMeans(
             privacy=self.privacy_,
         )
 
-    def _open(self, X: Any, unit: Unit | None = None) -> PointRows:
-        return PointRows(X, schema=self.schema, bounds=self.bounds, unit=unit, rescale=self.rescale)
+    def _open(self, X: Any) -> PointRows:
+        self._check_parameters()
+        return PointRows(
+            X,
+            schema=self.schema,
+            bounds=self.bounds,
+            unit=unit_from(self.unit),
+            rescale=self.rescale,
+        )
 
     def _open_again(self, X: Any) -> PointRows:
+        """Open new rows; a schema and an id column are looked for by name, at the door."""
         check_is_fitted(self)
-        unit = unit_from(self.unit)
-        self._check_columns(X, unit, reset=False)
+        unit, schema = unit_from(self.unit), self.schema_
+        if self.schema is None and not isinstance(unit, Person):
+            self._compare_columns(X)
+        if not hasattr(self, "feature_names_in_"):
+            return PointRows(X, bounds=(schema.low, schema.high), rescale=self.rescale)
         ignore = [unit.id_column] if isinstance(unit, Person) else []
-        return PointRows(X, schema=self.schema_, rescale=self.rescale, ignore=ignore)
+        return PointRows(X, schema=schema, rescale=self.rescale, ignore=ignore)
+
+    def _fit(self, rows: PointRows) -> Self:
+        budget, (seed, rng) = self._budget(), self._seeds()
+        self._warn_of_leaks()
+        receipt = self._reserve(budget, rows.unit)
+        meter = Meter(budget)
+        view = rows.private(meter, seed)
+        result = _METHODS[self.method](view, budget.whole, self.n_clusters, rng)
+        centres = rows.domain.to_data_units(result.centres)
+        self._remember_columns(rows.names, rows.n_columns)
+        self.schema_ = rows.schema
+        self.cluster_centers_ = np.clip(centres, rows.schema.low, rows.schema.high)
+        self.cluster_sizes_ = result.sizes.value
+        self.cluster_sizes_error_ = result.sizes.standard_error
+        self.privacy_ = PrivacyStatement.from_meter(
+            meter, unit=rows.unit, private=seed is None, receipt=receipt
+        )
+        self._n_features_out = self.n_clusters
+        self._settle()
+        return self
+
+    def _labels(self, rows: PointRows) -> NDArray[np.int32]:
+        return rows.labels(self.cluster_centers_)
 
     def _widths(self, schema: Schema) -> Floats:
         """Return the unit in which each column is measured."""
@@ -241,6 +256,7 @@ class PrivateKMeans(
             )
         if self.method not in _METHODS:
             raise ValueError(f"method must be one of {sorted(_METHODS)}, got {self.method!r}.")
+        self._budget()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

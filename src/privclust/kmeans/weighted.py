@@ -1,36 +1,113 @@
-"""k-means of released cells with noisy weights: ordinary post-processing."""
+"""k-means of released cells with noisy weights: ordinary post-processing.
+
+There are at most a few thousand cells and many restarts, so all restarts run side by side as one
+computation on arrays; a leading axis stands for the restart.
+"""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 __all__ = ["nearest_of", "weighted_kmeans"]
 
 Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
 _RESTARTS = 40
+_FIRST_ITERATIONS, _ITERATIONS = 5, 100
+_FINISHED = 6
+
+# Distances held at a time; more restarts than fit run one batch after the other.
+_DISTANCES = 2**21
 
 
-def nearest_of(points: Floats, centres: Floats) -> NDArray[np.intp]:
+def nearest_of(points: Floats, centres: Floats) -> Labels:
     """Return the index of the nearest centre of each public point."""
-    gaps = (centres**2).sum(axis=1) / 2 - points @ centres.T
-    labels: NDArray[np.intp] = gaps.argmin(axis=1)
+    labels: Labels = np.argmin(_gaps(points, centres), axis=-1)
     return labels
 
 
 def weighted_kmeans(
     cells: Floats, weights: Floats, n_clusters: int, rng: np.random.Generator
 ) -> Floats:
-    """Return ``n_clusters`` centres of the cells of positive weight."""
+    """Return ``n_clusters`` centres of the cells of positive weight, the best of many restarts."""
     cells, weights = cells[weights > 0], weights[weights > 0]
     if len(cells) <= n_clusters:
         cells = cells if len(cells) else np.zeros((1, cells.shape[1]))
         return cells[np.arange(n_clusters) % len(cells)]
-    model = KMeans(n_clusters, n_init=_RESTARTS, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # cells may coincide
-        return np.asarray(model.fit(cells, sample_weight=weights).cluster_centers_)
+    batch = int(np.clip(_DISTANCES // (len(cells) * n_clusters), 1, _RESTARTS))
+    found = [
+        _best_of(cells, weights, n_clusters, min(batch, _RESTARTS - start), rng)
+        for start in range(0, _RESTARTS, batch)
+    ]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _best_of(
+    cells: Floats, weights: Floats, n_clusters: int, restarts: int, rng: np.random.Generator
+) -> tuple[float, Floats]:
+    """Begin many restarts, then finish the best few."""
+    centres = _spread_starts(cells, weights, n_clusters, restarts, rng)
+    errors, centres = _improved(cells, weights, centres, _FIRST_ITERATIONS)
+    few = errors.argsort()[:_FINISHED]
+    errors, centres = _improved(cells, weights, centres[few], _ITERATIONS)
+    best = int(errors.argmin())
+    return float(errors[best]), centres[best]
+
+
+def _improved(
+    cells: Floats, weights: Floats, centres: Floats, iterations: int
+) -> tuple[Floats, Floats]:
+    """Run Lloyd's iteration, and return the weighted error and the centres of each restart."""
+    labels = np.argmin(_gaps(cells, centres), axis=-1)
+    for _ in range(iterations):
+        centres = _weighted_means(cells, weights, labels, centres)
+        before, labels = labels, np.argmin(_gaps(cells, centres), axis=-1)
+        if (before == labels).all():
+            break
+    return np.asarray(_gaps(cells, centres).min(axis=-1) @ weights), centres
+
+
+def _spread_starts(
+    cells: Floats, weights: Floats, n_clusters: int, restarts: int, rng: np.random.Generator
+) -> Floats:
+    """Draw cells in proportion to weight times squared distance to those drawn (k-means++).
+
+    Of several cells drawn at a time, the one that lowers the error most is taken.
+    """
+    tries = 2 + int(np.log(n_clusters))
+    rows = np.arange(restarts)
+    centres = np.empty((restarts, n_clusters, cells.shape[1]))
+    nearest = np.full((restarts, len(cells)), np.inf)
+    chances = np.broadcast_to(weights, nearest.shape)
+    squared = (cells**2).sum(axis=1)
+    for index in range(n_clusters):
+        sums = np.cumsum(chances, axis=1)
+        positions = rng.random((restarts, tries, 1)) * sums[:, None, -1:]
+        drawn = np.minimum((sums[:, None] < positions).sum(axis=-1), len(cells) - 1)
+        squares = squared + squared[drawn][..., None] - 2 * cells[drawn] @ cells.T
+        lowered = np.minimum(np.maximum(squares, 0), nearest[:, None])
+        taken = (lowered @ weights).argmin(axis=1)
+        centres[:, index] = cells[drawn[rows, taken]]
+        nearest = lowered[rows, taken]
+        chances = weights * nearest
+    return centres
+
+
+def _weighted_means(cells: Floats, weights: Floats, labels: Labels, centres: Floats) -> Floats:
+    """Return the weighted mean of each cluster; an empty one keeps its centre."""
+    restarts, n_clusters, dimension = centres.shape
+    places = (labels + np.arange(restarts)[:, None] * n_clusters).ravel()
+    size = restarts * n_clusters
+    totals = np.bincount(places, np.tile(weights, restarts), size)
+    sums = [np.bincount(places, np.tile(weights * x, restarts), size) for x in cells.T]
+    means = np.array(sums).T / np.maximum(totals, 1e-300)[:, None]
+    moved = np.where(totals[:, None] > 0, means, centres.reshape(size, dimension))
+    return np.asarray(moved.reshape(centres.shape))
+
+
+def _gaps(points: Floats, centres: Floats) -> Floats:
+    """Return half the squared distance of points to centres, less half that to the origin."""
+    halves = (centres**2).sum(axis=-1) / 2
+    return np.asarray(halves[..., None, :] - points @ np.swapaxes(centres, -1, -2))

@@ -1,0 +1,202 @@
+"""``release.json``: a release as plain data, and back with every entry checked.
+
+The digest covers everything a release says and every number it holds. It finds damage and careless
+edits; it is not a signature, since whoever rewrites a release can compute it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from privclust.budget import Budget
+from privclust.privacy.statement import PrivacyStatement
+from privclust.release.arrays import described
+from privclust.release.errors import DamageError, ReleaseError
+from privclust.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = [
+    "check_promise",
+    "checked_date",
+    "digest_of",
+    "document_of",
+    "parsed",
+    "parts_of",
+    "plain_parameters",
+]
+
+FORMAT = "privclust-release"
+VERSION = 1
+
+_KEYS = {
+    "kind": str,
+    "library_version": str,
+    "created": str,
+    "noise_mode": str,
+    "privacy": dict,
+    "schema": dict,
+    "parameters": dict,
+    "arrays": dict,
+    "arrays_file": dict,
+    "digest": str,
+}
+_PRIVACY_KEYS: dict[str, type | tuple[type, ...]] = {
+    "private": bool,
+    "epsilon": str,
+    "delta": str,
+    "unit": dict,
+    "protects": str,
+    "queries": list,
+    "receipt": (str, type(None)),
+}
+_QUERY_KEYS: dict[str, type | tuple[type, ...]] = {
+    "query": str,
+    "noise": str,
+    "pure": (str, type(None)),
+    "rho": str,
+}
+# Fractions as they are written; a power of ten such as 1e999999999 would fill the memory.
+_FRACTION = re.compile(r"\d{1,4000}(/\d{1,4000})?")
+
+
+def document_of(release: Release) -> dict[str, Any]:
+    """Return the content of ``release.json``, without the checksums of files."""
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "kind": release.kind,
+        "library_version": release.library_version,
+        "created": release.created,
+        "noise_mode": _noise_mode(release.privacy.private),
+        "privacy": release.privacy.to_dict(),
+        "schema": release.schema.to_dict(),
+        "parameters": release.parameters,
+        "arrays": described(release.arrays),
+    }
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a document says, in whatever file format the arrays are kept."""
+    said = {key: value for key, value in document.items() if key not in ("arrays_file", "digest")}
+    # The order of keys is kept: the order of columns means something.
+    return hashlib.sha256(json.dumps(said, allow_nan=False).encode("ascii")).hexdigest()
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """Return the object in a ``release.json`` whose format and keys are known."""
+    try:
+        document = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise DamageError("release.json is not valid JSON") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise DamageError("release.json does not describe a release")
+    if document.get("format_version") != VERSION:
+        found = document.get("format_version")
+        raise DamageError(
+            f"it has format version {found!r} where this library reads {VERSION}",
+            "upgrade privclust",
+        )
+    _check_keys(document, _KEYS, "release.json")
+    if digest_of(document) != document["digest"]:
+        raise DamageError("release.json was changed after it was written")
+    return document
+
+
+def parts_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all fields of the release that a checked document describes, except its arrays."""
+    privacy = _statement(document["privacy"])
+    if document["noise_mode"] != _noise_mode(privacy.private):
+        raise DamageError("its noise mode contradicts its privacy statement")
+    try:
+        schema = Schema.from_dict(document["schema"])
+    except (ValueError, TypeError):
+        raise DamageError("its schema cannot be read") from None
+    same = ("kind", "library_version", "created", "parameters")
+    return {key: document[key] for key in same} | {"schema": schema, "privacy": privacy}
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of the parameters as JSON would give it back."""
+    plain: dict[str, Any] = {}
+    for name, value in parameters.items():
+        try:
+            text = json.dumps(
+                {str(name): value}, default=_plain, allow_nan=False, ensure_ascii=False
+            )
+            text.encode("utf-8")  # half a surrogate pair could not be written to a file
+        except (TypeError, ValueError, RecursionError):
+            raise ReleaseError(
+                f"The parameter {name!r} cannot be written to a release; use numbers, text, "
+                "lists and dicts."
+            ) from None
+        plain.update(json.loads(text))
+    return plain
+
+
+def checked_date(created: str) -> str:
+    """Return an ISO date; raise on anything else."""
+    try:
+        return date.fromisoformat(created).isoformat()
+    except (TypeError, ValueError):
+        raise ReleaseError(f"created={created!r} is not a date; write it as 2025-12-31.") from None
+
+
+def check_promise(privacy: PrivacyStatement) -> None:
+    """Raise if the queries cost more than what the statement promises."""
+    try:
+        covered = Budget(privacy.epsilon, privacy.delta).covers(privacy.spent)
+        float(privacy.epsilon)
+    except (ValueError, OverflowError):
+        raise ReleaseError(
+            "The privacy statement promises an ε or δ that means nothing; correct it."
+        ) from None
+    if not covered:
+        raise ReleaseError(
+            "The queries of the privacy statement cost more than it promises; correct it."
+        )
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # numbers and arrays of NumPy
+        return value.tolist()
+    raise TypeError
+
+
+def _noise_mode(private: bool) -> str:
+    return "secure" if private else "seeded"
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _check_keys(table: Any, keys: Mapping[str, type | tuple[type, ...]], where: str) -> None:
+    if not isinstance(table, dict):
+        raise DamageError(f"{where} is not a table")
+    for key, types in keys.items():
+        if key not in table:
+            raise DamageError(f"{key!r} is missing from {where}")
+        if not isinstance(table[key], types):
+            raise DamageError(f"{key!r} in {where} is of the wrong type")
+
+
+def _statement(plain: Any) -> PrivacyStatement:
+    """Read the privacy statement; a word in place of ``false`` must not read as true."""
+    _check_keys(plain, _PRIVACY_KEYS, "the privacy statement")
+    amounts = [plain["epsilon"], plain["delta"]]
+    for query in plain["queries"]:
+        _check_keys(query, _QUERY_KEYS, "a query of the privacy statement")
+        amounts += [query["rho"], query["pure"] or "0"]
+    if not all(_FRACTION.fullmatch(amount) for amount in amounts):
+        raise DamageError("the privacy statement holds an amount that is not a fraction")
+    try:
+        return PrivacyStatement.from_dict(plain)
+    except (ValueError, TypeError, ArithmeticError):
+        raise DamageError("the privacy statement cannot be read") from None

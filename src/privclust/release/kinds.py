@@ -1,0 +1,107 @@
+"""The kinds of release, one per family of algorithms, and what each must hold.
+
+To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in a
+module of this package that is listed in ``_BUILT_IN``. Saving, loading, the privacy part of the
+report and the command line then work for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.release.errors import ReleaseError
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = ["ReleaseKind", "kind_named", "known_kinds", "register_kind"]
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """What sets one kind of release apart from the others.
+
+    Parameters
+    ----------
+    name : str
+        The name in ``release.json``.
+    title : str
+        What a reader calls it, such as ``"k-means clustering"``.
+    arrays : mapping of str to tuple of str
+        The arrays that must be there, each with names for its axes; axes of one name have one
+        length. Other arrays may come with them.
+    check : callable
+        Takes a release whose arrays have these shapes and raises if they do not fit its schema.
+    summary : callable
+        Takes a release and returns short (label, text) pairs for its repr and the report's head.
+    predict : callable or None
+        Takes a release and rows in any supported form and returns one label per row.
+    template : str or None
+        The report's template for this kind, in the ``templates`` folder.
+    context : callable or None
+        Takes a release and returns what that template shows.
+    """
+
+    name: str
+    title: str
+    arrays: Mapping[str, tuple[str, ...]]
+    check: Callable[[Release], None]
+    summary: Callable[[Release], list[tuple[str, str]]]
+    predict: Callable[[Release, Any], npt.NDArray[np.intp]] | None = None
+    template: str | None = None
+    context: Callable[[Release], dict[str, Any]] | None = None
+
+    def check_shapes(self, arrays: Arrays) -> dict[str, int]:
+        """Return the length of every named axis; raise if an array is missing or misshapen."""
+        lengths: dict[str, int] = {}
+        for name, axes in self.arrays.items():
+            if name not in arrays:
+                raise ReleaseError(f"A {self.name} release needs the array {name!r}; add it.")
+            shape = arrays[name].shape
+            fits = len(shape) == len(axes)
+            fits = fits and all(
+                lengths.setdefault(axis, length) == length
+                for axis, length in zip(axes, shape, strict=True)
+            )
+            if not fits:
+                wanted = " × ".join(axes)
+                raise ReleaseError(
+                    f"The array {name!r} has the shape {shape}, which does not fit {wanted} "
+                    f"with {lengths or 'any lengths'}; correct it."
+                )
+        return lengths
+
+
+_KINDS: dict[str, ReleaseKind] = {}
+_BUILT_IN = ("privclust.release.kmeans",)
+
+
+def register_kind(kind: ReleaseKind) -> None:
+    """Make a kind known; a later registration of the same name takes its place."""
+    _KINDS[kind.name] = kind
+
+
+def known_kinds() -> dict[str, ReleaseKind]:
+    """Return every kind by its name."""
+    # Imported late: the modules of the kinds import this one.
+    for module in _BUILT_IN:
+        import_module(module)
+    return dict(_KINDS)
+
+
+def kind_named(name: str) -> ReleaseKind:
+    """Return the kind of this name."""
+    kinds = known_kinds()
+    if name not in kinds:
+        raise ReleaseError(
+            f"A release of the kind {name!r} is not known here; use one of {', '.join(kinds)}."
+        )
+    return kinds[name]

@@ -1,0 +1,119 @@
+"""Matplotlib figures as inline SVG that takes its colours and fonts from the page around it.
+
+A figure is drawn in placeholder colours, which become CSS variables of the page, so that one
+picture serves light, dark and print. Equal figures give equal text: no clock, no random ids.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from html import escape
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["ABOVE", "ACCENT", "BELOW", "INK", "LINE", "MUTED", "WIDTH", "inline_svg", "shown"]
+
+WIDTH = 8.6  # inches; the page shows it about 860 pixels wide
+
+INK, MUTED, LINE, ACCENT = "#010201", "#010202", "#010203", "#010204"
+ABOVE, BELOW = "#010205", "#010206"
+_VARIABLES = {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    LINE: "var(--line)",
+    ACCENT: "var(--accent)",
+    ABOVE: "var(--above)",
+    BELOW: "var(--below)",
+}
+
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
+    "svg.hashsalt": "privclust",
+    "text.parse_math": False,  # a column may be called "$x$"
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so sizes are the same everywhere
+    "font.size": 9.0,
+    "text.color": INK,
+    "axes.prop_cycle": f"cycler('color', ['{INK}'])",
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": LINE,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": INK,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+}
+# Matplotlib keeps its settings for all threads, so one figure is drawn at a time.
+_drawing = Lock()
+
+_TAG = re.compile(r"<[^>]*>")
+_COLOUR = re.compile("|".join(_VARIABLES))
+_FONT = re.compile(r"\s*font-family:[^;\"]*;?|(?<=font: )([\d.]+px) [^;\"]*")
+_LONGEST_NAME = 26
+
+
+def inline_svg(
+    name: str, alt: str, size: tuple[float, float], draw: Callable[[Figure], None]
+) -> str:
+    """Draw a figure and return it as an ``<svg>`` element.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the page; ids within the picture begin with it.
+    alt : str
+        What the picture shows, for those who cannot see it.
+    size : tuple of float
+        Width and height in inches.
+    draw : callable
+        Draws on the figure it is given.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    buffer = io.StringIO()
+    with _drawing, matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        # Letters that Matplotlib's font lacks are drawn by the browser, which has them.
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
+    return _inlined(buffer.getvalue(), name, alt)
+
+
+def shown(name: str, longest: int = _LONGEST_NAME) -> str:
+    """Return a column name that fits beside a picture: one line, printable, not too long."""
+    line = "".join(char if char.isprintable() else " " for char in name)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _inlined(svg: str, name: str, alt: str) -> str:
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<style.*?</style>", "", body, flags=re.DOTALL)
+    box = re.search(r'viewBox="[^"]*"', body)
+    head = (
+        f'<svg class="plot" role="img" aria-label="{escape(alt)}" {box[0] if box else ""}>'
+        f"<title>{escape(alt)}</title>"
+    )
+    # Column names are text between tags, where "<" is escaped; only tags are rewritten.
+    body = _TAG.sub(lambda tag: _restyled(tag[0], name), body[body.index(">") + 1 :])
+    return head + body.strip()
+
+
+def _restyled(tag: str, name: str) -> str:
+    tag = _COLOUR.sub(lambda colour: _VARIABLES[colour[0]], tag)
+    tag = _FONT.sub(lambda font: font[1] + " inherit" if font[1] else "", tag)
+    tag = re.sub(r'\bid="', f'id="{name}-', tag)
+    tag = re.sub(r'(xlink:href="|url\()#', rf"\1#{name}-", tag)
+    return tag.replace("xlink:href", "href").replace("\n", " ")
