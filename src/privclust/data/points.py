@@ -10,17 +10,14 @@ so a sensitivity is that number times the largest size of one term.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from operator import add
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.data.encode import Domain, Floats, clip_to_ball
-from privclust.data.engines.local import Statistic, sum_over_blocks
+from privclust.data.grid_rows import GridRows
 from privclust.data.kernels.points import (
     SQUARE_LEVELS,
     BlockSums,
@@ -30,7 +27,7 @@ from privclust.data.kernels.points import (
     block_sums,
     outer_products,
 )
-from privclust.data.sources import Block, RowSource
+from privclust.data.sources import RowSource
 from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -41,9 +38,6 @@ __all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints"]
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
 # beside the noise, and keeps the noise of thousands of entries cheap to draw.
 _MOMENT_STEPS = 2**7
-
-# Numbers of one piece of a block: half a megabyte.
-_PIECE = 2**16
 
 
 @dataclass(frozen=True)
@@ -111,7 +105,7 @@ class PrivatePoints:
         self, source: RowSource, domain: Domain, unit: Unit, meter: Meter, noise: NoiseSource
     ) -> None:
         self.domain = domain
-        self._source = source
+        self._rows = GridRows(source, domain)
         self._unit = unit
         self._meter = meter
         self._noise = noise
@@ -125,7 +119,7 @@ class PrivatePoints:
         """
         asked = self._counts(name, share)
         self._debit(asked)
-        return self._noised(asked, sum_over_blocks(self._source, _row_count))
+        return self._noised(asked, self._rows.sum(_row_count))
 
     def clusters(
         self,
@@ -172,9 +166,10 @@ class PrivatePoints:
         self._debit(*asked.values())
 
         def statistic(rows: Floats) -> BlockSums:
-            return block_sums(grid.rows(rows), targets, length, grid.dtype)
+            wanted = {"offsets": offsets is not None, "square": square is not None}
+            return block_sums(grid.rows(rows), targets, length, grid.dtype, **wanted)
 
-        exact = self._sum_over_rows(statistic)
+        exact = self._rows.sum(statistic)
         answers = {
             part: self._noised(statistic, getattr(exact, part)) for part, statistic in asked.items()
         }
@@ -202,22 +197,11 @@ class PrivatePoints:
             moments = np.rint(grid.rows(rows) * (_MOMENT_STEPS / grid.steps))
             return outer_products(clip_to_ball(moments, _MOMENT_STEPS))
 
-        exact = self._sum_over_rows(statistic)[upper] * weights
+        exact = self._rows.sum(statistic)[upper] * weights
         noisy = self._noised(asked, exact[None, :])
         matrix = np.zeros((frame.dimension, frame.dimension))
         matrix[upper] = noisy.value[0] / weights
         return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / 7)
-
-    def _sum_over_rows(self, statistic: Callable[[Floats], Statistic]) -> Statistic:
-        """Add up a statistic of grid rows, taken in pieces that fit into the cache."""
-        height = max(1, _PIECE // self.domain.dimension)
-
-        def of_block(block: Block) -> Statistic:
-            rows = block.numbers()
-            pieces = (rows[start : start + height] for start in range(0, len(rows), height))
-            return reduce(add, (statistic(self.domain.to_grid(piece)) for piece in pieces))
-
-        return sum_over_blocks(self._source, of_block)
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
@@ -269,5 +253,5 @@ class PrivatePoints:
         return Noisy(noisy * asked.step, asked.standard_error)
 
 
-def _row_count(block: Block) -> Integers:
-    return np.array([block.n_rows], np.int64)
+def _row_count(rows: Floats) -> Integers:
+    return np.array([len(rows)], np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import islice
@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from privclust.data.engines.progress import listener
 from privclust.data.sources import Block, RowSource
 
-__all__ = ["Statistic", "sum_over_blocks"]
+__all__ = ["Statistic", "sum_over", "sum_over_blocks"]
 
 
 class Addable(Protocol):
@@ -30,12 +30,35 @@ class Addable(Protocol):
 
 
 Statistic = TypeVar("Statistic", bound=Addable)
+Item = TypeVar("Item")
 
 
 def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Statistic]) -> Statistic:
     """Return the sum of ``statistic`` over all blocks of ``source``."""
-    blocks = _watched(source)
-    first = list(islice(blocks, 2))
+    return sum_over(source.blocks(), statistic, lambda block: block.n_rows, source.n_rows)
+
+
+def sum_over(
+    items: Iterable[Item],
+    statistic: Callable[[Item], Statistic],
+    n_rows_of: Callable[[Item], int],
+    n_rows: int | None,
+) -> Statistic:
+    """Return the sum of ``statistic`` over all items, of which there must be at least one.
+
+    Parameters
+    ----------
+    items : iterable
+        Parts of the rows.
+    statistic : callable
+        Called on each item, in several threads.
+    n_rows_of : callable
+        Returns the number of rows of an item, for the display of progress.
+    n_rows : int or None
+        The number of rows in all, if known; for the same.
+    """
+    parts = _watched(items, n_rows_of, n_rows)
+    first = list(islice(parts, 2))
     if len(first) == 1:  # small data: threads would cost more than they bring
         return statistic(first[0])
     threads = min(_threads(), 8)
@@ -43,13 +66,13 @@ def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Statistic]) 
         _blas().limit(limits=1, user_api="blas"),
         ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
     ):
-        # A short queue: blocks wait in memory, and reading them should not run far ahead.
-        waiting: deque[Future[Statistic]] = deque(pool.submit(statistic, block) for block in first)
+        # A short queue: parts wait in memory, and reading them should not run far ahead.
+        waiting: deque[Future[Statistic]] = deque(pool.submit(statistic, part) for part in first)
         total = None
-        for block in blocks:
+        for part in parts:
             if len(waiting) > threads:
                 total = _added(total, waiting.popleft().result())
-            waiting.append(pool.submit(statistic, block))
+            waiting.append(pool.submit(statistic, part))
         for result in waiting:
             total = _added(total, result.result())
     assert total is not None  # noqa: S101  # a source is never empty
@@ -60,13 +83,15 @@ def _added(total: Statistic | None, part: Statistic) -> Statistic:
     return part if total is None else total + part
 
 
-def _watched(source: RowSource) -> Iterator[Block]:
+def _watched(
+    items: Iterable[Item], n_rows_of: Callable[[Item], int], n_rows: int | None
+) -> Iterator[Item]:
     tell, done = listener(), 0
-    for block in source.blocks():
-        yield block
+    for item in items:
+        yield item
         if tell is not None:
-            done += block.n_rows
-            tell(done, source.n_rows)
+            done += n_rows_of(item)
+            tell(done, n_rows)
 
 
 def _threads() -> int:

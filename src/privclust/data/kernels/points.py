@@ -111,6 +111,8 @@ class BlockSums:
 
 def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Labels:
     """Return the index of the nearest centre of each row; the lower index wins a tie."""
+    if len(centres) == 1:
+        return np.zeros(len(rows), np.intp)
     targets: NDArray[Any] = centres.astype(dtype)
     halves = (np.einsum("ij,ij->i", centres, centres) / 2).astype(dtype)
     labels = np.empty(len(rows), np.intp)
@@ -124,26 +126,42 @@ def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Lab
 
 
 def block_sums(
-    rows: Floats, centres: Floats, clip: int, dtype: Precision = np.float64
+    rows: Floats,
+    centres: Floats,
+    clip: int,
+    dtype: Precision = np.float64,
+    *,
+    offsets: bool = True,
+    square: bool = True,
 ) -> BlockSums:
     """Return, per nearest centre, the number of rows and the sum of their clipped offsets.
 
     Also returned, in a single number, is the sum over all rows of the squared distance to the
-    nearest centre, at most ``clip`` squared, in units of that square over ``SQUARE_LEVELS``.
+    nearest centre, at most ``clip`` squared, in units of that square over ``SQUARE_LEVELS``. The
+    offsets and the square are zero if they are not wanted.
     """
     labels = nearest(rows, centres, dtype)
-    offsets = rows - centres[labels]
-    distances = np.einsum("ij,ij->i", offsets, offsets)
-    levels = np.floor(np.minimum(distances / (float(clip) * clip), 1) * SQUARE_LEVELS)
-    clipped = clip_to_ball(offsets, clip, distances)
-    # One column per row of data, with a single one in the place of its label.
+    counts = np.bincount(labels, minlength=len(centres)).astype(np.int64)
+    sums, levels = np.zeros(centres.shape), 0.0
+    if offsets or square:
+        gaps = rows - centres[labels]
+        distances = np.einsum("ij,ij->i", gaps, gaps)
+        if square:
+            shares = np.minimum(distances / (float(clip) * clip), 1)
+            levels = np.floor(shares * SQUARE_LEVELS).sum()
+        if offsets:
+            sums = _sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
+    return BlockSums(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
+
+
+def _sums_by_label(rows: Floats, labels: Labels, n_labels: int) -> Floats:
+    """Add up the rows of each label."""
+    if n_labels == 1:
+        return rows.sum(axis=0, keepdims=True)
+    # A product with the matrix that has, for each row, a single one in the place of its label.
     ones, ends = np.ones(len(rows)), np.arange(len(rows) + 1)
-    membership = sparse.csc_array((ones, labels, ends), shape=(len(centres), len(rows)))
-    return BlockSums(
-        np.bincount(labels, minlength=len(centres)).astype(np.int64),
-        np.asarray(membership @ clipped).astype(np.int64),
-        np.array([levels.sum()]).astype(np.int64),
-    )
+    membership = sparse.csc_array((ones, labels, ends), shape=(n_labels, len(rows)))
+    return np.asarray(membership @ rows)
 
 
 def outer_products(rows: Floats) -> Integers:
