@@ -113,15 +113,16 @@ def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Lab
     """Return the index of the nearest centre of each row; the lower index wins a tie."""
     if len(centres) == 1:
         return np.zeros(len(rows), np.intp)
-    targets: NDArray[Any] = centres.astype(dtype)
-    halves = (np.einsum("ij,ij->i", centres, centres) / 2).astype(dtype)
+    # The nearest centre c has the largest x·c - |c|²/2; a last coordinate of one brings in |c|²/2.
+    halves = np.einsum("ij,ij->i", centres, centres) / 2
+    targets: NDArray[Any] = np.column_stack([centres, -halves]).T.astype(dtype)
     labels = np.empty(len(rows), np.intp)
     height = max(1, _PRODUCTS // len(centres))
+    part = np.ones((min(height, len(rows)), len(targets)), dtype)
     for start in range(0, len(rows), height):
-        part: NDArray[Any] = rows[start : start + height].astype(dtype, copy=False)
-        closeness = part @ targets.T
-        closeness -= halves
-        closeness.argmax(axis=1, out=labels[start : start + height])
+        piece = part[: len(rows) - start]
+        piece[:, :-1] = rows[start : start + height]
+        np.argmax(piece @ targets, axis=1, out=labels[start : start + height])
     return labels
 
 
@@ -157,7 +158,7 @@ def block_sums(
 def _sums_by_label(rows: Floats, labels: Labels, n_labels: int) -> Floats:
     """Add up the rows of each label."""
     if n_labels == 1:
-        return rows.sum(axis=0, keepdims=True)
+        return np.asarray(rows.sum(axis=0, keepdims=True))
     # A product with the matrix that has, for each row, a single one in the place of its label.
     ones, ends = np.ones(len(rows)), np.arange(len(rows) + 1)
     membership = sparse.csc_array((ones, labels, ends), shape=(n_labels, len(rows)))
