@@ -41,12 +41,13 @@ _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
-_SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
+_SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.7
 _SYNTHETIC_ROWS = 4000
 
 # Steps.
-_MOST_STEPS = 3
-_STEP_ERROR = 0.1  # of the mean square distance to the centre, what the noise of a step may add
+# A second, third, ... step is made if its noise adds at most this much to the mean square distance
+# of rows to their centre, relative to it.
+_STEP_ERRORS = 0.1, 0.01, 0.003, 0.003, 0.003
 _STEP_COUNTS, _STEP_SQUARE = 0.12, 0.03  # of a step's share
 
 
@@ -117,10 +118,10 @@ def _find_spread(view: PrivatePoints, purse: _Purse) -> _Spread:
         "mean", Frame(origin[0]), origin, 1.0, offsets=purse.take(fraction)
     ).offsets
     mean = shrunk_means(answer, np.array([n_rows]), 0.0, 1.0)[0]
-    squares = view.clusters(
-        "spread", Frame(mean), origin, 1.0, square=purse.take(_SPREAD)
-    ).square.value[0]
-    return _Spread(n_rows, mean, math.sqrt(float(np.clip(squares / n_rows, 1e-6, 1.0))))
+    square = view.clusters("spread", Frame(mean), origin, 1.0, square=purse.take(_SPREAD)).square
+    # Noise hides a spread below its own size, and one taken too small would ruin what follows.
+    visible = max(float(square.value[0]), square.standard_error)
+    return _Spread(n_rows, mean, math.sqrt(float(np.clip(visible / n_rows, 1e-6, 1.0))))
 
 
 def _mean_fraction(view: PrivatePoints, purse: _Purse, n_rows: float) -> float:
@@ -188,11 +189,11 @@ def _find_seeds(
     rounds = stage.split([1] * _ROUNDS)
     for_counts, for_offsets = rounds[0].split([_CELL_COUNTS, 1 - _CELL_COUNTS])
     unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
-    n_cells = int(
-        np.clip(spread.n_rows / unit_error, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters)
-    )
-    reach = float(np.clip(0.95 - 0.8 * unit_error * n_cells / spread.n_rows, 0.6, 0.95))
     least = _LIVE * view.count_error(for_counts)
+    # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
+    affordable = spread.n_rows / max(unit_error, least)
+    n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters))
+    reach = float(np.clip(0.95 - 0.8 * unit_error * n_cells / spread.n_rows, 0.6, 0.95))
     deviations = np.sqrt(axes.variances)
     cells = rng.standard_normal((n_cells, p)) * deviations * _SEED_SPREAD
     for number in range(_ROUNDS):
@@ -277,12 +278,14 @@ def _n_steps(
 ) -> int:
     """Return as many steps as keep the noise of each small beside the clusters' own spread."""
     dimension = len(spread.mean)
-    for steps in range(_MOST_STEPS, 1, -1):
+
+    def added_error(steps: int) -> float:
         share = rest.split([1] * steps)[0].take(1 - _STEP_COUNTS)
         error = view.offset_error(share, reach, dimension) * n_clusters / spread.n_rows
-        if dimension * error**2 < _STEP_ERROR:
-            return steps
-    return 1
+        return dimension * error**2
+
+    allowed = enumerate(_STEP_ERRORS, start=2)
+    return 1 + sum(added_error(steps) < limit for steps, limit in allowed)
 
 
 def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
