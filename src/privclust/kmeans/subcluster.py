@@ -41,7 +41,7 @@ _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
-_SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.7
+_SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 _SYNTHETIC_ROWS = 4000
 
 # Steps.
@@ -193,11 +193,14 @@ def _find_seeds(
     # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
     affordable = spread.n_rows / max(unit_error, least)
     n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters))
-    reach = float(np.clip(0.95 - 0.8 * unit_error * n_cells / spread.n_rows, 0.6, 0.95))
+    # The noisier the mean of a cell will be, the closer its rows are clipped; and more so once
+    # the cells have moved to where the rows are.
+    noise = 0.8 * unit_error * n_cells / spread.n_rows
+    reach, later = float(np.clip(0.95 - noise, 0.6, 0.95)), float(np.clip(1 - noise, 0.6, 1))
     deviations = np.sqrt(axes.variances)
     cells = rng.standard_normal((n_cells, p)) * deviations * _SEED_SPREAD
     for number in range(_ROUNDS):
-        radius = _cell_radius(cells, deviations, reach, rng)
+        radius = _cell_radius(cells, deviations, reach, rng) * (later if number else 1)
         answer = view.clusters(
             f"cells, round {number + 1}",
             axes.frame,
