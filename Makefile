@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint types contracts tests format bench clean
+.PHONY: demo test lint types contracts tests format peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust.demo
@@ -29,8 +29,10 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/noise.py
+# diffprivlib does not import beside the scikit-learn that we use; benchmarks run it from here.
+peers:
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet diffprivlib 'scikit-learn<1.6'
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,4 +46,4 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
