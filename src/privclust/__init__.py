@@ -1,11 +1,20 @@
-"""privclust: cluster sensitive data and publish the result with a proof of privacy."""
+"""privclust: cluster sensitive data and publish the result with a proof of privacy.
 
-from privclust.base import LeakWarning
-from privclust.budget import Budget
-from privclust.kmeans import PrivateKMeans
-from privclust.privacy.statement import PrivacyStatement
-from privclust.schema import Ball, Bins, Box, Categories, Schema
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+Public names are imported when they are first used, so that the command line starts at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from privclust.base import LeakWarning
+    from privclust.budget import Budget
+    from privclust.kmeans import PrivateKMeans
+    from privclust.plan import Plan
+    from privclust.privacy.statement import PrivacyStatement
+    from privclust.release import Release
+    from privclust.schema import Ball, Bins, Box, Categories, Schema
+    from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 __version__ = "0.1.0"
 
@@ -18,8 +27,33 @@ __all__ = [
     "Categories",
     "LeakWarning",
     "Person",
+    "Plan",
     "PrivacyStatement",
     "PrivateKMeans",
+    "Release",
     "ReplaceRow",
     "Schema",
 ]
+
+_HOMES = {
+    "privclust.base": ("LeakWarning",),
+    "privclust.budget": ("Budget",),
+    "privclust.kmeans": ("PrivateKMeans",),
+    "privclust.plan": ("Plan",),
+    "privclust.privacy.statement": ("PrivacyStatement",),
+    "privclust.release": ("Release",),
+    "privclust.schema": ("Ball", "Bins", "Box", "Categories", "Schema"),
+    "privclust.unit": ("AddRemoveRow", "Person", "ReplaceRow"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

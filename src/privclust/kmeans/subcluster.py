@@ -165,7 +165,7 @@ def _find_axes(
     clear = min(clear, _MOST_AXES)
     n_axes = max(n_axes, clear)
     top = np.clip(values[:clear], 1e-3 * square / dimension, square)
-    left = max(square - top.sum(), 1e-3 * square) / (dimension - clear)
+    left = max(square - top.sum(), 1e-3 * square) / max(dimension - clear, 1)
     return _axes(spread, directions[:, :n_axes], np.append(top, np.full(n_axes - clear, left)))
 
 

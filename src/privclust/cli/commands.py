@@ -1,0 +1,64 @@
+"""Where every command is registered; ``main`` is what the installed script runs.
+
+A family of algorithms is a module with two commands, ``fit`` and ``plan``: add it to ``_FAMILIES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from privclust.cli import apply, demo, kmeans, ledger, report, schema
+from privclust.cli.errors import PLAIN, OneSentence
+
+__all__ = ["app", "main"]
+
+_FAMILIES = {"kmeans": kmeans}
+
+app = typer.Typer(
+    name="privclust",
+    cls=OneSentence,
+    help="Cluster sensitive data and publish the result with a proof of privacy.",
+    epilog="Exit status: 0 done, 1 refused (bad data, schema, release or budget), 2 wrong usage.",
+    **PLAIN,
+)
+plans = typer.Typer(
+    help="Say what a fit would ask, cost and achieve; no data are touched.", **PLAIN
+)
+
+for _name, _family in _FAMILIES.items():
+    app.command(_name)(_family.fit)
+    plans.command(_name)(_family.plan)
+app.add_typer(plans, name="plan")
+app.command("apply")(apply.apply)
+app.command("report")(report.report)
+app.add_typer(schema.app, name="schema")
+app.add_typer(ledger.app, name="ledger")
+app.command("demo")(demo.demo)
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from privclust import __version__
+
+        typer.echo(f"privclust {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None
+        What follows the name of the program; ``sys.argv`` if not given.
+    """
+    app(args=arguments, prog_name="privclust")

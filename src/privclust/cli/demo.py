@@ -1,0 +1,29 @@
+"""``privclust demo``: the whole way from a file to a published report, on made-up patients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privclust.cli import options, screen
+
+__all__ = ["demo"]
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.")] = Path(
+        "demo-release"
+    ),
+    as_json: options.Json = False,
+) -> None:
+    """Show the whole way, schema to report, on made-up patients."""
+    from privclust.demo import run
+
+    places = run(out, _nothing if as_json else screen.show)
+    screen.answer({name: str(path) for name, path in places.items()}, as_json=as_json)
+
+
+def _nothing(part: object) -> None:
+    """Say nothing: the answer is for a machine."""

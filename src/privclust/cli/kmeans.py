@@ -1,0 +1,154 @@
+"""``privclust kmeans`` and ``privclust plan kmeans``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from privclust.cli import options, screen
+from privclust.cli.charging import charged_to
+from privclust.cli.errors import UsageError
+from privclust.cli.publishing import Place
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from privclust.kmeans import PrivateKMeans
+    from privclust.release import Release
+
+__all__ = ["fit", "plan"]
+
+Method = Annotated[
+    Literal["auto", "subcluster", "lloyd"], typer.Option("--method", help="The algorithm.")
+]
+Rescale = Annotated[
+    bool,
+    typer.Option(
+        "--rescale", help="Measure distances in units of the declared widths of the columns."
+    ),
+]
+
+_CELL = 14  # characters per column of the data, in the table of clusters
+
+
+def fit(
+    data: options.DataPath,
+    schema: options.SchemaPath = None,
+    bounds: options.Bounds = None,
+    clusters: options.Clusters = 8,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    unit: options.UnitName = "add-remove-row",
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    method: Method = "auto",
+    rescale: Rescale = False,
+    ledger: options.LedgerPlace = None,
+    holder: options.Holder = None,
+    dataset: options.Dataset = None,
+    seed: options.Seed = None,
+    output: options.ReleaseOutput = Path("release"),
+    report: options.Report = True,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Cluster private rows; centres and sizes may be published."""
+    from privclust.kmeans import PrivateKMeans
+
+    model = PrivateKMeans(
+        clusters,
+        epsilon=epsilon,
+        delta=delta,
+        unit=options.unit_of(unit, id_column, max_rows),
+        method=method,
+        rescale=rescale,
+        random_state=seed,
+        **options.declared(schema, bounds),
+        **charged_to(ledger, holder, dataset, data, seed),
+    )
+    options.check_budget(epsilon, delta)
+    place = Place.checked(output, report=report, overwrite=overwrite)
+    _fit(model, data)
+    release = model.release()
+    place.publish(release, _facts(release), _table(release), as_json=as_json)
+
+
+def plan(
+    schema: options.SchemaPath = None,
+    bounds: options.Bounds = None,
+    columns: Annotated[
+        int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
+    ] = None,
+    rows: Annotated[
+        int, typer.Option("--rows", min=1, help="About how many rows, from public knowledge.")
+    ] = 10_000,
+    clusters: options.Clusters = 8,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    unit: options.UnitName = "add-remove-row",
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    method: Method = "auto",
+    rescale: Rescale = False,
+    as_json: options.Json = False,
+) -> None:
+    """Rehearse a k-means fit on synthetic rows: questions, cost, noise, error to expect."""
+    from privclust.kmeans import PrivateKMeans
+
+    if (bounds is None) != (columns is None):
+        raise UsageError("--bounds and --columns go together; give both or a --schema.")
+    model = PrivateKMeans(
+        clusters,
+        epsilon=epsilon,
+        delta=delta,
+        unit=options.unit_of(unit, id_column, max_rows),
+        method=method,
+        rescale=rescale,
+        **options.declared(schema, bounds),
+    )
+    made = model.plan(rows, columns)
+    screen.answer(made.to_dict(), str(made), as_json=as_json)
+
+
+def _fit(model: PrivateKMeans, data: Path) -> None:
+    from privclust.data.engines.progress import listening
+
+    delta = f", δ = {model.delta:g}" if model.delta else ""
+    charge = f", charged to the data set {model.dataset!r}" if model.dataset else ""
+    screen.note(
+        f"{model.n_clusters} clusters within ε = {model.epsilon:g}{delta}{charge}; "
+        "'privclust plan kmeans' tells beforehand what is asked and how good it will be."
+    )
+    with screen.rows_progress("Reading") as tell, listening(tell):
+        model.fit(data)
+
+
+def _facts(release: Release) -> dict[str, Any]:
+    arrays, names = release.arrays, release.schema.numeric
+    parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
+    clusters = [
+        {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
+        for size, error, center in zip(*(arrays[part].tolist() for part in parts), strict=True)
+    ]
+    return {"clusters": clusters}
+
+
+def _table(release: Release) -> Table:
+    """Return the clusters as a table: sizes with their error, and as many columns as fit."""
+    from rich.table import Table
+
+    arrays, names = release.arrays, release.schema.numeric
+    shown = names[: max(1, screen.stdout().width // _CELL - 2)]
+    table = Table(box=None, pad_edge=False)
+    for heading in ("cluster", "rows ± error", *shown):
+        table.add_column(heading, justify="right", overflow="fold")
+    if len(shown) < len(names):
+        table.add_column(f"and {len(names) - len(shown)} more")
+    sizes = zip(arrays["cluster_sizes"], arrays["cluster_sizes_error"], strict=True)
+    for index, (size, error) in enumerate(sizes):
+        center = arrays["cluster_centers"][index, : len(shown)]
+        numbers = (f"{number:.4g}" for number in center)
+        table.add_row(str(index), f"{size:,.0f} ± {error:,.2g}", *numbers)
+    return table

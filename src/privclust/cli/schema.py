@@ -1,0 +1,105 @@
+"""``privclust schema``: draft a schema from a public sample, and check one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from privclust.cli import files, options, screen
+from privclust.cli.errors import PLAIN
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from privclust.schema import Fact, Schema
+
+__all__ = ["app", "check", "draft"]
+
+app = typer.Typer(help="Draft and check schemas: what is publicly known of columns.", **PLAIN)
+
+_PUBLIC = (
+    "The sample must be PUBLIC: its extremes and its categories stand in the schema. Check every "
+    "bound, and never draft from private rows."
+)
+
+
+@app.command("draft")
+def draft(
+    sample: Annotated[
+        Path, typer.Argument(metavar="SAMPLE", help="A PUBLIC sample: CSV or Parquet.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="The .toml or .json file.", show_default="stdout"
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to look at.")] = 1000,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", metavar="NAME", help="A column to leave out.")
+    ] = None,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draft a schema from a sample that is PUBLIC; never from private rows."""
+    from privclust.schema import Schema
+
+    if output is not None:
+        files.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
+    drafted = Schema.draft(sample, rows, ignore or ())
+    text = drafted.to_toml()
+    if output is not None:
+        in_json = output.suffix.lower() == ".json"
+        with files.replacing(output) as temporary:
+            temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
+    screen.alarm(_PUBLIC)
+    document = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
+    screen.answer(document, text if output is None else f"Schema: {output}", as_json=as_json)
+
+
+@app.command("check")
+def check(
+    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The .toml or .json file.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="DATA", help="Data whose columns are compared; no row is read."),
+    ] = None,
+    id_column: options.IdColumn = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check a schema and, if data are given, whether their columns are the declared ones."""
+    from privclust.cli.columns import check_columns
+    from privclust.schema import Schema
+
+    loaded = Schema.load(schema)
+    told = f"Schema '{schema}' is valid."
+    if data is not None:
+        check_columns(loaded, data, id_column)
+        told += f" The columns of '{data}' are the declared ones; no row was read."
+    document = {
+        "valid": True,
+        "schema": loaded.to_dict(),
+        "data": None if data is None else str(data),
+    }
+    screen.answer(document, _table(loaded), "", told, as_json=as_json)
+
+
+def _table(schema: Schema) -> Table:
+    from rich.table import Table
+
+    table = Table("column", "declared", "missing values", box=None, pad_edge=False)
+    for name, fact in schema.columns.items():
+        table.add_row(name, _in_words(fact), str(fact.missing))
+    return table
+
+
+def _in_words(fact: Fact) -> str:
+    from privclust.schema import Bins, Box
+
+    if isinstance(fact, Box):
+        return f"{fact.low:g} to {fact.high:g}"
+    if isinstance(fact, Bins):
+        return f"{len(fact.edges) - 1} bins from {fact.edges[0]:g} to {fact.edges[-1]:g}"
+    return f"{len(fact.values)} categories"

@@ -1,0 +1,77 @@
+"""``privclust apply`` and ``privclust report``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command_line import Run, clumps, write_csv
+
+from privclust.release import Release
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_labels_are_those_of_the_release_in_the_order_of_the_rows(
+    released: Path, run: Run, suffix: str
+) -> None:
+    rows = clumps(150_000)  # several parts
+    data = released / f"new.{suffix}"
+    if suffix == "csv":
+        write_csv(data, rows)
+    else:
+        pq.write_table(pa.table({"y": rows[:, 1], "other": rows[:, 0], "x": rows[:, 0]}), data)
+    result = run("apply", "release", data, "-o", f"labels.{suffix}", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["rows"] == len(rows)
+    expected = Release.load("release").predict(rows)
+    if suffix == "csv":
+        lines = Path("labels.csv").read_text().splitlines()
+        assert lines[0] == "cluster"
+        labels = np.array(lines[1:], dtype=int)
+    else:
+        labels = pq.read_table("labels.parquet")["cluster"].to_numpy()
+    np.testing.assert_array_equal(labels, expected)
+
+
+def test_labels_are_told_to_be_no_release(released: Path, run: Run) -> None:
+    result = run("apply", "release", "data.csv", "-o", "labels.csv")
+    assert "Labels of 900 rows: labels.csv\n" in result.stdout
+    assert "they are no release" in result.stdout
+
+
+def test_labels_are_replaced_on_request(released: Path, run: Run) -> None:
+    Path("labels.csv").write_text("old")
+    result = run("apply", "release", "data.csv", "-o", "labels.csv", "--overwrite")
+    assert result.exit_code == 0, result.stderr
+    assert Path("labels.csv").read_text().startswith("cluster\n")
+
+
+def test_no_rows_have_no_labels(released: Path, run: Run) -> None:
+    Path("none.csv").write_text("x,y\n")
+    assert run("apply", "release", "none.csv", "-o", "labels.csv").exit_code == 0
+    assert Path("labels.csv").read_text() == "cluster\n"
+
+
+def test_the_report_lies_within_a_folder_and_is_made_anew(released: Path, run: Run) -> None:
+    for _ in range(2):
+        result = run("report", "release")
+        assert (result.exit_code, result.stdout) == (0, "Report: release/report.html\n")
+    page = Path("release/report.html").read_text(encoding="utf-8")
+    assert page == Release.load("release").to_html()
+
+
+def test_the_report_lies_beside_a_file(released: Path, run: Run) -> None:
+    Release.load("release").save("one.privclust")
+    assert json.loads(run("report", "one.privclust", "--json").stdout) == {"report": "one.html"}
+    assert run("report", "one.privclust").exit_code == 1
+    assert run("report", "one.privclust", "--overwrite").exit_code == 0
+
+
+def test_the_report_goes_where_it_is_wanted(released: Path, run: Run) -> None:
+    assert run("report", "release", "-o", "page.html").exit_code == 0
+    assert Path("page.html").is_file()
+    assert not Path("release/report.html").exists()
