@@ -6,10 +6,9 @@ An estimator is a thin shell in scikit-learn's manner. It hands the data it is g
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,9 @@ from sklearn.utils.validation import validate_data
 
 from privclust.budget import Budget
 from privclust.privacy.ledger import Ledger
-from privclust.unit import Person, Unit
+from privclust.privacy.statement import PrivacyStatement
+from privclust.release import Release
+from privclust.unit import Unit
 
 __all__ = ["LeakWarning", "PrivateEstimator"]
 
@@ -37,6 +38,7 @@ class PrivateEstimator(BaseEstimator):
     random_state: int | None
     ledger: Ledger | None
     dataset: str | None
+    privacy_: PrivacyStatement
 
     def _budget(self) -> Budget:
         return Budget(self.epsilon, self.delta)
@@ -53,14 +55,18 @@ class PrivateEstimator(BaseEstimator):
         noise, choices = np.random.SeedSequence(int(self.random_state)).spawn(2)
         return noise, np.random.default_rng(choices)
 
-    def _check_columns(self, X: Any, unit: Unit, *, reset: bool) -> None:
-        """Remember, or compare, the number and the names of the columns; no row is looked at.
+    def _remember_columns(self, names: Sequence[str] | None, count: int) -> None:
+        """Keep the number of the columns, and their names if they have any."""
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
-        The id column of a person is no feature; there the door alone checks the names.
-        """
-        in_memory = hasattr(X, "shape") and not isinstance(X, (str, os.PathLike))
-        if in_memory and not isinstance(unit, Person):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+    def _compare_columns(self, X: Any) -> None:
+        """Compare the columns of new rows with those of the fit, in scikit-learn's own words."""
+        if len(getattr(X, "shape", ())) == 2:
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _reserve(self, budget: Budget, unit: Unit) -> str | None:
         """Charge the ledger, durably, before any row is read."""
@@ -75,30 +81,59 @@ class PrivateEstimator(BaseEstimator):
             raise ValueError("A ledger needs dataset=, the name of the data set to charge.")
         return self.ledger.reserve(self.dataset, budget, unit, type(self).__name__)
 
+    def _settle(self) -> None:
+        """Tell the ledger what was released for the charge."""
+        receipt = self.privacy_.receipt
+        if self.ledger is not None and receipt is not None:
+            self.ledger.settle(receipt, self.release().digest)
 
-def warn_of_leaks() -> None:
-    """Warn if the running fit is part of a pipeline that learned from the same rows before.
+    def release(self) -> Release:
+        """Return what may be published."""
+        raise NotImplementedError
 
-    A scaler that was fitted on private rows has put their means into the data without noise. There
-    is no public way for a step to see its pipeline, so the callers are looked through for one.
-    """
-    for pipeline in _running_pipelines():
-        for name, step in pipeline.steps[:-1]:
-            if step not in (None, "passthrough") and get_tags(step).requires_fit:
+    def _warn_of_leaks(self) -> None:
+        """Warn if the running fit is part of a pipeline that learned from the same rows before.
+
+        A scaler that was fitted on private rows has put their means into the data without noise.
+        """
+        for name, step in _earlier_steps(self):
+            is_estimator = step not in (None, "passthrough")
+            if is_estimator and _learns_without_noise(step):
                 warnings.warn(
                     f"The pipeline step {name!r} ({type(step).__name__}) was fitted on the same "
                     "private rows, without noise, so the release is not private; drop it and "
                     "declare bounds instead (rescale=True measures distances in units of them).",
                     LeakWarning,
-                    stacklevel=3,
+                    stacklevel=2,
                 )
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        shown = str(super().__repr__(N_CHAR_MAX))
+        statement = getattr(self, "privacy_", None)
+        seeded = statement is not None and not statement.private
+        return f"{shown}  # NOT PRIVATE" if seeded else shown
 
-def _running_pipelines() -> Iterator[Pipeline]:
-    frame = sys._getframe(1)
+
+def _learns_without_noise(step: Any) -> bool:
+    return get_tags(step).requires_fit and not isinstance(step, PrivateEstimator)
+
+
+def _earlier_steps(estimator: BaseEstimator) -> Iterator[tuple[str, Any]]:
+    """Yield the steps that run before ``estimator`` in the pipelines that are fitting it.
+
+    There is no public way for a step to see its pipeline, so the callers are looked through.
+    """
+    frame, inner = sys._getframe(1), estimator
     while frame is not None:
         caller = frame.f_locals.get("self")
         if isinstance(caller, Pipeline) and frame.f_code.co_name.startswith("fit"):
-            yield caller
-            return
+            yield from caller.steps[: _position(inner, [step for _, step in caller.steps])]
+            inner = caller
         frame = frame.f_back  # type: ignore[assignment]
+
+
+def _position(inner: BaseEstimator, steps: list[Any]) -> int:
+    """Return which step is being fitted: ``inner`` itself, a clone of it, or else the last."""
+    same = [number for number, step in enumerate(steps) if step is inner]
+    alike = [number for number, step in enumerate(steps) if type(step) is type(inner)]
+    return [*same, *alike, len(steps) - 1][0]

@@ -2,7 +2,8 @@
 
 A unit says which data sets count as neighbours. Every sensitivity in ``privclust.data`` is derived
 from the schema (how far one row can move a statistic) and from the unit (how many rows one step
-between neighbours adds or removes).
+between neighbours adds or removes). A matrix of counts has units of its own, further
+below: one count, one entry, one whole row.
 """
 
 from __future__ import annotations
@@ -12,7 +13,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-__all__ = ["AddRemoveRow", "Person", "ReplaceRow", "Unit", "unit_from"]
+__all__ = [
+    "AddRemoveRow",
+    "MatrixUnit",
+    "OneCount",
+    "OneEntry",
+    "OneRow",
+    "Person",
+    "ReplaceRow",
+    "Unit",
+    "matrix_unit_from",
+    "unit_from",
+]
+
+# The finest grid that entries of a matrix may be put on, in steps to their cap.
+MOST_ENTRY_STEPS = 2**20
 
 
 @dataclass(frozen=True)
@@ -119,13 +134,130 @@ class Person:
         return {"name": self.name, **asdict(self)}
 
 
-Unit = AddRemoveRow | ReplaceRow | Person
+@dataclass(frozen=True)
+class OneCount:
+    """Neighbours are matrices of counts of one shape, one entry of which differs by one.
+
+    *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
+    of rows and columns moves in one cell, by one. The shape is the same in all neighbours and
+    therefore not protected.
+    """
+
+    name: ClassVar[str] = "matrix-count"
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step removes or adds in total: the old one and the new one."""
+        return 2
+
+    def describe(self) -> str:
+        """Say in plain words what is protected."""
+        return (
+            f"Adding one to any one entry of the matrix, or taking one away, {_CHANGES} "
+            "Larger changes are protected less: a whole row whose entries add up to s is protected "
+            "only at s times the stated loss. The shape of the matrix is not protected."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class OneEntry:
+    """Neighbours are matrices of one shape, one entry of which differs by any amount.
+
+    Parameters
+    ----------
+    cap : number, default=1
+        Larger entries count as this much; with 1 only their presence counts.
+    step : number, default=1
+        Entries are rounded to multiples of it. With 1 they must be whole numbers; declare a smaller
+        step for real numbers.
+
+    Notes
+    -----
+    *Why this is private.* After the cap an entry lies between 0 and ``cap``, so one step moves one
+    cell of a table of sums by at most ``cap``. The shape of the matrix is not protected.
+    """
+
+    cap: float = 1
+    step: float = 1
+    name: ClassVar[str] = "matrix-entry"
+
+    def __post_init__(self) -> None:
+        for name, value in (("cap", self.cap), ("step", self.step)):
+            number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if not number or not 0 < value < float("inf"):
+                raise ValueError(f"{name} must be a number above zero, got {value!r}.")
+        steps = self.cap / self.step
+        if round(steps) != steps or steps > MOST_ENTRY_STEPS:
+            raise ValueError(
+                f"cap={self.cap!r} must be a whole multiple of step={self.step!r}, at most "
+                f"{MOST_ENTRY_STEPS} times it; change one of the two."
+            )
+
+    @property
+    def levels(self) -> int:
+        """The cap, in steps."""
+        return round(self.cap / self.step)
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step removes or adds in total: the old one and the new one."""
+        return 2
+
+    def describe(self) -> str:
+        """Say in plain words what is protected."""
+        counted = "only its presence counts" if self.cap == self.step else f"at most {self.cap:g}"
+        counted = counted if self.cap == self.step else f"{counted} of it counts"
+        return (
+            f"Changing any one entry of the matrix to any other value ({counted}) {_CHANGES} "
+            "A whole row with s entries is protected only at s times the stated loss. The shape of "
+            "the matrix is not protected."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        return {"name": self.name, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class OneRow:
+    """Neighbours are matrices with the same columns that differ by one whole row.
+
+    *Why this is private.* Every row is brought to length one before it enters a sum, so one step
+    moves a table of sums by a vector of length at most one. The number of rows is protected, the
+    number of columns is not.
+    """
+
+    name: ClassVar[str] = "matrix-row"
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step between neighbours adds or removes in total."""
+        return 1
+
+    def describe(self) -> str:
+        """Say in plain words what is protected."""
+        return f"Adding or removing any one whole row of the matrix {_CHANGES}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        return {"name": self.name}
+
+
+MatrixUnit = OneCount | OneEntry | OneRow
+Unit = AddRemoveRow | ReplaceRow | Person | MatrixUnit
 
 _CHANGES = "changes the chance of any published result by no more than the stated privacy loss."
-_KINDS: dict[str, type[AddRemoveRow] | type[ReplaceRow] | type[Person]] = {
-    kind.name: kind for kind in (AddRemoveRow, ReplaceRow, Person)
+_KINDS: dict[str, type[Unit]] = {
+    kind.name: kind for kind in (AddRemoveRow, ReplaceRow, Person, OneCount, OneEntry, OneRow)
 }
-_REMEDY = 'use "add-remove-row", "replace-row" or Person(id_column, max_rows)'
+_REMEDY = (
+    'use "add-remove-row", "replace-row" or Person(id_column, max_rows); for a matrix of counts '
+    '"matrix-count", "matrix-entry" or "matrix-row"'
+)
 
 
 def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
@@ -135,9 +267,10 @@ def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
     ----------
     unit : Unit, str or mapping
         A unit, the short name of one that needs no parameters (``"add-remove-row"``,
-        ``"replace-row"``), or what :meth:`to_dict` of a unit returned.
+        ``"replace-row"``, ``"matrix-count"``, ``"matrix-entry"``, ``"matrix-row"``), or what
+        :meth:`to_dict` of a unit returned.
     """
-    if isinstance(unit, (AddRemoveRow, ReplaceRow, Person)):
+    if isinstance(unit, Unit):
         return unit
     if unit == Person.name:
         raise ValueError(
@@ -152,3 +285,15 @@ def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
         return kind(**parameters)
     except TypeError:
         raise ValueError(f"Privacy unit {dict(entry)!r} has wrong parameters; {_REMEDY}.") from None
+
+
+def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
+    """Return the unit of a matrix that ``unit`` stands for; the short names lack ``"matrix-"``."""
+    named = f"matrix-{unit}" if unit in ("count", "entry", "row") else unit
+    chosen = unit_from(named)
+    if not isinstance(chosen, MatrixUnit):
+        raise ValueError(
+            f"The unit {chosen.name!r} is none of a matrix of counts; use "
+            '"count", "entry", OneEntry(cap) or "row".'
+        )
+    return chosen

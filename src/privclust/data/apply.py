@@ -24,7 +24,7 @@ def distances_to(source: RowSource, domain: Domain, centres: Floats) -> Floats:
 
 def nearest_labels(source: RowSource, domain: Domain, centres: Floats) -> NDArray[np.int32]:
     """Return the index of the nearest centre of each row."""
-    parts = [squares.argmin(axis=1) for squares in _squares(source, domain, centres)]
+    parts = [gaps.argmin(axis=1) for _, gaps in _gaps(source, domain, centres)]
     return np.concatenate(parts).astype(np.int32)
 
 
@@ -35,9 +35,18 @@ def squared_distance_sum(source: RowSource, domain: Domain, centres: Floats) -> 
 
 def _squares(source: RowSource, domain: Domain, centres: Floats) -> Iterator[Floats]:
     """Yield the squared distances of blocks of rows, as the model measures them."""
+    for rows, gaps in _gaps(source, domain, centres):
+        gaps += (rows**2).sum(axis=1)[:, None]
+        yield np.maximum(gaps, 0)
+
+
+def _gaps(source: RowSource, domain: Domain, centres: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield blocks of rows, and their squared distances less the squared length of the row.
+
+    The length is the same for all centres, and for a row far out it would drown their differences.
+    """
     # Around the center of the domain, so that a large offset common to all rows costs no digits.
     targets = (centres - domain.center) / domain.widths
     for block in source.blocks():
         rows = (domain.complete(block.numbers()) - domain.center) / domain.widths
-        squares = (rows**2).sum(axis=1)[:, None] - 2 * rows @ targets.T + (targets**2).sum(axis=1)
-        yield np.maximum(squares, 0)
+        yield rows, (targets**2).sum(axis=1) - 2 * rows @ targets.T

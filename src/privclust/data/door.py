@@ -64,6 +64,11 @@ class PointRows:
         self.domain = Domain.from_schema(self.schema, rescale=rescale)
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, from the schema or the data, if either has any."""
+        return self._source.names
+
+    @property
     def n_columns(self) -> int:
         """Number of columns."""
         return self._source.n_columns

@@ -77,7 +77,9 @@ class Domain:
             center, radius = np.array(schema.ball.center), float(schema.ball.radius)
         else:
             center = low / 2 + high / 2
-            radius = float(np.linalg.norm((high - low) / widths)) / 2
+            # Measured from the rounded center, so that no corner lies beyond it.
+            half = np.maximum(high - center, center - low)
+            radius = float(np.linalg.norm(half / widths))
         fill = [np.nan if box.missing == "error" else box.missing for box in boxes]
         return cls(
             schema.numeric,

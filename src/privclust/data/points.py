@@ -27,13 +27,14 @@ from privclust.data.kernels.points import (
     block_sums,
     outer_products,
 )
+from privclust.data.kernels.zones import Zones, zone_counts
 from privclust.data.sources import RowSource
-from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, vector_noise
+from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import ReplaceRow, Unit
 
-__all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints"]
+__all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints", "Zones"]
 
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
 # beside the noise, and keeps the noise of thousands of entries cheap to draw.
@@ -203,6 +204,25 @@ class PrivatePoints:
         matrix[upper] = noisy.value[0] / weights
         return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / 7)
 
+    def choices(self, name: str, zones: Zones, share: Share) -> Integers:
+        """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
+
+        The score of a candidate is the number of rows of the cluster that lie in its zone and are
+        nearest to this candidate. Returned is the index of the candidate of each cluster.
+
+        Notes
+        -----
+        *Why this is private.* A row enters one score of one cluster. So no two scores of a cluster
+        change by amounts further apart than the number of its rows that are added or removed;
+        these numbers add up to at most ``unit.rows_changed``, and so do the costs of the clusters'
+        picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
+        """
+        mechanism = selection(share, score_range=self._changed(1))
+        words = f"{type(mechanism).__name__}, scale {float(mechanism.scale):.3g} rows"
+        self._meter.charge(name, mechanism.loss, words)
+        grid = zones.on_grid()
+        return mechanism.draw(self._rows.sum(lambda rows: zone_counts(rows, grid)), self._noise)
+
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
         """Return the standard error of a count."""
@@ -238,7 +258,9 @@ class PrivatePoints:
         return _Statistic(name, noise, grid.step, dimension)
 
     def _square(self, name: str, share: Share, grid: FrameGrid, length: int) -> _Statistic:
-        changed = self._changed(SQUARE_LEVELS)
+        # The terms of rows lie between 0 and the largest, and so does what replacing one changes.
+        replaced = isinstance(self._unit, ReplaceRow)
+        changed = Fraction(SQUARE_LEVELS) if replaced else self._changed(SQUARE_LEVELS)
         noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=changed**2)
         return _Statistic(name, noise, (length * grid.step) ** 2 / SQUARE_LEVELS, 1)
 

@@ -1,5 +1,6 @@
-"""Private k-means: the algorithms as pure post-processing of noisy answers, and the estimator."""
+"""Private k-means: the algorithms as pure post-processing of noisy answers, and the estimators."""
 
 from privclust.kmeans.estimator import PrivateKMeans
+from privclust.kmeans.subcluster_kmeans import SubclusterKMeans
 
-__all__ = ["PrivateKMeans"]
+__all__ = ["PrivateKMeans", "SubclusterKMeans"]

@@ -29,11 +29,13 @@ def as_array(data: object) -> AnyArray:
         raise DataError("The rows differ in length; give every row the same columns.") from None
     if array.ndim != 2:
         raise DataError(
-            f"A 2-d array of rows and columns is needed, got {array.ndim} dimension(s); reshape it."
+            "Reshape your data; a 2-d array of rows and columns is needed, "
+            f"got {array.ndim} dimension(s)."
         )
     if array.dtype.kind not in "biufOUTM":
         raise DataError(
-            f"An array of type {array.dtype} cannot be read; convert it to numbers or text."
+            f"An array of type {array.dtype} cannot be read{_why_not(array.dtype)}; "
+            "convert it to numbers or text."
         )
     if isinstance(array, np.ma.MaskedArray):
         if array.dtype.kind not in "biuf":
@@ -43,12 +45,19 @@ def as_array(data: object) -> AnyArray:
     return array
 
 
+def _why_not(dtype: np.dtype[Any]) -> str:
+    return " (Complex data not supported)" if dtype.kind == "c" else ""
+
+
 def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
     """Return a sparse matrix in row order, without a copy if it is so already."""
     if data.ndim != 2:
         raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
     if data.dtype.kind not in "biuf":
-        raise DataError(f"A sparse matrix of type {data.dtype} cannot be read; use numbers.")
+        raise DataError(
+            f"A sparse matrix of type {data.dtype} cannot be read{_why_not(data.dtype)}; "
+            "use numbers."
+        )
     matrix: sparse.csr_array[Any, tuple[int, int]] = sparse.csr_array(data)
     return matrix
 

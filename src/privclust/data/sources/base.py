@@ -27,6 +27,7 @@ __all__ = [
     "Block",
     "DataError",
     "Mask",
+    "MixedTypesError",
     "RowSource",
     "Rows",
     "Selection",
@@ -48,13 +49,19 @@ class DataError(ValueError):
     """Data that cannot be read as declared; the message is one sentence that says what to do."""
 
 
+class MixedTypesError(DataError, TypeError):
+    """A column whose values are not all of one readable type."""
+
+
 @contextmanager
-def one_sentence(message: str, *errors: type[BaseException]) -> Iterator[None]:
+def one_sentence(
+    message: str, *errors: type[BaseException], error: type[DataError] = DataError
+) -> Iterator[None]:
     """Raise ``message`` in place of another library's error, whose text may quote a value."""
     try:
         yield
     except errors:
-        raise DataError(message) from None
+        raise error(message) from None
 
 
 class Block(ABC):
@@ -242,7 +249,11 @@ def chosen_by_position(
 
 def _not_empty(names: Sequence[str], id_column: str | None) -> Selection:
     if not names:
-        raise DataError("The data have no columns to read; give at least one column.")
+        # scikit-learn's words, without the number of rows, which is private.
+        raise DataError(
+            "The data have no columns to read, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
+            "required; give at least one column."
+        )
     return Selection(tuple(names), id_column)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust.data.sources.base import DataError, one_sentence
+from privclust.data.sources.base import DataError, MixedTypesError, one_sentence
 
 if TYPE_CHECKING:
     from privclust.schema import Kind
@@ -43,22 +43,23 @@ _FALSE_WORDS = ("false", "False", "FALSE")
 
 def array_from(values: object, name: str) -> pa.Array:
     """Return a NumPy or pandas column as an Arrow array; NaN and None become null."""
-    with one_sentence(_mixed(name), pa.ArrowException, TypeError, ValueError, OverflowError):
+    failures = (pa.ArrowException, TypeError, ValueError, OverflowError)
+    with one_sentence(_mixed(name), *failures, error=MixedTypesError):
         array = pa.array(values, from_pandas=True)
         return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def array_from_stream(values: object, name: str) -> pa.Array:
     """Return a column that speaks Arrow, as polars' do, as an Arrow array."""
-    with one_sentence(_mixed(name), pa.ArrowException):
+    with one_sentence(_mixed(name), pa.ArrowException, error=MixedTypesError):
         chunks = pa.chunked_array(values).chunks
         return chunks[0] if len(chunks) == 1 else pa.concat_arrays(map(decoded, chunks))
 
 
 def _mixed(name: str) -> str:
     return (
-        f"Column {name!r} holds values of mixed or unsupported types; "
-        "convert it to numbers, text or booleans."
+        f"Column {name!r} holds values of mixed or unsupported types; convert it, because a column "
+        "of the argument must be all strings, all numbers or all booleans."
     )
 
 

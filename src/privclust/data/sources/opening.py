@@ -51,9 +51,9 @@ def open_rows(
     ----------
     data : array, sparse matrix, data frame, Arrow data, or path
         A 2-d NumPy array or nested list; a SciPy sparse matrix; a pandas or polars frame; an Arrow
-        table, batch or reader, or anything with ``__arrow_c_stream__``; the path of a CSV or
-        Parquet file or of a directory of Parquet files; or a list of such paths. What can be read
-        only once is kept in a temporary file until the source is closed.
+        table, batch or reader, or anything with ``__arrow_c_stream__`` or ``__array__``; the path
+        of a CSV or Parquet file or of a directory of Parquet files; or a list of such paths. What
+        can be read only once is kept in a temporary file until the source is closed.
     columns : sequence of str or None
         The declared columns, in the order wanted; all columns if not given. An array without
         column names must have exactly these columns, in this order.
@@ -82,7 +82,7 @@ def open_rows(
         array = as_array(data)
         return ArrayRows(array, by_position(array.shape[1]), named=named, block_rows=block_rows)
     if _is_a(data, "pandas", "DataFrame"):
-        return _open_pandas(data, by_name, by_position, block_rows)
+        return _open_pandas(data, by_name, by_position, named, block_rows)
     if _is_a(data, "polars", "DataFrame"):
         chosen = by_name(data.columns)
         read = partial(polars_batches, data, chosen.read)
@@ -91,6 +91,8 @@ def open_rows(
         return _open_arrow(data, by_name, block_rows)
     if _is_a(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
         return _open_once(data, by_name, block_rows)
+    if hasattr(data, "__array__"):
+        return open_rows(np.asarray(data), columns, id_column=id_column, block_rows=block_rows)
     raise DataError(
         f"Rows cannot be read from an object of type {type(data).__name__}; "
         "give an array, a data frame, Arrow data or the path of a CSV or Parquet file."
@@ -114,6 +116,7 @@ def _open_pandas(
     frame: pd.DataFrame,
     by_name: Callable[[Sequence[str]], Selection],
     by_position: Callable[[int], Selection],
+    named: bool,
     block_rows: int | None,
 ) -> RowSource:
     names = pandas_names(frame)
@@ -123,8 +126,9 @@ def _open_pandas(
     else:
         chosen = by_name(names)
         positions = [names.index(name) for name in chosen.read]
+    named = named or names is not None
     read = partial(pandas_batches, frame, positions, chosen.read)
-    return ArrowRows(read, chosen, n_rows=len(frame), block_rows=block_rows)
+    return ArrowRows(read, chosen, n_rows=len(frame), block_rows=block_rows, named=named)
 
 
 def _open_arrow(

@@ -87,10 +87,11 @@ class ArrowRows(RowSource):
         *,
         n_rows: int | None,
         block_rows: int | None,
+        named: bool = True,
         parse: bool = False,
         close: Callable[[], object] | None = None,
     ) -> None:
-        super().__init__(selection, n_rows=n_rows, block_rows=block_rows)
+        super().__init__(selection, named=named, n_rows=n_rows, block_rows=block_rows)
         self._read, self._parse, self._free = read, parse, close
 
     def _blocks(self) -> Iterator[Block]:

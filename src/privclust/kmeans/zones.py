@@ -1,0 +1,129 @@
+"""Private k-means with convergent zones: the repaired algorithm of Joshi and Thakkar (2022).
+
+The idea of the paper, with every touch of the data a question of the view. In each iteration
+
+1. noisy counts and sums move every centre S to a private Lloyd point M;
+2. the convergent zone is the ball around M that reaches to S;
+3. candidates are M and a few points halfway out in the zone, on the side that S moves to;
+4. a private selection picks the candidate around which most rows of the zone lie.
+
+What is picked lies nearer to M than S did: the invariant that makes the paper's iteration converge,
+here on private quantities only. A last noisy Lloyd step replaces the paper's final noise.
+``proofs/zones.md`` has the privacy and the convergence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.points import Floats, Frame, PrivatePoints, Zones
+from privclust.kmeans.packing import packed_centres
+from privclust.kmeans.result import KMeansResult
+
+__all__ = ["ZoneStep", "zone_steps", "zoned"]
+
+# Shares of the budget for the last Lloyd step and for the sizes; the iterations divide the rest.
+_LAST, _SIZES = 0.30, 0.03
+_CHOICE = 0.20  # of an iteration's share, for picking the candidate
+
+# How far out in the zone the candidates lie. Below 1, so that every pick satisfies the invariant.
+_REACH = 0.5
+
+# The mean square of a coordinate in half sides of the box (Su et al. 2016); it sets the split
+# between counts and sums.
+_SPREAD = 0.225
+
+
+@dataclass(frozen=True)
+class ZoneStep:
+    """One iteration; all of it is released, none of it exact.
+
+    Attributes
+    ----------
+    before : ndarray of shape (n_clusters, n_features)
+        The centres S.
+    lloyd : ndarray of shape (n_clusters, n_features)
+        The private Lloyd points M, the middles of the zones.
+    after : ndarray of shape (n_clusters, n_features)
+        The centres picked, nearer to M than S was.
+    """
+
+    before: Floats
+    lloyd: Floats
+    after: Floats
+
+
+def zoned(
+    view: PrivatePoints,
+    budget: Share,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    internal_k: int,
+    n_steps: int,
+) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``."""
+    for_steps, for_last, for_sizes = budget.split([1 - _LAST - _SIZES, _LAST, _SIZES])
+    start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+    shares = for_steps.split([1] * n_steps)
+    step = zone_steps(view, shares, start, internal_k, rng)[-1]
+    centres = _lloyd_points(view, "last step", step.after, for_last)
+    frame = Frame(np.zeros(view.domain.dimension))
+    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    return KMeansResult(centres, sizes)
+
+
+def zone_steps(
+    view: PrivatePoints,
+    shares: tuple[Share, ...],
+    centres: Floats,
+    internal_k: int,
+    rng: np.random.Generator,
+) -> list[ZoneStep]:
+    """Run one iteration for each share, and return them all."""
+    steps = []
+    for number, share in enumerate(shares, start=1):
+        for_points, for_choice = share.split([1 - _CHOICE, _CHOICE])
+        lloyd = _lloyd_points(view, f"step {number}", centres, for_points)
+        zones = _zones(view, centres, lloyd, internal_k, rng)
+        picks = view.choices(f"step {number}: candidate", zones, for_choice)
+        after = zones.candidates[np.arange(len(picks)), picks]
+        steps.append(ZoneStep(centres, lloyd, after))
+        centres = after
+    return steps
+
+
+def _lloyd_points(view: PrivatePoints, name: str, centres: Floats, share: Share) -> Floats:
+    """Return the noisy mean of each cluster; one without rows, by its noisy count, stays."""
+    dimension = view.domain.dimension
+    low, high = view.domain.box_in_unit_ball()
+    counts, sums = share.split([(4 * dimension * _SPREAD**2) ** (1 / 3), dimension])
+    frame = Frame(np.zeros(dimension))
+    answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
+    sizes = answer.counts.value[:, None]
+    moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
+    return np.asarray(np.where(sizes >= 1, moved, centres))
+
+
+def _zones(
+    view: PrivatePoints,
+    centres: Floats,
+    lloyd: Floats,
+    internal_k: int,
+    rng: np.random.Generator,
+) -> Zones:
+    """Return the convergent zones and their candidates, of which the Lloyd point is the first."""
+    moves = lloyd - centres
+    radii = np.linalg.norm(moves, axis=1)
+    directions = rng.standard_normal((len(centres), internal_k, centres.shape[1]))
+    directions /= np.linalg.norm(directions, axis=2, keepdims=True)
+    # Within 90 degrees of the Lloyd step, as the orientation controller of the paper.
+    backwards = np.einsum("ijk,ik->ij", directions, moves) < 0
+    directions[backwards] *= -1
+    around = lloyd[:, None] + _REACH * radii[:, None, None] * directions
+    # Clipping to a box that holds the Lloyd point brings no candidate further from it.
+    around = np.clip(around, *view.domain.box_in_unit_ball())
+    return Zones(centres, lloyd, radii, np.concatenate([lloyd[:, None], around], axis=1))

@@ -1,0 +1,236 @@
+"""The estimators keep to scikit-learn's conventions, where privacy allows it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from privclust import LeakWarning, PrivateKMeans, Schema
+
+# One seeded instance of each method at a huge ε: then all checks are about conventions.
+SETTINGS = {"epsilon": 1e6, "bounds": (-1e3, 1e3), "random_state": 0}
+ESTIMATORS = [PrivateKMeans(3, method=method, **SETTINGS) for method in ("subcluster", "lloyd")]
+
+NO_LABELS = (
+    "It asks for labels_, but the labels of the training rows are exact statements about private "
+    "rows and are not kept."
+)
+
+ROWS, GROUPS = make_blobs(300, centers=3, cluster_std=0.5, center_box=(-8, 8), random_state=3)
+FRAME = pd.DataFrame(ROWS, columns=["a", "b"])
+
+
+@parametrize_with_checks(
+    ESTIMATORS, expected_failed_checks=lambda estimator: {"check_clustering": NO_LABELS}
+)
+def test_scikit_learns_own_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # without it one check would skip itself
+    check(estimator)
+
+
+def model(**changes):
+    return PrivateKMeans(3, **{**SETTINGS, "bounds": (-10, 10), **changes})
+
+
+@pytest.mark.parametrize("method", ["subcluster", "lloyd"])
+def test_the_rest_of_check_clustering_holds(method, tmp_path):
+    rows, groups = make_blobs(50, random_state=1)
+    memory = np.memmap(tmp_path / "rows", rows.dtype, "w+", shape=rows.shape)
+    memory[:] = rows
+    memory.setflags(write=False)
+    labels = [
+        model(method=method, bounds=(-15, 15)).fit_predict(data)
+        for data in (rows, rows.tolist(), memory)
+    ]
+    assert adjusted_rand_score(labels[0], groups) > 0.4
+    assert_array_equal(labels[0], labels[1])
+    assert_array_equal(labels[0], labels[2])
+    assert labels[0].dtype in (np.int32, np.int64)
+    assert set(labels[0]) <= set(range(3))
+
+
+def test_nothing_exact_is_kept():
+    fitted = model().fit(FRAME)
+    kept = {name for name in vars(fitted) if name.endswith("_")}
+    assert kept == {
+        "cluster_centers_",
+        "cluster_sizes_",
+        "cluster_sizes_error_",
+        "feature_names_in_",
+        "n_features_in_",
+        "privacy_",
+        "schema_",
+    }
+    assert len(pickle.dumps(fitted)) < 10_000
+
+
+def test_a_clone_is_unfitted_and_gives_the_same_seeded_result():
+    fitted = model(schema=Schema.from_bounds(-10, 10, names=["a", "b"]), bounds=None).fit(FRAME)
+    copy = clone(fitted)
+    assert not hasattr(copy, "cluster_centers_")
+    assert copy.get_params() == fitted.get_params()
+    assert_array_equal(copy.fit(FRAME).cluster_centers_, fitted.cluster_centers_)
+
+
+def test_a_pickled_model_predicts_the_same():
+    fitted = model().fit(FRAME)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.predict(FRAME), fitted.predict(FRAME))
+    assert again.privacy_ == fitted.privacy_
+
+
+@pytest.mark.parametrize(
+    ("library", "frame_type"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]
+)
+def test_distances_come_in_the_frame_that_is_wished_for(library, frame_type):
+    wishful = model().set_output(transform=library)
+    distances = wishful.fit_transform(FRAME)
+    names = ["privatekmeans0", "privatekmeans1", "privatekmeans2"]
+    assert isinstance(distances, frame_type)
+    assert list(distances.columns) == names
+    assert wishful.get_feature_names_out().tolist() == names
+    assert_array_equal(distances.to_numpy(), model().fit_transform(FRAME))
+
+
+def test_a_pipeline_fits_predicts_and_names_its_columns():
+    steps = [("shift", FunctionTransformer(lambda rows: rows - 1)), ("cluster", model())]
+    pipeline = Pipeline(steps).fit(ROWS)
+    expected = model().fit(ROWS - 1)
+    assert_array_equal(pipeline.predict(ROWS), expected.predict(ROWS - 1))
+    assert_array_equal(pipeline.transform(ROWS), expected.transform(ROWS - 1))
+    assert pipeline.score(ROWS) == expected.score(ROWS - 1)
+
+
+def test_a_grid_search_runs_and_prefers_the_better_number_of_clusters():
+    search = GridSearchCV(model(), {"n_clusters": [1, 3]}, cv=3).fit(FRAME)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert search.best_estimator_.cluster_centers_.shape == (3, 2)
+
+
+# Names of columns
+
+
+def test_columns_have_names_if_the_data_have_them():
+    assert model().fit(FRAME).feature_names_in_.tolist() == ["a", "b"]
+    assert model().fit(pl.from_pandas(FRAME)).feature_names_in_.tolist() == ["a", "b"]
+    assert model().fit(pa.Table.from_pandas(FRAME)).feature_names_in_.tolist() == ["a", "b"]
+    assert not hasattr(model().fit(ROWS), "feature_names_in_")
+    assert not hasattr(model().fit(pd.DataFrame(ROWS)), "feature_names_in_")
+
+
+def test_a_refit_forgets_the_names_of_the_columns():
+    refitted = model().fit(FRAME).fit(ROWS)
+    assert not hasattr(refitted, "feature_names_in_")
+    refitted.predict(ROWS)
+
+
+def test_a_schema_names_the_columns_of_an_array_and_finds_those_of_a_frame():
+    schema = Schema.from_bounds(-10, 10, names=["b", "a"])
+    fitted = model(schema=schema, bounds=None).fit(FRAME)
+    assert fitted.feature_names_in_.tolist() == ["b", "a"]
+    from_array = model(schema=schema, bounds=None).fit(ROWS[:, ::-1])
+    assert_array_equal(from_array.cluster_centers_, fitted.cluster_centers_)
+    assert_array_equal(fitted.predict(FRAME), fitted.predict(ROWS[:, ::-1]))
+    assert_array_equal(fitted.predict(FRAME[["b", "a"]]), fitted.predict(FRAME))
+
+
+def test_rows_with_names_are_taken_in_order_if_the_fit_had_none():
+    fitted = model().fit(ROWS)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        labels = fitted.predict(FRAME)
+    assert_array_equal(labels, fitted.predict(ROWS))
+    with pytest.raises(ValueError, match="columns"):
+        fitted.predict([[1.0, 2.0, 3.0]])
+
+
+# Not private
+
+
+def test_a_seeded_fit_is_reproducible_and_says_that_it_is_not_private():
+    fitted = model(epsilon=1).fit(ROWS)
+    again = model(epsilon=1).fit(ROWS)
+    other = model(epsilon=1, random_state=1).fit(ROWS)
+    assert_array_equal(fitted.cluster_centers_, again.cluster_centers_)
+    assert_array_equal(fitted.cluster_sizes_, again.cluster_sizes_)
+    assert (fitted.cluster_centers_ != other.cluster_centers_).any()
+    assert not fitted.privacy_.private
+    assert "NOT PRIVATE" in repr(fitted.privacy_)
+    assert "NOT PRIVATE" in str(fitted.privacy_)
+    assert "NOT PRIVATE" in repr(fitted)
+    assert "NOT PRIVATE" in fitted._repr_html_()
+    assert "NOT PRIVATE" in repr(fitted.release())
+
+
+def test_an_unseeded_fit_is_private_and_never_the_same():
+    fitted, again = (model(epsilon=1, random_state=None).fit(ROWS) for _ in range(2))
+    assert fitted.privacy_.private
+    assert (fitted.cluster_centers_ != again.cluster_centers_).any()
+    for shown in (repr(fitted), fitted._repr_html_(), repr(fitted.privacy_), repr(model())):
+        assert "NOT PRIVATE" not in shown
+
+
+# Steps that learn from the private rows
+
+
+def leaks_of(fit):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    return [str(warning.message) for warning in caught if warning.category is LeakWarning]
+
+
+def test_a_scaler_before_the_private_step_is_warned_of_and_the_remedy_named():
+    (message,) = leaks_of(lambda: make_pipeline(StandardScaler(), model()).fit(ROWS))
+    assert "'standardscaler' (StandardScaler)" in message
+    assert "not private" in message
+    assert "declare bounds" in message
+    assert "rescale=True" in message
+
+
+@pytest.mark.parametrize("fit", ["fit", "fit_predict", "fit_transform"])
+def test_a_scaler_is_warned_of_however_the_pipeline_is_fitted(fit):
+    pipeline = make_pipeline(StandardScaler(), model())
+    assert len(leaks_of(lambda: getattr(pipeline, fit)(ROWS))) == 1
+
+
+def test_every_step_that_learns_is_warned_of_in_nested_pipelines_too():
+    inner = make_pipeline(PCA(2), model())
+    outer = make_pipeline(make_pipeline(StandardScaler()), inner)
+    messages = leaks_of(lambda: outer.fit(ROWS))
+    assert [message.partition("(")[2].partition(")")[0] for message in messages] == [
+        "PCA",
+        "Pipeline",
+    ]
+
+
+def test_a_grid_search_over_a_leaking_pipeline_warns():
+    pipeline = Pipeline([("scale", StandardScaler()), ("cluster", model())])
+    search = GridSearchCV(pipeline, {"cluster__n_clusters": [2]}, cv=2)
+    assert len(leaks_of(lambda: search.fit(ROWS))) == 3
+
+
+@pytest.mark.parametrize("step", [FunctionTransformer(), Normalizer(), "passthrough", None])
+def test_a_step_that_learns_nothing_is_not_warned_of(step):
+    assert leaks_of(lambda: Pipeline([("first", step), ("last", model())]).fit(ROWS)) == []
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_steps_after_the_private_one_and_the_private_one_itself_do_not_leak(memory, tmp_path):
+    pipeline = make_pipeline(model(), StandardScaler(), LogisticRegression())
+    pipeline.memory = str(tmp_path) if memory else None
+    assert leaks_of(lambda: pipeline.fit(ROWS, GROUPS)) == []
+    assert pipeline.score(ROWS, GROUPS) > 0.9

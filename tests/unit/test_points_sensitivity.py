@@ -1,0 +1,125 @@
+"""No step between neighbours changes an exact statistic by more than its mechanism was made for.
+
+The exact integers are caught where they enter a mechanism, for pairs of data sets that are
+neighbours under each privacy unit, with rows as extreme as they can be.
+"""
+
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from doubles import allowed_change, change, recorded_draws, view_of
+
+from privclust.budget import Budget
+from privclust.data.points import Frame, PrivatePoints
+from privclust.schema import Ball, Box, Schema
+from privclust.unit import AddRemoveRow, Person, ReplaceRow
+
+BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
+UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 1), Person("who", 3)]
+QUESTIONS = ["count", "counts", "offsets", "square", "moments"]
+
+
+def extreme_rows(rng, n_rows, dimension):
+    """Return rows of every difficult kind: corners, far out, at the centre, at a distance of one.
+
+    The box is (-1, 1) in each column, so its corners lie at the radius of the unit ball.
+    """
+    corners = rng.choice([-1.0, 1.0], (n_rows, dimension))
+    inside = rng.uniform(-1, 1, (n_rows, dimension))
+    axis = np.eye(dimension)[rng.integers(dimension, size=n_rows)] * rng.choice([-1, 1])
+    kinds = [corners, corners * 1e300, inside, axis, 0 * inside, inside * 1e-7]
+    return np.array([kinds[rng.integers(len(kinds))][i] for i in range(n_rows)])
+
+
+def neighbours(unit, rng, dimension):
+    """Return two data sets that are neighbours under the unit."""
+    names = [f"x{j}" for j in range(dimension)]
+    rows = extreme_rows(rng, rng.integers(1, 12), dimension)
+    if isinstance(unit, Person):
+        # One person more, who has more rows than count, anywhere among those of the others.
+        own = extreme_rows(rng, unit.max_rows + 2, dimension)
+        own = own[:1].repeat(len(own), axis=0) if rng.random() < 0.5 else own
+        people = np.append(rng.integers(1, 4, len(rows)), np.zeros(len(own), int))
+        data = pd.DataFrame(np.concatenate([rows, own]), columns=names).assign(who=people)
+        data = data.iloc[rng.permutation(len(data))]
+        return data, data[data["who"] > 0]
+    other = extreme_rows(rng, 1, dimension)
+    at = rng.integers(len(rows) + 1)
+    if isinstance(unit, AddRemoveRow):
+        return rows, np.insert(rows, at, other[0], axis=0)
+    at = min(at, len(rows) - 1)
+    other = -rows[at : at + 1] if rng.random() < 0.3 else other
+    return rows, np.concatenate([rows[:at], other, rows[at + 1 :]])
+
+
+def ask(view, question, share, frame, centres, clip):
+    if question == "count":
+        view.count("count", share)
+    elif question == "moments":
+        view.second_moments("moments", frame, share)
+    else:
+        view.clusters("clusters", frame, centres, clip, **{question: share})
+
+
+def exact_answers(data, unit, budget, question, frame, centres, clip):
+    schema = Schema.from_bounds(-1, 1, n_columns=len(frame.origin))
+    with recorded_draws() as draws:
+        view = view_of(data, schema, unit, budget=budget)
+        ask(view, question, budget.whole, frame, centres, clip)
+    return draws[0]
+
+
+def largest_change(unit, budget, question, seed):
+    """Return what a random step between neighbours changes, as a share of what is allowed."""
+    rng = np.random.default_rng(seed)
+    dimension = int(rng.integers(1, 6))
+    origin = rng.choice([0.0, 0.5]) * rng.uniform(-1, 1, dimension) / np.sqrt(dimension)
+    axes = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0][:, : rng.integers(1, 6)]
+    axes = axes if rng.random() < 0.5 else None
+    frame = Frame(origin, axes, rng.choice([2.0, 1.0, 0.3]), coarse=bool(rng.random() < 0.5))
+    centres = rng.normal(scale=0.4, size=(rng.integers(1, 4), frame.dimension))
+    centres[0] *= rng.integers(2)
+    asked = (unit, budget, question, frame, centres, rng.choice([1e-9, 0.01, 0.3, 1.0, 1.9]))
+    one, other = (exact_answers(data, *asked) for data in neighbours(unit, rng, dimension))
+    assert one.mechanism == other.mechanism
+    return change(one.mechanism, one.exact, other.exact) / allowed_change(one.mechanism)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("currency", BUDGETS)
+def test_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(currency, unit, question):
+    reached = max(largest_change(unit, BUDGETS[currency], question, seed) for seed in range(100))
+    assert reached <= 1
+    # The number of rows does not change if one is replaced, but is given the noise of counts. For
+    # second moments the bound on a replaced row adds up two vectors at an angle of at most 90°.
+    loose = {("count", ReplaceRow()): 0.0, ("moments", ReplaceRow()): 0.45}
+    assert reached >= loose.get((question, unit), 0.9)
+
+
+@pytest.mark.parametrize("question", ["counts", "offsets", "moments"])
+def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
+    def too_small(self, size):
+        return Fraction(999 * self._unit.rows_changed * size, 1000)
+
+    with patch.object(PrivatePoints, "_changed", too_small):
+        seeds = range(100)
+        found = (largest_change(AddRemoveRow(), BUDGETS["pure"], question, seed) for seed in seeds)
+        assert max(found) > 1
+
+
+def test_rows_beyond_a_declared_ball_count_as_rows_on_it():
+    schema = Schema({"x0": Box(-9, 9), "x1": Box(-9, 9)}, ball=Ball(2.0, (0.0, 0.0)))
+    budget, origin = BUDGETS["pure"], np.zeros((1, 2))
+    exact = []
+    for data in (np.zeros((1, 2)), np.array([[0, 0], [9, 9.0]])):
+        with recorded_draws() as draws:
+            view = view_of(data, schema, budget=budget)
+            view.clusters("mean", Frame(origin[0]), origin, 1.0, offsets=budget.whole)
+        exact.append(draws[0])
+    moved = change(exact[0].mechanism, exact[0].exact, exact[1].exact)
+    allowed = allowed_change(exact[0].mechanism)
+    assert Fraction(999, 1000) * allowed < moved <= allowed
