@@ -50,10 +50,12 @@ def test_labels_are_replaced_on_request(released: Path, run: Run) -> None:
     assert Path("labels.csv").read_text().startswith("cluster\n")
 
 
-def test_no_rows_have_no_labels(released: Path, run: Run) -> None:
+def test_a_file_without_rows_is_refused_and_nothing_written(released: Path, run: Run) -> None:
     Path("none.csv").write_text("x,y\n")
-    assert run("apply", "release", "none.csv", "-o", "labels.csv").exit_code == 0
-    assert Path("labels.csv").read_text() == "cluster\n"
+    result = run("apply", "release", "none.csv", "-o", "labels.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no rows" in result.stderr
+    assert not Path("labels.csv").exists()
 
 
 def test_the_report_lies_within_a_folder_and_is_made_anew(released: Path, run: Run) -> None:

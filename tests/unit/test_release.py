@@ -664,9 +664,9 @@ def test_a_large_offset_costs_no_digits():
 
 
 def test_many_rows_are_read_in_parts(tmp_path, monkeypatch):
-    from privclust.release import frames
+    from privclust.data.sources import base
 
-    monkeypatch.setattr(frames, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(base, "_BLOCK_ROWS", 7)
     X = rows(100)
     for form in FORMS:
         assert make_release().predict(FORMS[form](X, tmp_path)).tolist() == brute_force(X)
@@ -702,8 +702,8 @@ FRAME = pd.DataFrame(rows(3), columns=NAMES)
 TWICE = pd.DataFrame(np.zeros((2, 4)), columns=["age", "income", "visits", "age"])
 BAD_ROWS = {
     "one column less": (np.zeros((2, 2)), "2 columns"),
-    "one-dimensional": (np.zeros(3), "1-d"),
-    "ragged": ([[1, 2, 3], [4, 5]], "different lengths"),
+    "one-dimensional": (np.zeros(3), "2-d array"),
+    "ragged": ([[1, 2, 3], [4, 5]], "differ in length"),
     "infinite": (np.array([[1, np.inf, 2]]), "'income'"),
     "far too large": (np.array([[1, 2, 1e300]]), "'visits'"),
     "text": (np.array([["1", "2", "x"]]), "'age'"),
@@ -715,7 +715,7 @@ BAD_ROWS = {
     "column missing in polars": (pl.DataFrame(FRAME).drop("visits"), "'visits'"),
     "column missing in a lazy frame": (pl.LazyFrame(FRAME).drop("visits"), "'visits'"),
     "column twice": (TWICE, "'age'"),
-    "a series": (pl.Series([1.0]), "no named columns"),
+    "a series": (pl.Series([1.0]), "named columns"),
     "something else": (42, "int"),
     "no such file": ("nowhere.csv", "nowhere.csv"),
     "unknown format": (__file__, "unknown format"),
@@ -725,7 +725,7 @@ BAD_ROWS = {
 @pytest.mark.parametrize("bad", BAD_ROWS)
 def test_bad_rows_are_answered_in_one_sentence(bad):
     X, part = BAD_ROWS[bad]
-    with pytest.raises(ReleaseError) as error:
+    with pytest.raises(ValueError) as error:  # noqa: PT011
         make_release().predict(X)
     one_sentence(error, part)
 
@@ -742,14 +742,15 @@ def test_bad_rows_are_answered_in_one_sentence(bad):
 )
 def test_bad_files_are_answered_in_one_sentence(tmp_path, name, content, part):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ReleaseError) as error:
+    with pytest.raises(ValueError) as error:  # noqa: PT011
         make_release().predict(tmp_path / name)
     one_sentence(error, part)
 
 
 @pytest.mark.parametrize("empty", [np.empty((0, 3)), FRAME.iloc[:0], pl.DataFrame(FRAME).head(0)])
-def test_no_rows_no_labels(empty):
-    assert make_release().predict(empty).shape == (0,)
+def test_no_rows_are_answered_in_one_sentence(empty):
+    with pytest.raises(ValueError, match="no rows"):
+        make_release().predict(empty)
 
 
 def test_categories_beside_the_numbers_are_not_needed():
@@ -811,8 +812,8 @@ def test_the_release_loads_drawing_libraries_only_for_the_report():
 
 
 def test_the_release_stays_outside_the_door():
+    """It may hand the caller's rows to a door, and reach nothing behind one."""
     folder = Path(storage.__file__).parent
     for module in folder.glob("*.py"):
-        assert not re.search(
-            r"(from|import) privclust\.(data|privacy\.noise)", module.read_text(encoding="utf-8")
-        )
+        inside = r"(from|import) privclust\.(data\.(?!\w*door\b)|privacy\.noise)"
+        assert not re.search(inside, module.read_text(encoding="utf-8"))

@@ -52,9 +52,9 @@ def write_labels(release: Release, data: Path, output: Path) -> int:
 
 
 def _labels(release: Release, data: Path) -> Iterator[Any]:
-    from privclust.release.frames import number_batches
+    from privclust.data.door import rows_of_caller
 
-    for rows in number_batches(data, release.schema.numeric):
+    for rows in rows_of_caller(data, release.schema.numeric):
         yield release.predict(rows)
 
 

@@ -33,14 +33,14 @@ def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
     """Return the index of the nearest centre for every row."""
     from scipy.spatial.distance import cdist
 
-    from privclust.release.frames import number_batches
+    from privclust.data.door import rows_of_caller
 
     names, scales = release.schema.numeric, column_scales(release)
     # Numbers are compared around the middle of the box, where their digits are.
     middle = release.schema.low + (release.schema.high - release.schema.low) / 2
     centers = (release.arrays["cluster_centers"] - middle) / scales
     labels = [np.empty(0, dtype=np.intp)]
-    for batch in number_batches(X, names):
+    for batch in rows_of_caller(X, names):
         rows = _filled(release, batch)
         with np.errstate(over="ignore"):
             rows = (rows - middle) / scales

@@ -198,10 +198,13 @@ class RowSource(ABC):
 def chosen_by_name(
     available: Sequence[str],
     columns: Sequence[str] | None,
-    ignore: Sequence[str] = (),
+    ignore: Sequence[str] | None = (),
     id_column: str | None = None,
 ) -> Selection:
-    """Choose columns of named data; a column that nobody declared is an error, not ignored."""
+    """Choose columns of named data; one that nobody declared is an error unless it may be ignored.
+
+    ``ignore`` lists the columns that may be; ``None`` stands for all.
+    """
     for name, times in Counter(available).items():
         if times > 1:
             raise DataError(f"Column {name!r} occurs twice in the data; rename one of them.")
@@ -210,7 +213,7 @@ def chosen_by_name(
             f"Column {id_column!r} is the declared id column but absent from the data; "
             "add it or choose another privacy unit."
         )
-    aside = {*ignore, id_column}
+    aside = {*(available if ignore is None else ignore), id_column} - {*(columns or ())}
     if columns is None:
         return _not_empty([name for name in available if name not in aside], id_column)
     absent = [name for name in columns if name not in available]

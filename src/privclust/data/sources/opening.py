@@ -41,7 +41,7 @@ def open_rows(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    ignore: Sequence[str] = (),
+    ignore: Sequence[str] | None = (),
     id_column: str | None = None,
     block_rows: int | None = None,
 ) -> RowSource:
@@ -57,8 +57,8 @@ def open_rows(
     columns : sequence of str or None
         The declared columns, in the order wanted; all columns if not given. An array without
         column names must have exactly these columns, in this order.
-    ignore : sequence of str
-        Columns of the data that are neither declared nor read.
+    ignore : sequence of str or None
+        Columns of the data that are neither declared nor read; ``None`` allows any.
     id_column : str or None
         The column that names a person; it is read beside the declared ones.
     block_rows : int or None
