@@ -1,0 +1,23 @@
+"""Algorithms without privacy, for comparison: never on data that must stay private.
+
+Nothing here takes a ledger or a budget. An algorithm that claims privacy in its paper and has none
+warns when it is made.
+"""
+
+from privclust.reference.dilca import Dilca
+from privclust.reference.kmeans_guarantee import (
+    KMeansGuarantee,
+    NotPrivateWarning,
+    SubclusterGuarantee,
+    cost_gap,
+)
+from privclust.reference.source_target import SourceTargetMedoids
+
+__all__ = [
+    "Dilca",
+    "KMeansGuarantee",
+    "NotPrivateWarning",
+    "SourceTargetMedoids",
+    "SubclusterGuarantee",
+    "cost_gap",
+]

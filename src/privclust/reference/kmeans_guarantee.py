@@ -1,0 +1,295 @@
+"""Two published k-means algorithms with a convergence guarantee; NOT PRIVATE, for comparison only.
+
+``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
+and Thakkar (2022). Both claim ε-differential privacy and have none. They are reconstructed from
+the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The private
+algorithm of the same idea is :class:`privclust.kmeans.SubclusterKMeans`.
+
+Why they are not private
+------------------------
+The centre of a convergent zone is the exact mean of a cluster and its radius an exact distance, so
+*which outputs are possible at all* depends on single rows. Take one cluster, n rows at -1, n rows
+at +1, and a neighbour with one more row at 0.5. Without that row no row lies inside the zone of
+radius 1 around the mean 0, and the centre stays at -1 or +1. With it, the row at 0.5 is the only
+one inside the zone of the start +1, is drawn with certainty, and is the centre from then on. The
+final Laplace noise has a scale of range / n / ε and cannot hide a distance of 0.5. So the event
+"the released centre is within 0.25 of 0.5" has probability near 0 on one side and near 1 on the
+other, whatever ε was claimed. The starts are raw rows besides, and the noise of a centre is scaled
+to the exact size of its cluster. ``docs/subclustering.md`` has the audit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+
+__all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee", "cost_gap"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+# Half of the claimed ε for the exponential mechanism, in equal parts for all iterations, and half
+# for the final Laplace noise; the papers name two budgets and do not say how they add up.
+_FOR_STEPS = 0.5
+_SAMPLED_POINTS = 64
+_INNER_ITERATIONS = 10
+
+
+class NotPrivateWarning(UserWarning):
+    """An algorithm that claims privacy and has none is about to be used."""
+
+
+def cost_gap(X: ArrayLike, centres: ArrayLike, baseline: ArrayLike) -> float:
+    """Return CostGap: the relative distance of the k-means cost from that of a baseline.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    centres : array-like of shape (n_clusters, n_features)
+        The centres to judge.
+    baseline : array-like of shape (n_clusters, n_features)
+        The centres of Lloyd's algorithm without privacy.
+
+    Examples
+    --------
+    >>> cost_gap([[0.0], [2.0]], [[0.0]], [[1.0]])
+    1.0
+    """
+    cost, best = (float(_squares(X, points).min(axis=1).sum()) for points in (centres, baseline))
+    return abs(cost - best) / best
+
+
+class _Published(BaseEstimator):
+    """What both algorithms share: start, assignment, zones, and the final noise."""
+
+    def __init__(
+        self,
+        n_clusters: int,
+        epsilon: float,
+        n_iter: int,
+        laplace_scale: Literal["range", "unit"],
+        bounds: tuple[Any, Any] | None,
+        random_state: Any,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.n_iter = n_iter
+        self.laplace_scale = laplace_scale
+        self.bounds = bounds
+        self.random_state = random_state
+        warnings.warn(
+            f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
+            "what it can return. Use it for comparison on public data; "
+            "privclust.kmeans.SubclusterKMeans is the private algorithm of the same idea.",
+            NotPrivateWarning,
+            stacklevel=3,
+        )
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Run the algorithm as published.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            At least ``n_clusters`` rows.
+        y : ignored
+        """
+        rows = np.asarray(X, np.float64)
+        rng = np.random.default_rng(self.random_state)
+        # The start: k raw rows.
+        centres = rows[rng.choice(len(rows), self.n_clusters, replace=False)]
+        for _ in range(self.n_iter):
+            before, centres = centres, self._iterated(rows, centres, rng)
+            if np.allclose(before, centres):
+                break
+        self.cluster_centers_ = centres + self._final_noise(rows, centres, rng)
+        return self
+
+    def _iterated(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
+        labels = _squares(rows, centres).argmin(axis=1)
+        moved = centres.copy()
+        for cluster in range(self.n_clusters):
+            members = rows[labels == cluster]
+            mean = members.mean(axis=0) if len(members) else centres[cluster]
+            radius = float(np.linalg.norm(centres[cluster] - mean))
+            if radius > 0:
+                moved[cluster] = self._sampled(members, centres[cluster], mean, radius, rng)
+        return moved
+
+    def _sampled(
+        self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
+    ) -> Floats:
+        """Return a point of the sampling zone within the convergent zone around ``mean``."""
+        raise NotImplementedError
+
+    def _draw_near(
+        self, points: Floats, mean: Floats, radius: float, rng: np.random.Generator
+    ) -> Floats:
+        """Draw a point by the exponential mechanism; the nearer to ``mean``, the likelier."""
+        epsilon = self.epsilon * _FOR_STEPS / self.n_iter
+        scores = -np.linalg.norm(points - mean, axis=1) * epsilon / (2 * radius)
+        chances = np.exp(scores - scores.max())
+        return np.asarray(points[rng.choice(len(points), p=chances / chances.sum())])
+
+    def _final_noise(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
+        noise = rng.laplace(size=centres.shape) / (self.epsilon * (1 - _FOR_STEPS))
+        if self.laplace_scale == "unit":
+            return noise
+        low, high = self.bounds or (rows.min(axis=0), rows.max(axis=0))
+        labels = _squares(rows, centres).argmin(axis=1)
+        sizes = np.maximum(np.bincount(labels, minlength=self.n_clusters), 1)
+        return np.asarray(noise * (np.asarray(high) - low) / sizes[:, None])
+
+
+class KMeansGuarantee(_Published):
+    """k-means of Lu and Shen (2020), as published. NOT PRIVATE.
+
+    In each iteration a random direction within 90 degrees of the Lloyd step is drawn (the
+    orientation controller). The sampling zone is a ball along it that touches the edge of the
+    convergent zone; the new centre is drawn from it by the exponential mechanism.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    epsilon : float, default=1.0
+        The claim; it does not hold.
+    n_iter : int, default=20
+        The largest number of iterations; the papers do not give one.
+    radius_share : float, default=0.5
+        The radius of the sampling zone, as a share of that of the convergent zone.
+    laplace_scale : {"range", "unit"}, default="range"
+        The scale of the final noise at ε = 1: the range of a column over the size of the cluster,
+        or one.
+    bounds : tuple of (low, high) or None, default=None
+        A public range of the columns; None takes that of the data.
+    random_state : int, Generator or None, default=None
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+
+    Warns
+    -----
+    NotPrivateWarning
+        Always, on construction.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float = 1.0,
+        n_iter: int = 20,
+        radius_share: float = 0.5,
+        laplace_scale: Literal["range", "unit"] = "range",
+        bounds: tuple[Any, Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_clusters, epsilon, n_iter, laplace_scale, bounds, random_state)
+        self.radius_share = radius_share
+
+    def _sampled(
+        self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
+    ) -> Floats:
+        direction = _directions(1, len(mean), rng)[0]
+        if direction @ (mean - before) < 0:
+            direction = -direction
+        middle = mean + (1 - self.radius_share) * radius * direction
+        depths = rng.random((_SAMPLED_POINTS, 1)) ** (1 / len(mean))
+        around = depths * _directions(_SAMPLED_POINTS, len(mean), rng)
+        points = middle + self.radius_share * radius * around
+        return self._draw_near(points, mean, radius, rng)
+
+
+class SubclusterGuarantee(_Published):
+    """k-means of Joshi and Thakkar (2022), Algorithms 1 and 2, as published. NOT PRIVATE.
+
+    In each iteration the rows of a cluster inside its convergent zone are clustered again; one of
+    the sub-clusters is drawn in proportion to its exact size, and the new centre is one of its
+    rows, drawn by the exponential mechanism.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    internal_k : int, default=4
+        The number of sub-clusters in a zone.
+    epsilon : float, default=1.0
+        The claim; it does not hold.
+    n_iter : int, default=20
+        The largest number of iterations; the paper does not give one.
+    empty_zone : {"keep", "mean"}, default="keep"
+        Where the centre goes if no row lies inside the zone; the paper does not say.
+    laplace_scale : {"range", "unit"}, default="range"
+        The scale of the final noise at ε = 1: the range of a column over the size of the cluster,
+        or one.
+    bounds : tuple of (low, high) or None, default=None
+        A public range of the columns; None takes that of the data.
+    random_state : int, Generator or None, default=None
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+
+    Warns
+    -----
+    NotPrivateWarning
+        Always, on construction.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        internal_k: int = 4,
+        epsilon: float = 1.0,
+        n_iter: int = 20,
+        empty_zone: Literal["keep", "mean"] = "keep",
+        laplace_scale: Literal["range", "unit"] = "range",
+        bounds: tuple[Any, Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_clusters, epsilon, n_iter, laplace_scale, bounds, random_state)
+        self.internal_k = internal_k
+        self.empty_zone = empty_zone
+
+    def _sampled(
+        self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
+    ) -> Floats:
+        zone = members[np.linalg.norm(members - mean, axis=1) < radius]
+        if not len(zone):
+            return mean if self.empty_zone == "mean" else before
+        labels = _lloyd_labels(zone, min(self.internal_k, len(zone)), rng)
+        # A sub-cluster in proportion to its size is the sub-cluster of a row drawn uniformly.
+        drawn = zone[labels == labels[rng.integers(len(zone))]]
+        return self._draw_near(drawn, mean, radius, rng)
+
+
+def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> Labels:
+    """Return the labels of Lloyd's algorithm from a random start."""
+    centres = points[rng.choice(len(points), n_clusters, replace=False)]
+    labels: Labels = np.full(len(points), -1)
+    for _ in range(_INNER_ITERATIONS):
+        before, labels = labels, _squares(points, centres).argmin(axis=1)
+        if (before == labels).all():
+            break
+        sums = (labels == np.arange(n_clusters)[:, None]) @ points
+        sizes = np.bincount(labels, minlength=n_clusters)[:, None]
+        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+    return labels
+
+
+def _squares(X: ArrayLike, centres: ArrayLike) -> Floats:
+    return np.asarray(cdist(np.asarray(X), np.asarray(centres), "sqeuclidean"))
+
+
+def _directions(count: int, dimension: int, rng: np.random.Generator) -> Floats:
+    """Draw uniform unit vectors."""
+    vectors = rng.standard_normal((count, dimension))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))

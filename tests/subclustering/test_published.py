@@ -1,0 +1,86 @@
+"""The published algorithms: what they compute, that they warn, and that they are not private."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+
+from privclust.audit import NeighbourPair, audit
+from privclust.reference import (
+    KMeansGuarantee,
+    NotPrivateWarning,
+    SubclusterGuarantee,
+    cost_gap,
+)
+
+PUBLISHED = [KMeansGuarantee, SubclusterGuarantee]
+QUIET = pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning")
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_making_one_warns_that_it_is_not_private(kind):
+    with pytest.warns(NotPrivateWarning, match="NOT PRIVATE"):
+        kind(3)
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_none_can_be_charged_to_a_ledger(kind):
+    assert not {"ledger", "dataset"} & set(inspect.signature(kind).parameters)
+
+
+def test_cost_gap_is_the_relative_difference_of_the_costs():
+    rows = [[0.0], [2.0], [10.0], [14.0]]
+    # Costs: (1 + 1 + 4 + 4) = 10 for the means, (0 + 4 + 0 + 16) = 20 for the first rows.
+    assert cost_gap(rows, [[0.0], [10.0]], [[1.0], [12.0]]) == 1.0
+    assert cost_gap(rows, [[1.0], [12.0]], [[0.0], [10.0]]) == 0.5
+
+
+@QUIET
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_with_little_noise_they_cluster(kind):
+    rows = load_iris().data
+    best = KMeans(3, n_init=5, random_state=0).fit(rows).cluster_centers_
+    gaps = [
+        cost_gap(rows, kind(3, epsilon=100, random_state=seed).fit(rows).cluster_centers_, best)
+        for seed in range(9)
+    ]
+    assert np.median(gaps) < 0.2
+
+
+@QUIET
+def test_without_final_noise_a_subcluster_centre_is_a_raw_row():
+    rows = load_iris().data
+    centres = SubclusterGuarantee(3, epsilon=1e12, random_state=0).fit(rows).cluster_centers_
+    gaps = abs(centres[:, None] - rows).max(axis=2).min(axis=1)
+    assert gaps.max() < 1e-6
+
+
+@QUIET
+@pytest.mark.parametrize("empty_zone", ["keep", "mean"])
+def test_an_empty_zone_is_treated_as_told(empty_zone):
+    rows = np.array([[-1.0], [1.0]])
+    model = SubclusterGuarantee(1, epsilon=1e12, empty_zone=empty_zone, random_state=0)
+    place = abs(float(model.fit(rows).cluster_centers_[0, 0]))
+    assert place == pytest.approx({"keep": 1.0, "mean": 0.0}[empty_zone], abs=1e-9)
+
+
+# The attacks. The bounds are granted to be public, and only the released centres are looked at.
+ROWS = np.repeat([[-1.0], [1.0]], 500, axis=0)
+ROW_IN_THE_ZONE = NeighbourPair("row in the zone", ROWS, np.append(ROWS, [[0.5]], axis=0))
+CROWD = np.linspace(-1, -0.98, 300)[:, None]
+ROW_FAR_OUT = NeighbourPair("row far out", CROWD, np.append(CROWD, [[1.0]], axis=0))
+
+
+@QUIET
+@pytest.mark.parametrize(
+    ("kind", "n_clusters", "pair"),
+    [(SubclusterGuarantee, 1, ROW_IN_THE_ZONE), (KMeansGuarantee, 2, ROW_FAR_OUT)],
+    ids=["SubclusterGuarantee", "KMeansGuarantee"],
+)
+def test_an_audit_finds_more_than_three_where_a_half_is_claimed(kind, n_clusters, pair):
+    model = kind(n_clusters, epsilon=0.5, n_iter=10, bounds=(-1, 1), random_state=0)
+    report = audit(model, pair, 0.5, 600, features="values", random_state=0)
+    assert report.verdict == "violated"
+    assert report.epsilon_lower > 3

@@ -1,0 +1,72 @@
+"""``SubclusterKMeans``: scikit-learn's conventions, the budget, and what it finds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from privclust.kmeans import SubclusterKMeans
+
+NO_LABELS = "The labels of the training rows are exact statements about private rows, never kept."
+ROWS, GROUPS = make_blobs(2000, centers=3, cluster_std=0.5, center_box=(-8, 8), random_state=3)
+
+
+def model(**changes):
+    given = {"epsilon": 1e6, "bounds": (-10, 10), "random_state": 0, **changes}
+    return SubclusterKMeans(3, **given)
+
+
+@parametrize_with_checks(
+    [model(bounds=(-1e3, 1e3))],
+    expected_failed_checks=lambda estimator: {"check_clustering": NO_LABELS},
+)
+def test_scikit_learns_own_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # without it one check would skip itself
+    check(estimator)
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_the_whole_budget_is_spent_and_no_more(delta):
+    statement = model(epsilon=0.7, delta=delta).fit(ROWS).privacy_
+    budget = model(epsilon=0.7, delta=delta)._budget()
+    spent = statement.spent.rho if delta else statement.spent.pure
+    # The choice in zCDP rounds its ε down to 64 binary places.
+    assert budget.amount - Fraction(1, 2**60) < spent <= budget.amount
+
+
+def test_every_step_asks_for_counts_offsets_and_a_candidate():
+    names = [charge.query for charge in model(n_steps=2).fit(ROWS).privacy_.queries]
+    expected = [f"step {i}: {part}" for i in (1, 2) for part in ("counts", "offsets", "candidate")]
+    last = ["last step: counts", "last step: offsets", "cluster sizes: counts"]
+    assert names == [*expected, *last]
+
+
+def test_it_finds_clear_clusters_when_noise_is_small():
+    scores = [
+        adjusted_rand_score(GROUPS, model(epsilon=20, random_state=seed).fit_predict(ROWS))
+        for seed in range(9)
+    ]
+    assert np.median(scores) > 0.9
+
+
+def test_its_release_predicts_like_the_model():
+    fitted = model(epsilon=5).fit(ROWS)
+    release = fitted.release()
+    assert release.parameters["method"] == "zones"
+    np.testing.assert_array_equal(release.predict(ROWS), fitted.predict(ROWS))
+
+
+@pytest.mark.parametrize("name", ["n_clusters", "internal_k", "n_steps"])
+@pytest.mark.parametrize("value", [0, 1.5, True, "2"])
+def test_counts_that_are_no_whole_numbers_above_zero_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1"):
+        SubclusterKMeans(bounds=(0, 1)).set_params(**{name: value}).fit(ROWS)
+
+
+def test_its_plan_names_every_question_and_warns_on_too_few_rows():
+    plan = SubclusterKMeans(3, epsilon=0.5, bounds=(0, 1)).plan(150, n_features=4)
+    assert "step 1: candidate" in str(plan)
+    assert "too small" in plan.advice
