@@ -218,7 +218,7 @@ class PrivatePoints:
         picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
         """
         mechanism = selection(share, score_range=self._changed(1))
-        words = f"{type(mechanism).__name__}, scale {float(mechanism.scale):.3g} rows"
+        words = f"{mechanism.words}, scale {float(mechanism.scale):.3g} rows"
         self._meter.charge(name, mechanism.loss, words)
         grid = zones.on_grid()
         return mechanism.draw(self._rows.sum(lambda rows: zone_counts(rows, grid)), self._noise)
@@ -266,8 +266,7 @@ class PrivatePoints:
 
     def _debit(self, *asked: _Statistic) -> None:
         for statistic in asked:
-            noise = type(statistic.noise).__name__
-            words = f"{noise}, standard error {statistic.standard_error:.3g}"
+            words = f"{statistic.noise.words}, standard error {statistic.standard_error:.3g}"
             self._meter.charge(statistic.name, statistic.noise.loss, words)
 
     def _noised(self, asked: _Statistic, exact: Integers) -> Noisy:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -37,7 +37,9 @@ AdditiveNoise: TypeAlias = "BallLaplace | DiscreteGaussian | DiscreteLaplace"
 
 
 class Mechanism(Protocol):
-    """What every mechanism offers."""
+    """What every mechanism offers; ``words`` is its name for people."""
+
+    words: ClassVar[str]
 
     @property
     def loss(self) -> Loss:
@@ -56,6 +58,7 @@ class DiscreteLaplace:
     exp(l1_sensitivity / scale).
     """
 
+    words: ClassVar[str] = "discrete Laplace noise"
     scale: Fraction
     l1_sensitivity: Fraction
 
@@ -91,6 +94,7 @@ class DiscreteGaussian:
     answers is at most α squared_l2_sensitivity / (2 variance) (Canonne, Kamath, Steinke 2020).
     """
 
+    words: ClassVar[str] = "discrete Gaussian noise"
     variance: Fraction
     squared_l2_sensitivity: Fraction
 
@@ -126,6 +130,7 @@ class BallLaplace:
     exp(length_sensitivity / scale); rounding the noise to integers only processes the result.
     """
 
+    words: ClassVar[str] = "ball Laplace noise"
     scale: Fraction
     length_sensitivity: Fraction
 
@@ -189,6 +194,8 @@ class Exponential(_Selection):
     ε²/8-zCDP (Cesar, Rogers 2021). ``from_sensitivity`` is the classical form with its factor 2.
     """
 
+    words: ClassVar[str] = "exponential mechanism"
+
     @classmethod
     def from_sensitivity(cls, epsilon: Fraction, sensitivity: Fraction) -> Exponential:
         """Return the classical mechanism: each score changes by at most ``sensitivity``."""
@@ -219,6 +226,8 @@ class PermuteAndFlip(_Selection):
     mechanism of the same pure ε (McKenna, Sheldon 2020), but has no bounded range.
     """
 
+    words: ClassVar[str] = "permute-and-flip"
+
     @classmethod
     def from_sensitivity(cls, epsilon: Fraction, sensitivity: Fraction) -> PermuteAndFlip:
         """Return the mechanism for scores that each change by at most ``sensitivity``."""
@@ -248,6 +257,7 @@ class NoisyTopK(_Selection):
     Rogers 2019), and their losses compose.
     """
 
+    words: ClassVar[str] = "noisy top k"
     k: int
 
     @classmethod

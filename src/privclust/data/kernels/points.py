@@ -57,6 +57,16 @@ class Frame:
     radius: float = WHOLE
     coarse: bool = False
 
+    def __post_init__(self) -> None:
+        # Exact arithmetic rests on these: they keep every product below 2^53, or 2^24 if coarse.
+        close = 1e-9
+        if np.linalg.norm(self.origin) > 1 + close or not 0 < self.radius <= WHOLE:
+            raise ValueError("A frame needs its origin in the unit ball and a radius of at most 2.")
+        if self.axes is not None:
+            products = self.axes.T @ self.axes
+            if not np.allclose(products, np.eye(len(products)), rtol=0, atol=close):
+                raise ValueError("The axes of a frame must be orthonormal.")
+
     @property
     def dimension(self) -> int:
         """Number of coordinates in the frame."""
