@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privclust.base import LeakWarning
     from privclust.budget import Budget
-    from privclust.kmeans import PrivateKMeans
+    from privclust.kmeans import PrivateKMeans, SubclusterKMeans
     from privclust.plan import Plan
     from privclust.privacy.statement import PrivacyStatement
     from privclust.release import Release
@@ -33,12 +33,13 @@ __all__ = [
     "Release",
     "ReplaceRow",
     "Schema",
+    "SubclusterKMeans",
 ]
 
 _HOMES = {
     "privclust.base": ("LeakWarning",),
     "privclust.budget": ("Budget",),
-    "privclust.kmeans": ("PrivateKMeans",),
+    "privclust.kmeans": ("PrivateKMeans", "SubclusterKMeans"),
     "privclust.plan": ("Plan",),
     "privclust.privacy.statement": ("PrivacyStatement",),
     "privclust.release": ("Release",),
