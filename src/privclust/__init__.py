@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from privclust.budget import Budget
     from privclust.kmeans import PrivateKMeans, SubclusterKMeans
     from privclust.plan import Plan
+    from privclust.privacy.ledger import Ledger, LedgerError
     from privclust.privacy.statement import PrivacyStatement
     from privclust.release import Release
     from privclust.schema import Ball, Bins, Box, Categories, Schema
@@ -26,6 +27,8 @@ __all__ = [
     "Budget",
     "Categories",
     "LeakWarning",
+    "Ledger",
+    "LedgerError",
     "Person",
     "Plan",
     "PrivacyStatement",
@@ -41,6 +44,7 @@ _HOMES = {
     "privclust.budget": ("Budget",),
     "privclust.kmeans": ("PrivateKMeans", "SubclusterKMeans"),
     "privclust.plan": ("Plan",),
+    "privclust.privacy.ledger": ("Ledger", "LedgerError"),
     "privclust.privacy.statement": ("PrivacyStatement",),
     "privclust.release": ("Release",),
     "privclust.schema": ("Ball", "Bins", "Box", "Categories", "Schema"),

@@ -1,24 +1,45 @@
-"""The persistent budget of a data set: what an estimator asks of a ledger.
+"""The persistent budget of data sets: what was granted, to whom, and what was spent on what.
 
 A charge is durable before any row is read, and is settled with the digest of what was released. A
 crash in between leaves the charge: it loses budget, never privacy.
 """
 
-from __future__ import annotations
+from privclust.privacy.ledger.accounting import Pot
+from privclust.privacy.ledger.amounts import Amount
+from privclust.privacy.ledger.chain import Entry, Head
+from privclust.privacy.ledger.errors import (
+    BudgetGoneError,
+    LedgerConflictError,
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+    UnitMismatchError,
+    UnknownDatasetError,
+)
+from privclust.privacy.ledger.ledger import EVERYONE, Ledger
+from privclust.privacy.ledger.statement import LedgerStatement
 
-from typing import Protocol
-
-from privclust.budget import Budget
-from privclust.unit import Unit
-
-__all__ = ["Ledger"]
-
-
-class Ledger(Protocol):
-    """Where fits are charged."""
-
-    def reserve(self, dataset: str, budget: Budget, unit: Unit, purpose: str) -> str:
-        """Charge ``budget`` to ``dataset`` durably and return a receipt, or raise if it is gone."""
-
-    def settle(self, receipt: str, digest: str) -> None:
-        """Record what was released for the receipt."""
+__all__ = [
+    "EVERYONE",
+    "Amount",
+    "BudgetGoneError",
+    "Entry",
+    "Head",
+    "Ledger",
+    "LedgerConflictError",
+    "LedgerCorruptedError",
+    "LedgerError",
+    "LedgerFullError",
+    "LedgerLockedError",
+    "LedgerMissingError",
+    "LedgerReadOnlyError",
+    "LedgerStatement",
+    "LedgerVersionError",
+    "Pot",
+    "UnitMismatchError",
+    "UnknownDatasetError",
+]

@@ -1,0 +1,170 @@
+"""How charges on one data set add up, and when a grant covers one more.
+
+The grants of a holder form two pots: a *pure* one from the grants with δ = 0, and an *approximate*
+one from the grants with δ > 0. Either pot is (ε, δ), the sums of its grants. A pot covers a charge
+if afterwards one of three sentences holds of all charges on it:
+
+- none has a δ, and their ε add up to at most ε;
+- their ρ add up to at most the ρ that is worth (ε, δ), where a pure charge has ρ = ε²/2;
+- there is only one, and its own ε and δ are at most the pot's.
+
+All three compare sums of integers, so the database can enforce them by itself.
+
+*Why this is private.* All that is ever answered from a pot is (ε, δ)-differentially private, also
+if every question depends on the answers before; pots and holders add up. The proof is in
+``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from privclust.budget import Budget
+from privclust.privacy.ledger.amounts import (
+    ATTO,
+    MOST,
+    NOTHING,
+    PICO,
+    Amount,
+    rounded_down,
+    rounded_up,
+)
+from privclust.privacy.ledger.errors import LedgerError
+from privclust.privacy.loss import epsilon_spent, rho_within
+
+__all__ = ["APPROXIMATE", "PURE", "Pot", "cost_of", "first_to_cover", "grant_of", "pots_for"]
+
+PURE, APPROXIMATE = "pure", "approximate"
+
+
+def cost_of(budget: Budget) -> Amount:
+    """Return what a fit with ``budget`` is charged: the whole budget, rounded up."""
+    epsilon = rounded_up(budget.epsilon)
+    if not budget.delta:
+        return Amount(epsilon, 0, _rho_of_pure(epsilon))
+    delta = rounded_up(budget.delta, ATTO)
+    # The charge must cover the fit, and be no less than what its own ε and δ are worth.
+    rho = max(budget.amount, rho_within(Fraction(epsilon, PICO), Fraction(delta, ATTO)))
+    return Amount(epsilon, delta, rounded_up(rho))
+
+
+def grant_of(budget: Budget) -> Amount:
+    """Return what a grant of ``budget`` adds to a pot, rounded down; its ρ depends on the pot."""
+    amount = Amount(rounded_down(budget.epsilon), rounded_down(budget.delta, ATTO))
+    if amount.epsilon == 0 or (budget.delta and amount.delta == 0):
+        raise LedgerError(
+            f"{budget} is below what a ledger can count, which is 10^-12 of ε and 10^-18 of δ; "
+            "grant more, or leave out δ."
+        )
+    return amount
+
+
+def pots_for(amount: Amount) -> tuple[str, ...]:
+    """Return the pots that may pay a charge, in the order in which they are tried."""
+    return (APPROXIMATE,) if amount.delta else (PURE, APPROXIMATE)
+
+
+def first_to_cover(pots: Iterable[Pot], cost: Amount) -> Pot | None:
+    """Return the first pot that covers the charge, or ``None``."""
+    return next((pot for pot in pots if pot.covers(cost)), None)
+
+
+@dataclass(frozen=True)
+class Pot:
+    """What a holder was granted on a data set in one of the two kinds, and what was charged to it.
+
+    Attributes
+    ----------
+    dataset, holder : str
+        Whose data, and who may spend.
+    name : {"pure", "approximate"}
+        The kind of the grants.
+    granted, spent : Amount
+        Sums of grants and charges; ``granted.rho`` is the ρ that the granted ε and δ are worth.
+    """
+
+    dataset: str
+    holder: str
+    name: str
+    granted: Amount = NOTHING
+    spent: Amount = NOTHING
+
+    def with_grant(self, grant: Amount) -> Pot:
+        """Return the pot after a grant."""
+        granted = self.granted + grant
+        if granted.epsilon >= MOST or granted.delta >= MOST:
+            raise LedgerError(
+                "The grants of a holder must stay below ε = 1000000 and δ = 1; grant less."
+            )
+        # What was worth a smaller grant is worth a larger one, whatever the last digit says.
+        rho = max(self.granted.rho, _rho_of_grant(granted))
+        return replace(self, granted=replace(granted, rho=rho))
+
+    def covers(self, cost: Amount) -> bool:
+        """Tell whether one more charge is within the grants."""
+        granted, after = self.granted, self.spent + cost
+        return (
+            (after.delta == 0 and after.epsilon <= granted.epsilon)
+            or after.rho <= granted.rho
+            or (
+                self.spent == NOTHING
+                and cost.epsilon <= granted.epsilon
+                and cost.delta <= granted.delta
+            )
+        )
+
+    def charged(self, cost: Amount) -> Pot:
+        """Return the pot after a charge that it covers."""
+        return replace(self, spent=self.spent + cost)
+
+    @property
+    def left(self) -> Amount:
+        """The largest next charge of each sort: ε of a pure fit, or ρ of a fit with δ."""
+        rho = max(0, self.granted.rho - self.spent.rho)
+        pure = 0 if self.spent.delta else max(0, self.granted.epsilon - self.spent.epsilon)
+        return Amount(max(pure, math.isqrt(2 * PICO * rho)), self.granted.delta, rho)
+
+    @property
+    def largest(self) -> int:
+        """The largest ε of a next fit of any sort."""
+        return max(self.left.epsilon, self.largest_with_delta)
+
+    @property
+    def largest_with_delta(self) -> int:
+        """The largest ε of a next fit with the pot's whole δ, rounded down to six decimals."""
+        left, step = self.left, PICO // 10**6
+        if self.spent == NOTHING:
+            return self.granted.epsilon if left.delta else 0
+        if not left.rho:
+            return 0
+        epsilon = epsilon_spent(Fraction(left.rho, PICO), Fraction(left.delta, ATTO))
+        # The conversion is exact to far more than the step, so one step back is enough.
+        return max(0, rounded_down(epsilon) // step * step - step)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pot as plain data."""
+        return {
+            "dataset": self.dataset,
+            "holder": self.holder,
+            "pot": self.name,
+            "granted": self.granted.to_dict(),
+            "spent": self.spent.to_dict(),
+            "left": self.left.to_dict(),
+        }
+
+
+def _rho_of_pure(epsilon: int) -> int:
+    """Return the ρ = ε²/2 of a pure charge, rounded up, from its ε in units."""
+    return rounded_up(Fraction(epsilon**2, 2 * PICO**2))
+
+
+def _rho_of_grant(granted: Amount) -> int:
+    """Return the ρ that is worth the granted ε and δ, rounded down."""
+    if not granted.delta:
+        return 0
+    rho = rho_within(Fraction(granted.epsilon, PICO), Fraction(granted.delta, ATTO))
+    return min(rounded_down(rho), MOST - 1)

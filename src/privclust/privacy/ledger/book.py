@@ -1,0 +1,137 @@
+"""The open pages of a ledger: the few questions that are asked of a database, in plain SQL.
+
+A book lives for one transaction. It looks things up and appends; what may be appended is decided
+above (``ledger.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from privclust.privacy.ledger.accounting import Pot
+from privclust.privacy.ledger.chain import COLUMNS, Entry, Head
+from privclust.privacy.ledger.errors import LedgerCorruptedError
+
+__all__ = ["VERSION", "Book", "Store", "version_problem"]
+
+VERSION = 1
+"""The version of the schema that this library reads and writes."""
+
+Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+_ALL = f"SELECT {', '.join(COLUMNS)} FROM privclust_entries"  # noqa: S608
+_INSERT = (
+    f"INSERT INTO privclust_entries ({', '.join(COLUMNS)}) "  # noqa: S608
+    f"VALUES ({', '.join('?' * len(COLUMNS))})"
+)
+
+
+class Store(Protocol):
+    """A database that holds a ledger."""
+
+    def create(self) -> None:
+        """Make an empty ledger, unless there is one."""
+
+    def reading(self) -> AbstractContextManager[Book]:
+        """Open the ledger as it is at one moment."""
+
+    def writing(self) -> AbstractContextManager[Book]:
+        """Open the ledger for nobody else; what was appended is durable when the block is left."""
+
+    def damage(self) -> str | None:
+        """Say what the database itself finds damaged, or ``None``."""
+
+
+class Book:
+    """A ledger within one transaction.
+
+    Parameters
+    ----------
+    run : callable
+        Runs SQL with ``?`` for each parameter and returns all rows.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def identity(self) -> str:
+        """Return the digest that the first entry continues."""
+        return str(self._run("SELECT identity FROM privclust_ledger", ())[0][0])
+
+    def head(self) -> Head:
+        """Return the newest entry's position and digest."""
+        rows = self._run("SELECT seq, hash FROM privclust_entries ORDER BY seq DESC LIMIT 1", ())
+        return Head(*rows[0]) if rows else Head(0, self.identity())
+
+    def dataset(self, name: str) -> Entry | None:
+        """Return the entry that created the data set."""
+        return self._first(f"{_ALL} WHERE kind = 'create' AND dataset = ?", name)
+
+    def find(self, kind: str, request: str) -> Entry | None:
+        """Return the entry of this kind and request."""
+        return self._first(f"{_ALL} WHERE kind = ? AND request = ?", kind, request)
+
+    def pot(self, dataset: str, holder: str, name: str) -> Pot:
+        """Return a pot as its newest entry left it."""
+        newest = self._first(
+            f"{_ALL} WHERE dataset = ? AND holder = ? AND pot = ? ORDER BY seq DESC LIMIT 1",
+            *(dataset, holder, name),
+        )
+        return newest.after if newest else Pot(dataset, holder, name)
+
+    def pots(self, dataset: str) -> list[Pot]:
+        """Return all pots of a data set that were ever granted anything, oldest grant first."""
+        rows = self._run(
+            "SELECT holder, pot FROM privclust_entries WHERE dataset = ? AND kind = 'grant' "
+            "GROUP BY holder, pot ORDER BY min(seq)",
+            (dataset,),
+        )
+        return [self.pot(dataset, holder, name) for holder, name in rows]
+
+    def datasets(self) -> list[str]:
+        """Return the names of all data sets, oldest first."""
+        rows = self._run(
+            "SELECT dataset FROM privclust_entries WHERE kind = 'create' ORDER BY seq", ()
+        )
+        return [name for (name,) in rows]
+
+    def entries(self, dataset: str | None = None) -> list[Entry]:
+        """Return all entries in order, or those of one data set."""
+        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
+        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", values)]
+
+    def append(self, entry: Entry) -> Entry:
+        """Add the entry to the chain and return it with its place and digest."""
+        sealed = entry.sealed(self.head())
+        self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
+        return sealed
+
+    def _first(self, sql: str, *values: str) -> Entry | None:
+        rows = self._run(sql, values)
+        return _entry(rows[0]) if rows else None
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    """Return the entry in a row; nothing is built on one that does not match its digest."""
+    entry = Entry(*row)
+    if not all(isinstance(value, (int, str)) for value in row) or not entry.is_intact:
+        raise LedgerCorruptedError(
+            f"The ledger was changed: entry {row[0]!r} does not match its digest; nothing was "
+            "spent, restore it from a backup and find out who had access."
+        )
+    return entry
+
+
+def version_problem(where: str, version: int) -> str:
+    """Say that a ledger is of another version, and what to do."""
+    remedy = (
+        "upgrade privclust"
+        if version > VERSION
+        else "open it with the privclust that wrote it, or begin a new ledger"
+    )
+    return (
+        f"The ledger {where} has version {version} of the schema and this privclust reads "
+        f"version {VERSION}; {remedy}."
+    )

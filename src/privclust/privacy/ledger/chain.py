@@ -1,0 +1,156 @@
+"""The entries of a ledger, and the chain of digests that ties each one to all before it.
+
+An entry is a row of plain text and integers. Its digest is the SHA-256 of its canonical JSON, which
+holds the digest of the entry before: whoever knows one digest can tell whether anything up to there
+was changed, removed or put in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from privclust.privacy.ledger.accounting import Pot
+from privclust.privacy.ledger.amounts import Amount
+
+__all__ = ["COLUMNS", "Entry", "Head", "canonical", "receipt_of"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger.
+
+    Attributes
+    ----------
+    seq : int
+        Position, from 1.
+    at : str
+        Time in UTC, by the clock of the machine that wrote the entry.
+    kind : {"create", "grant", "charge", "settle"}
+        What happened.
+    request : str
+        Names the request, so that a repeated one is recognised; a settlement bears the name of the
+        charge it settles.
+    actor : str
+        The user of the operating system, as the system told it.
+    dataset, unit : str
+        The data set, and its privacy unit as canonical JSON.
+    holder, pot : str
+        Whose grants in which pot; see :mod:`~privclust.privacy.ledger.accounting`. Empty where the
+        entry moves no amount.
+    purpose : str
+        What the charge is for, or a note.
+    digest : str
+        The digest of what was released, on a settlement.
+    epsilon, delta, rho : int
+        The amount of the entry.
+    granted_*, spent_* : int
+        The pot after the entry.
+    previous, hash : str
+        The digest of the entry before, and of this one.
+    """
+
+    seq: int
+    at: str
+    kind: str
+    request: str
+    actor: str
+    dataset: str
+    unit: str
+    holder: str = ""
+    pot: str = ""
+    purpose: str = ""
+    digest: str = ""
+    epsilon: int = 0
+    delta: int = 0
+    rho: int = 0
+    granted_epsilon: int = 0
+    granted_delta: int = 0
+    granted_rho: int = 0
+    spent_epsilon: int = 0
+    spent_delta: int = 0
+    spent_rho: int = 0
+    previous: str = ""
+    hash: str = ""
+
+    @property
+    def amount(self) -> Amount:
+        """What the entry moves."""
+        return Amount(self.epsilon, self.delta, self.rho)
+
+    @property
+    def after(self) -> Pot:
+        """The pot after the entry."""
+        granted = Amount(self.granted_epsilon, self.granted_delta, self.granted_rho)
+        spent = Amount(self.spent_epsilon, self.spent_delta, self.spent_rho)
+        return Pot(self.dataset, self.holder, self.pot, granted, spent)
+
+    def moving(self, amount: Amount, after: Pot) -> Entry:
+        """Return the entry with its amount and the pot that it leaves."""
+        granted, spent = after.granted, after.spent
+        return replace(
+            self,
+            holder=after.holder,
+            pot=after.name,
+            epsilon=amount.epsilon,
+            delta=amount.delta,
+            rho=amount.rho,
+            granted_epsilon=granted.epsilon,
+            granted_delta=granted.delta,
+            granted_rho=granted.rho,
+            spent_epsilon=spent.epsilon,
+            spent_delta=spent.delta,
+            spent_rho=spent.rho,
+        )
+
+    def sealed(self, head: Head) -> Entry:
+        """Return the entry as the next link after ``head``."""
+        linked = replace(self, seq=head.entries + 1, previous=head.digest)
+        return replace(linked, hash=linked._digest_of_content())
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the entry matches its digest."""
+        return self.hash == self._digest_of_content()
+
+    def _digest_of_content(self) -> str:
+        content = {name: getattr(self, name) for name in COLUMNS if name != "hash"}
+        return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain data, amounts as exact decimals."""
+        moved: dict[str, Any] = {"amount": self.amount.to_dict()} if self.pot else {}
+        names = ("seq", "at", "kind", "request", "actor", "dataset", "holder", "pot", "purpose")
+        plain = {name: getattr(self, name) for name in names} | moved
+        return plain | {"unit": json.loads(self.unit), "digest": self.digest, "hash": self.hash}
+
+
+COLUMNS = tuple(field.name for field in fields(Entry))
+
+
+@dataclass(frozen=True)
+class Head:
+    """The newest entry of a ledger: how many entries there are, and the digest to keep elsewhere.
+
+    Attributes
+    ----------
+    entries : int
+        How many entries there are.
+    digest : str
+        The digest of the newest one; of an empty ledger, its identity.
+    """
+
+    entries: int
+    digest: str
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def receipt_of(entry: Entry) -> str:
+    """Return the receipt of a charge: its request and its digest."""
+    return f"{entry.request}:{entry.hash}"

@@ -1,0 +1,192 @@
+"""The ledger in a PostgreSQL database, for many machines (``pip install privclust[postgres]``).
+
+A handle holds no connection, as with SQLite. A writer locks the table against other writers, so
+that entries form one chain; readers are not kept waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from privclust.privacy.ledger.book import VERSION, Book, version_problem
+from privclust.privacy.ledger.errors import (
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+)
+from privclust.privacy.ledger.idle import borrowed
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgresStore"]
+
+_TRIGGERS = {"privclust_entries_insert", "privclust_entries_keep", "privclust_ledger_keep"}
+_ENABLED = (
+    "SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid IN "
+    "(to_regclass('privclust_entries'), to_regclass('privclust_ledger'))"
+)
+
+
+class PostgresStore:
+    """A ledger in a PostgreSQL database.
+
+    Parameters
+    ----------
+    url : str
+        What libpq understands; leave the password to ``PGPASSWORD`` or ``~/.pgpass``.
+    shown : str
+        The address without a password, for messages.
+    timeout : float
+        Seconds to wait for the server and for other writers.
+    """
+
+    def __init__(self, url: str, shown: str, timeout: float) -> None:
+        self._url, self._shown, self._timeout = url, shown, timeout
+
+    def create(self) -> None:
+        """Make an empty ledger in the database, unless there is one."""
+        with self._connected() as connection:
+            self._limit_waiting(connection)
+            # Two stewards who create at the same moment wait for each other here.
+            connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
+            if _exists(connection):
+                return
+            script = files("privclust.privacy.ledger").joinpath("postgres.sql").read_text("utf-8")
+            connection.execute(script)
+            connection.execute(
+                "INSERT INTO privclust_ledger (identity, created, version) VALUES (%s, %s, %s)",
+                (token_hex(32), datetime.now(UTC).isoformat(), VERSION),
+            )
+
+    @contextmanager
+    def reading(self) -> Iterator[Book]:
+        """Open the ledger as it is at one moment."""
+        with self._connected() as connection:
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            self._check(connection)
+            yield Book(_runner(connection))
+
+    @contextmanager
+    def writing(self) -> Iterator[Book]:
+        """Open the ledger for no other writer; the commit waits for the server's disk."""
+        with self._connected() as connection:
+            # Every query must see what was committed before the lock was granted.
+            connection.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+            connection.execute("SET LOCAL synchronous_commit TO on")
+            self._limit_waiting(connection)
+            self._check(connection)
+            connection.execute("LOCK TABLE privclust_entries IN EXCLUSIVE MODE")
+            yield Book(_runner(connection))
+
+    def damage(self) -> str | None:
+        """Say whether a rule of the database was dropped or switched off."""
+        with self._connected() as connection:
+            enabled = {name for (name,) in connection.execute(_ENABLED).fetchall()}
+            missing = sorted(_TRIGGERS - enabled)
+            return f"the rules {', '.join(missing)} were switched off" if missing else None
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        psycopg = _psycopg()
+        try:
+            key = (self._url, self._timeout)
+            with borrowed(key, self._open, _is_alive) as connection, connection.transaction():
+                yield connection
+        except psycopg.Error as error:
+            raise self._told(error) from error
+
+    def _open(self) -> psycopg.Connection[Any]:
+        wait = max(2, round(self._timeout))
+        opened: psycopg.Connection[Any] = _psycopg().connect(self._url, connect_timeout=wait)
+        return opened
+
+    def _limit_waiting(self, connection: psycopg.Connection[Any]) -> None:
+        wait = f"{max(1, round(self._timeout * 1000))}ms"
+        connection.execute("SELECT set_config('lock_timeout', %s, true)", (wait,))
+
+    def _check(self, connection: psycopg.Connection[Any]) -> None:
+        if not _exists(connection):
+            raise LedgerMissingError(
+                f"There is no ledger in {self._shown}; make one with 'privclust ledger create'."
+            )
+        row = connection.execute("SELECT version FROM privclust_ledger").fetchone()
+        if row is None or row[0] != VERSION:
+            raise LedgerVersionError(version_problem(self._shown, row[0] if row else 0))
+
+    def _told(self, error: psycopg.Error) -> LedgerError:
+        """Return the sentence for an error of the server."""
+        errors, where = _psycopg().errors, self._shown
+        reason = " ".join(str(error).split()).split(" CONTEXT:")[0]
+        match error:
+            case errors.LockNotAvailable():
+                return LedgerLockedError(
+                    f"The ledger in {where} was locked by another program for more than "
+                    f"{self._timeout:g} seconds; nothing was spent, try again later."
+                )
+            case errors.DiskFull():
+                return LedgerFullError(
+                    f"The disk under the ledger in {where} is full; nothing was spent, make room "
+                    "and try again."
+                )
+            case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
+                return LedgerReadOnlyError(
+                    f"The ledger in {where} cannot be written by this user; nothing was spent, "
+                    "ask its steward for the right to write."
+                )
+            case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
+                return LedgerCorruptedError(
+                    f"The ledger in {where} is damaged ({reason}); nothing was spent, restore it "
+                    "from a backup and compare 'privclust ledger head'."
+                )
+            case errors.RaiseException() | errors.IntegrityError():
+                return LedgerError(
+                    f"The ledger in {where} refused the entry ({reason}); nothing was spent."
+                )
+        return LedgerMissingError(
+            f"The server of the ledger in {where} did not answer ({reason}); a charge under way "
+            "may be lost, privacy is not; check the address and try again."
+        )
+
+
+def _is_alive(connection: psycopg.Connection[Any]) -> bool:
+    """Tell whether the server still answers on a connection that waited."""
+    try:
+        connection.execute("SELECT 1")
+        connection.rollback()
+    except _psycopg().Error:
+        return False
+    return True
+
+
+def _exists(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute("SELECT to_regclass('privclust_ledger') IS NOT NULL").fetchone()
+    return bool(row and row[0])
+
+
+def _runner(connection: psycopg.Connection[Any]) -> Any:
+    def run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        cursor = connection.execute(sql.replace("?", "%s"), values)
+        return cursor.fetchall() if cursor.description else []
+
+    return run
+
+
+def _psycopg() -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise LedgerError(
+            "A ledger in PostgreSQL needs psycopg; install it with pip install "
+            "'privclust[postgres]'."
+        ) from None
+    return psycopg

@@ -1,0 +1,147 @@
+"""The replay of a ledger: everything is computed again from the entries, and compared.
+
+It finds any change to any entry, any gap, any sum or cap that is wrong, and, given a digest that
+was kept elsewhere, any entry that was cut off at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from privclust.budget import Budget
+from privclust.privacy.ledger.accounting import PURE, Pot, cost_of, pots_for
+from privclust.privacy.ledger.amounts import ATTO, PICO, Amount
+from privclust.privacy.ledger.chain import Entry, Head
+from privclust.privacy.ledger.errors import LedgerCorruptedError
+from privclust.privacy.loss import epsilon_spent
+
+__all__ = ["Replay", "replay"]
+
+
+class Replay:
+    """The state of a ledger, built up entry by entry.
+
+    Attributes
+    ----------
+    head : Head
+        The newest entry so far.
+    pots : dict
+        Every pot by data set, holder and name.
+    """
+
+    def __init__(self, identity: str) -> None:
+        self.head = Head(0, identity)
+        self.pots: dict[tuple[str, str, str], Pot] = {}
+        self._units: dict[str, str] = {}
+        self._charges: dict[str, Entry] = {}
+        self._requests: set[tuple[str, str]] = set()
+
+    def add(self, entry: Entry) -> None:
+        """Check the next entry against everything before it, and add it."""
+        problem = self._problem(entry)
+        if problem:
+            raise LedgerCorruptedError(
+                f"The ledger was changed: entry {self.head.entries + 1} {problem}; restore it "
+                "from a backup and find out who had access."
+            )
+        self.head = Head(entry.seq, entry.hash)
+        self._requests.add((entry.kind, entry.request))
+        if entry.kind == "create":
+            self._units[entry.dataset] = entry.unit
+        if entry.kind == "charge":
+            self._charges[entry.request] = entry
+        if entry.pot:
+            self.pots[entry.dataset, entry.holder, entry.pot] = entry.after
+
+    def _problem(self, entry: Entry) -> str | None:
+        """Say what is wrong with the next entry, or return ``None``."""
+        if entry.seq != self.head.entries + 1:
+            return "is missing"
+        if entry.previous != self.head.digest:
+            return "does not follow from the one before"
+        if not entry.is_intact:
+            return "does not match its digest"
+        if (entry.kind, entry.request) in self._requests:
+            return "repeats a request"
+        if entry.kind == "create":
+            return "creates a data set again" if entry.dataset in self._units else None
+        if self._units.get(entry.dataset) != entry.unit:
+            return "is for a data set or a privacy unit that was not created"
+        if entry.kind == "settle":
+            charge = self._charges.get(entry.request)
+            same = charge and (charge.dataset, charge.holder) == (entry.dataset, entry.holder)
+            return None if same else "settles a charge that is not there"
+        key = (entry.dataset, entry.holder, entry.pot)
+        before = self.pots.get(key, Pot(*key))
+        if entry.kind == "grant":
+            return _grant_problem(before, entry)
+        if entry.kind == "charge":
+            return _charge_problem(before, entry)
+        return f"is of the unknown kind {entry.kind!r}"
+
+
+def replay(identity: str, entries: Iterable[Entry], digest: str | None = None) -> Replay:
+    """Replay the entries of a ledger.
+
+    Parameters
+    ----------
+    identity : str
+        The digest that the first entry continues.
+    entries : iterable of Entry
+        All of them, in order.
+    digest : str or None
+        The digest of an earlier head that was kept elsewhere; it must be part of the chain.
+    """
+    state, seen = Replay(identity), digest in (None, identity)
+    for entry in entries:
+        state.add(entry)
+        seen = seen or entry.hash == digest
+    if not seen:
+        raise LedgerCorruptedError(
+            f"The ledger was changed: the digest {digest} that was kept elsewhere is not in it; "
+            "restore it from a backup and find out who had access."
+        )
+    return state
+
+
+def _grant_problem(before: Pot, entry: Entry) -> str | None:
+    after, amount = entry.after, entry.amount
+    if amount.epsilon <= 0 or amount.delta < 0 or amount.rho:
+        return "grants nothing that could be granted"
+    if (entry.pot == PURE) != (amount.delta == 0):
+        return "puts a grant into the wrong pot"
+    if replace(before, granted=replace(before.granted + amount, rho=after.granted.rho)) != after:
+        return "does not add up"
+    return None if _is_worth(before, after) else "overstates what the grant is worth"
+
+
+def _is_worth(before: Pot, after: Pot) -> bool:
+    """Tell whether the ρ of a pot is covered by its ε and δ.
+
+    The last digit may differ between machines, so the entry need not hold the number that this
+    machine finds; it must hold a valid one.
+    """
+    granted = after.granted
+    if not granted.delta or granted.rho <= before.granted.rho:
+        return granted.rho == before.granted.rho
+    if granted.rho <= replace(before, granted=Amount()).with_grant(granted).granted.rho:
+        return True
+    epsilon = epsilon_spent(Fraction(granted.rho, PICO), Fraction(granted.delta, ATTO))
+    return epsilon * PICO <= granted.epsilon
+
+
+def _charge_problem(before: Pot, entry: Entry) -> str | None:
+    amount = entry.amount
+    if entry.pot not in pots_for(amount):
+        return "takes a charge from the wrong pot"
+    if amount.epsilon <= 0 or not 0 <= amount.delta < ATTO:
+        return "charges nothing that could be charged"
+    least = cost_of(Budget(Fraction(amount.epsilon, PICO), Fraction(amount.delta, ATTO)))
+    # As above: one unit for the last digit of another machine.
+    if amount.rho < least.rho - (1 if amount.delta else 0):
+        return "charges less than it uses"
+    if not before.covers(amount):
+        return "charges more than was granted"
+    return None if before.charged(amount) == entry.after else "does not add up"

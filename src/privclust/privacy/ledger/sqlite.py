@@ -1,0 +1,213 @@
+"""The ledger in one SQLite file: no server, durable, and safe with many processes at once.
+
+A handle holds no connection: there is nothing to share between threads and nothing to pickle. The
+file must be on a local disk, because network file systems do not lock reliably.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import quote
+
+from privclust.privacy.ledger.book import VERSION, Book, version_problem
+from privclust.privacy.ledger.errors import (
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+)
+from privclust.privacy.ledger.idle import borrowed
+
+__all__ = ["SQLiteStore"]
+
+_APPLICATION = 0x70634C67  # "pcLg" in the header of the file: this is a ledger of privclust
+_OBJECTS = "SELECT type, name, sql FROM sqlite_master WHERE name LIKE 'privclust%' ORDER BY name"
+
+
+class SQLiteStore:
+    """A ledger in an SQLite file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    timeout : float
+        Seconds to wait for other writers.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path, self._timeout = path, timeout
+
+    def create(self) -> None:
+        """Make an empty ledger in a new or empty file, unless there is one."""
+        with self._connected("rwc") as connection:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                if _number(connection, "application_id") == _APPLICATION:
+                    return
+                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise LedgerError(_stranger(self._path))
+                for statement in _statements():
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO privclust_ledger (identity, created) VALUES (?, ?)",
+                    (token_hex(32), datetime.now(UTC).isoformat()),
+                )
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+    @contextmanager
+    def reading(self) -> Iterator[Book]:
+        """Open the ledger as it is at one moment."""
+        with self._connected("rw") as connection, _transaction(connection, "BEGIN"):
+            self._check(connection)
+            yield Book(_runner(connection))
+
+    @contextmanager
+    def writing(self) -> Iterator[Book]:
+        """Open the ledger for nobody else; the commit waits for the disk."""
+        # The file is looked at before it is opened: if another one takes its place in between, the
+        # connection is remembered under the old one and not used again.
+        place = self._place()
+        with self._sentences(), borrowed(place, self._open) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                self._check(connection)
+                yield Book(_runner(connection))
+
+    def damage(self) -> str | None:
+        """Compare tables and triggers with the schema, and let SQLite check its pages."""
+        with self._connected("rw") as connection, closing(sqlite3.connect(":memory:")) as fresh:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                return " ".join(str(found).split())
+            for statement in _statements():
+                fresh.execute(statement)
+            wanted = set(fresh.execute(_OBJECTS).fetchall())
+            changed = wanted ^ set(connection.execute(_OBJECTS).fetchall())
+            names = sorted({name for _, name, _ in changed})
+            return f"the rules {', '.join(names)} were changed" if names else None
+
+    @contextmanager
+    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        with self._sentences(), closing(self._open(mode)) as connection:
+            yield connection
+
+    def _place(self) -> tuple[str, float, int, int]:
+        """Return what tells this very file from another one of the same name."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return str(self._path), self._timeout, 0, 0
+        return str(self._path), self._timeout, status.st_dev, status.st_ino
+
+    def _open(self, mode: str = "rw") -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"file:{quote(str(self._path))}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,  # one thread at a time, see idle.py
+        )
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if _number(connection, "application_id") != _APPLICATION:
+            raise LedgerError(_stranger(self._path))
+        version = _number(connection, "user_version")
+        if version != VERSION:
+            raise LedgerVersionError(version_problem(str(self._path), version))
+
+    def _told(self, error: sqlite3.Error) -> LedgerError:
+        """Return the sentence for an error of SQLite."""
+        path, code = self._path, getattr(error, "sqlite_errorcode", None)
+        # Text that cannot be decoded has no code; it is damage like any other.
+        reason = "unreadable text" if code is None else " ".join(str(error).split())
+        match sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF:
+            case sqlite3.SQLITE_CANTOPEN if not path.exists():
+                return LedgerMissingError(
+                    f"There is no ledger at {path}; make one with 'privclust ledger create'."
+                )
+            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                return LedgerLockedError(
+                    f"The ledger {path} was locked by another program for more than "
+                    f"{self._timeout:g} seconds; nothing was spent, try again later."
+                )
+            case sqlite3.SQLITE_FULL:
+                return LedgerFullError(
+                    f"The disk under the ledger {path} is full; nothing was spent, make room "
+                    "and try again."
+                )
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+                return LedgerReadOnlyError(
+                    f"The ledger {path} or its folder cannot be written here; nothing was spent, "
+                    "ask its steward for write access, or copy it elsewhere to read it."
+                )
+            case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
+                return LedgerCorruptedError(
+                    f"The ledger {path} is damaged or no ledger ({reason}); nothing was spent, "
+                    "restore it from a backup and compare 'privclust ledger head'."
+                )
+            case sqlite3.SQLITE_CONSTRAINT:
+                return LedgerError(
+                    f"The ledger {path} refused the entry ({reason}); nothing was spent."
+                )
+            case sqlite3.SQLITE_IOERR:
+                return LedgerFullError(
+                    f"The disk under the ledger {path} failed ({reason}); the charge may be lost, "
+                    "privacy is not; make room or mend the disk and try again."
+                )
+        return LedgerError(f"The ledger {path} cannot be used ({reason}); nothing was spent.")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _runner(connection: sqlite3.Connection) -> Any:
+    def run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return connection.execute(sql, values).fetchall()
+
+    return run
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _statements() -> Iterator[str]:
+    """Split the schema into statements; a trigger holds semicolons of its own."""
+    statement = ""
+    script = files("privclust.privacy.ledger").joinpath("sqlite.sql").read_text("utf-8")
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _stranger(path: Path) -> str:
+    return f"{path} is a database but not a ledger of privclust; give the path of a ledger."

@@ -1,0 +1,140 @@
+"""What a ledger says about one data set: promise, grants, charges, releases, and the burn-down.
+
+It is made from a verified ledger, is plain data, and is what the pages and pictures are drawn from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from privclust.privacy.ledger.accounting import Pot
+from privclust.privacy.ledger.amounts import NOTHING, Amount
+from privclust.privacy.ledger.chain import Entry, Head
+from privclust.privacy.ledger.words import loss_words
+from privclust.unit import unit_from
+
+__all__ = ["LedgerStatement", "Moment"]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A pot just after an entry: its granted ε and the largest ε of a next fit, in units."""
+
+    at: datetime
+    granted: int
+    left: int
+
+
+@dataclass(frozen=True)
+class LedgerStatement:
+    """The account of a data set for an auditor.
+
+    Attributes
+    ----------
+    dataset, note : str
+        The data set, and what its steward wrote about it.
+    unit : dict
+        The privacy unit as plain data; ``protects`` says it in words.
+    protects : str
+        What is protected, in words.
+    pots : tuple of Pot
+        What was granted and spent, by holder.
+    entries : tuple of Entry
+        Everything that happened to the data set, oldest first.
+    head : Head
+        The newest entry of the whole ledger when the statement was made.
+    address : str
+        Where the ledger is.
+    made : datetime
+        When the statement was made.
+    """
+
+    dataset: str
+    note: str
+    unit: dict[str, Any]
+    protects: str
+    pots: tuple[Pot, ...]
+    entries: tuple[Entry, ...]
+    head: Head
+    address: str
+    made: datetime
+
+    @classmethod
+    def of(
+        cls, created: Entry, entries: Sequence[Entry], pots: Sequence[Pot], head: Head, address: str
+    ) -> LedgerStatement:
+        """Return the statement about the data set that ``created`` created."""
+        unit = json.loads(created.unit)
+        return cls(
+            created.dataset,
+            created.purpose,
+            unit,
+            unit_from(unit).describe(),
+            tuple(pots),
+            tuple(entries),
+            head,
+            address,
+            datetime.now(UTC),
+        )
+
+    @property
+    def granted(self) -> Amount:
+        """The sum of all grants to all holders: what all releases together may give away."""
+        return sum((Amount(p.granted.epsilon, p.granted.delta) for p in self.pots), NOTHING)
+
+    @property
+    def promise(self) -> str:
+        """The promise in one sentence."""
+        if not self.pots:
+            return "Nothing was granted on this data set, so nothing can be released from it."
+        return (
+            "All releases that were or will be charged to these grants are together "
+            f"differentially private with {loss_words(self.granted.epsilon, self.granted.delta)}."
+        )
+
+    @property
+    def charges(self) -> list[tuple[Entry, Entry | None]]:
+        """Every charge with its settlement, if there is one."""
+        settled = {entry.request: entry for entry in self.entries if entry.kind == "settle"}
+        return [
+            (entry, settled.get(entry.request)) for entry in self.entries if entry.kind == "charge"
+        ]
+
+    @property
+    def grants(self) -> list[Entry]:
+        """Every grant."""
+        return [entry for entry in self.entries if entry.kind == "grant"]
+
+    def burn_down(self, pot: Pot) -> list[Moment]:
+        """Return how a pot was filled and emptied, up to the time of the statement."""
+        moments = [
+            Moment(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
+            for entry in self.entries
+            if (entry.holder, entry.pot) == (pot.holder, pot.name)
+        ]
+        last = moments[-1]
+        return [*moments, Moment(max(self.made, last.at), last.granted, last.left)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as plain data, amounts as exact decimals."""
+        return {
+            "dataset": self.dataset,
+            "note": self.note,
+            "unit": self.unit,
+            "protects": self.protects,
+            "promise": self.promise,
+            "granted": self.granted.to_dict(),
+            "balance": [pot.to_dict() for pot in self.pots],
+            "grants": [entry.to_dict() for entry in self.grants],
+            "charges": [
+                charge.to_dict() | {"release": settled.digest if settled else None}
+                for charge, settled in self.charges
+            ],
+            "ledger": self.address,
+            "head": {"entries": self.head.entries, "digest": self.head.digest},
+            "made": self.made.isoformat(timespec="seconds"),
+        }

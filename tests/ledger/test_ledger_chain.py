@@ -1,0 +1,210 @@
+"""The chain: entries cannot be changed through the database, and no change behind it is missed."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from privclust.budget import Budget
+from privclust.privacy.ledger import Ledger, LedgerCorruptedError, LedgerError
+from privclust.privacy.ledger.chain import COLUMNS, Entry, Head
+from privclust.unit import AddRemoveRow
+
+Tamper = Callable[[str], None]
+
+
+@pytest.fixture
+def used(any_ledger: Ledger) -> Ledger:
+    """A ledger with eight entries."""
+    any_ledger.grant("visits", 1)
+    any_ledger.grant("visits", 1, "1e-6")
+    for _ in range(2):
+        receipt = any_ledger.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
+        any_ledger.settle(receipt, "sha256:1")
+    any_ledger.reserve("visits", Budget("0.1", "1e-6"), AddRemoveRow(), "a test")
+    return any_ledger
+
+
+def run(ledger: Ledger, *statements: str) -> None:
+    """Run SQL in the database of the ledger, as somebody with full access would."""
+    if "://" not in ledger.url:
+        connection = sqlite3.connect(ledger.url, isolation_level=None)
+        for statement in statements:
+            connection.execute(statement)
+        connection.close()
+        return
+    import psycopg
+
+    with psycopg.connect(ledger.url) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def without_rules(ledger: Ledger, *statements: str) -> None:
+    """Run SQL with the rules of the database out of the way, and put them back."""
+    if "://" in ledger.url:
+        tables = ("privclust_entries", "privclust_ledger")
+        run(
+            ledger,
+            *(f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in tables),
+            *statements,
+            *(f"ALTER TABLE {table} ENABLE TRIGGER ALL" for table in tables),
+        )
+        return
+    connection = sqlite3.connect(ledger.url)
+    rules = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+    triggers = rules.fetchall()
+    connection.close()
+    run(
+        ledger,
+        *(f"DROP TRIGGER {name}" for name, _ in triggers),
+        *statements,
+        *(sql for _, sql in triggers),
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE privclust_entries SET epsilon = 0",
+        "UPDATE privclust_entries SET purpose = '' WHERE seq = 4",
+        "DELETE FROM privclust_entries",
+        "DELETE FROM privclust_entries WHERE seq = 8",
+        "UPDATE privclust_ledger SET identity = ''",
+        "DELETE FROM privclust_ledger",
+    ],
+)
+def test_the_database_refuses_to_change_or_remove(used: Ledger, statement: str) -> None:
+    with pytest.raises(Exception, match=r"never|stays"):
+        run(used, statement)
+    assert used.verify().entries == 8
+
+
+def test_a_table_on_a_server_cannot_be_emptied(postgres_url: str) -> None:
+    ledger = Ledger.open(postgres_url)
+    ledger.create_dataset("visits")
+    with pytest.raises(Exception, match="never changed or removed"):
+        run(ledger, "TRUNCATE privclust_entries")
+    assert ledger.verify().entries == 1
+
+
+def test_a_ledger_has_one_identity(used: Ledger) -> None:
+    version = ", version" if "://" in used.url else ""
+    value = ", 1" if version else ""
+    statement = (
+        f"INSERT INTO privclust_ledger (identity, created{version}) VALUES ('a', 'b'{value})"  # noqa: S608
+    )
+    with pytest.raises(Exception, match=r"one identity|unique"):
+        run(used, statement)
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name != "seq"])
+def test_verify_finds_a_change_in_any_column(ledger: Ledger, column: str) -> None:
+    ledger.grant("visits", 1)
+    ledger.settle(ledger.reserve("visits", Budget(1), AddRemoveRow(), "a test"), "sha256:1")
+    value = 7 if isinstance(getattr(ledger.history()[0], column), int) else "'charge'"
+    kind = "settle" if column != "kind" else "grant"
+    statement = f"UPDATE privclust_entries SET {column} = {value} WHERE kind = '{kind}'"  # noqa: S608
+    without_rules(ledger, "PRAGMA ignore_check_constraints = ON", statement)
+    with pytest.raises(LedgerCorruptedError, match="restore it from a backup"):
+        ledger.verify()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE privclust_entries SET epsilon = 1, rho = 1 WHERE seq = 4",
+        "DELETE FROM privclust_entries WHERE seq = 5",
+        "DELETE FROM privclust_entries WHERE seq = 1",
+        "UPDATE privclust_ledger SET identity = 'another'",
+        "UPDATE privclust_entries SET seq = 9 WHERE seq = 8",
+    ],
+)
+def test_verify_finds_what_was_done_behind_the_rules(used: Ledger, statement: str) -> None:
+    without_rules(used, statement)
+    with pytest.raises(LedgerCorruptedError, match="The ledger was changed"):
+        used.verify()
+    with pytest.raises(LedgerCorruptedError):
+        used.statement("visits")
+
+
+def test_a_cut_tail_is_found_with_a_digest_that_was_kept(used: Ledger) -> None:
+    head = used.head()
+    without_rules(used, "DELETE FROM privclust_entries WHERE seq = 8")
+    assert used.verify().entries == 7, "without the digest nobody can tell"
+    with pytest.raises(LedgerCorruptedError, match="kept elsewhere is not in it"):
+        used.verify(head.digest)
+
+
+def test_any_earlier_head_or_receipt_can_be_checked(used: Ledger) -> None:
+    before = used.head()
+    receipt = used.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
+    assert used.verify(before.digest) == used.verify(receipt.split(":")[1]) == used.head()
+
+
+def test_verify_finds_rules_that_were_dropped(used: Ledger) -> None:
+    on = " ON privclust_entries" if "://" in used.url else ""
+    name = "privclust_entries_keep" if on else "privclust_entries_delete"
+    run(used, f"DROP TRIGGER {name}{on}")
+    with pytest.raises(LedgerCorruptedError, match=name):
+        used.verify()
+
+
+def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
+    """Rewrite the last entry with a matching digest, as somebody who knows the format would."""
+    entry = ledger.history()[-1]
+    new = change(entry).sealed(Head(entry.seq - 1, entry.previous))
+    values = ", ".join(
+        f"{name} = '{value}'" if isinstance(value, str) else f"{name} = {value}"
+        for name, value in vars(new).items()
+    )
+    statement = f"UPDATE privclust_entries SET {values} WHERE seq = {entry.seq}"  # noqa: S608
+    without_rules(ledger, statement)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"epsilon": 1, "rho": 1}, "does not add up"),
+        ({"rho": 1, "spent_rho": 1}, "less than it uses"),
+        ({"spent_epsilon": 1}, "does not add up"),
+        ({"granted_epsilon": 10**15}, "does not add up"),
+        ({"unit": '{"name":"replace-row"}'}, "privacy unit that was not created"),
+        ({"pot": "pure"}, "wrong pot"),
+    ],
+)
+def test_a_false_entry_with_a_right_digest_is_found_by_the_replay(
+    used: Ledger, changes: dict[str, object], problem: str
+) -> None:
+    forged(used, lambda entry: Entry(**{**vars(entry), **changes}))
+    with pytest.raises(LedgerCorruptedError, match=problem):
+        used.verify()
+
+
+def test_a_grant_that_overstates_its_worth_is_found(any_ledger: Ledger) -> None:
+    any_ledger.grant("visits", 1, "1e-6")
+    forged(any_ledger, lambda entry: Entry(**{**vars(entry), "granted_rho": 25 * 10**9}))
+    with pytest.raises(LedgerCorruptedError, match="overstates"):
+        any_ledger.verify()
+
+
+def test_nothing_is_built_on_an_entry_that_was_changed(used: Ledger) -> None:
+    without_rules(
+        used, "UPDATE privclust_entries SET spent_epsilon = 0, spent_rho = 0 WHERE seq = 6"
+    )
+    with pytest.raises(LedgerError, match="does not match its digest"):
+        used.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
+
+
+def test_the_digest_is_the_one_that_is_documented(tmp_path: Path) -> None:
+    """SHA-256 of the canonical JSON of all columns but the digest itself."""
+    import hashlib
+    import json
+
+    ledger = Ledger.open(tmp_path / "budget.db")
+    ledger.create_dataset("Besuche", note="für Ärzte")
+    (entry,) = ledger.history()
+    content = {name: value for name, value in vars(entry).items() if name != "hash"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert hashlib.sha256(text.encode()).hexdigest() == entry.hash == ledger.head().digest

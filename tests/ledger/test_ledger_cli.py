@@ -1,0 +1,187 @@
+"""``privclust ledger``: what stewards and auditors see."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from privclust.budget import Budget
+from privclust.cli.errors import PLAIN, OneSentence
+from privclust.cli.ledger import app as commands
+from privclust.privacy.ledger import Ledger
+from privclust.unit import AddRemoveRow, Person
+
+app = typer.Typer(cls=OneSentence, **PLAIN)
+app.add_typer(commands, name="ledger")
+app.callback()(lambda: None)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A ledger with a settled and an open charge."""
+    opened = Ledger.open(tmp_path / "budget.db")
+    opened.create_dataset("visits", note="stays <b>2025</b>")
+    opened.grant("visits", 2)
+    opened.grant("visits", 1, "1e-6", holder="Ann & Co")
+    receipt = opened.reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
+    opened.settle(receipt, "sha256:abc")
+    ann = Ledger.open(opened.url, holder="Ann & Co")
+    ann.reserve("visits", Budget("0.5", "1e-6"), AddRemoveRow(), "PrivateKMeans")
+    return opened.url
+
+
+def told(*arguments: object) -> str:
+    """Run a command that succeeds and return what it prints."""
+    runner = CliRunner(env={"COLUMNS": "200"})
+    result = runner.invoke(app, ["ledger", *map(str, arguments)])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refused(*arguments: object, status: int = 1) -> str:
+    """Run a command that fails and return its one sentence."""
+    result = CliRunner().invoke(app, ["ledger", *map(str, arguments)])
+    assert result.exit_code == status
+    assert result.stdout == ""
+    (sentence,) = result.stderr.splitlines()
+    return sentence
+
+
+def answered(*arguments: object) -> Any:
+    return json.loads(told(*arguments, "--json"))
+
+
+def test_create_grant_and_look(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    assert "is in the ledger" in told("create", path, "visits")
+    assert "ε = 0.1" in told("grant", path, "visits", "--epsilon", "0.1")
+    told("grant", path, "visits", "--epsilon", "0.2", "--note", "decision 7")
+    assert "ε = 0.3" in told("balance", path)
+    assert "decision 7" in told("history", path)
+    assert "intact: 3 entries" in told("verify", path)
+    assert told("head", path).strip() == Ledger.open(path).head().digest
+
+
+def test_units_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    person = ["--unit", "person", "--id-column", "id", "--max-rows", "3"]
+    assert answered("create", path, "people", *person)["unit"] == Person("id", 3).to_dict()
+    as_json = '{"name": "matrix-entry", "cap": 4}'
+    assert answered("create", path, "baskets", "--unit", as_json)["unit"]["cap"] == 4
+    assert "--id-column" in refused("create", path, "p", "--unit", "person", status=2)
+    assert "not valid JSON" in refused("create", path, "p", "--unit", "{oops")
+    assert "Unknown privacy unit" in refused("create", path, "p", "--unit", "galaxy")
+
+
+def test_a_machine_gets_exact_decimals(path: str) -> None:
+    pure, approximate = answered("balance", path, "visits")["balance"]
+    assert pure["granted"]["epsilon"] == "2"
+    assert pure["left"]["epsilon"] == "1.5"
+    assert approximate["granted"]["delta"] == "0.000001"
+    kinds = [entry["kind"] for entry in answered("history", path)["entries"]]
+    assert kinds == ["create", "grant", "grant", "charge", "settle", "charge"]
+    assert answered("verify", path) == {"intact": True} | answered("head", path)
+    statement = answered("statement", path, "visits")
+    assert statement["granted"]["epsilon"] == "3"
+    assert [charge["release"] for charge in statement["charges"]] == ["sha256:abc", None]
+
+
+def test_errors_are_one_sentence_and_write_nothing(path: str, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.db"
+    for command in (["balance"], ["history"], ["head"], ["verify"]):
+        assert "There is no ledger at" in refused(*command, missing)
+    assert "no data set 'visit'" in refused("balance", path, "visit")
+    assert "no data set 'visit'" in refused("grant", path, "visit", "--epsilon", "1")
+    assert "must be a finite number" in refused("grant", path, "visits", "--epsilon", "much")
+    assert "must be above zero" in refused("grant", path, "visits", "--epsilon", "-1")
+    assert "--epsilon" in refused("grant", path, "visits", status=2)
+    assert "already in the ledger" in refused("create", path, "visits")
+    assert "is not in it" in refused("verify", path, "--head", "0" * 64)
+    page, picture = tmp_path / "page.html", tmp_path / "picture.gif"
+    assert "no data set" in refused("statement", path, "visit", "-o", page)
+    assert "must end in" in refused("plot", path, "visits", "-o", picture)
+    assert sorted(file.name for file in tmp_path.iterdir() if "budget" not in file.name) == []
+    assert len(Ledger.open(path).history()) == 6
+
+
+def test_a_picture_needs_a_grant(path: str, tmp_path: Path) -> None:
+    told("create", path, "people")
+    sentence = refused("plot", path, "people", "-o", tmp_path / "picture.svg")
+    assert "nothing to draw" in sentence
+    assert not (tmp_path / "picture.svg").exists()
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_pictures(path: str, tmp_path: Path, suffix: str) -> None:
+    picture = tmp_path / f"picture.{suffix}"
+    told("plot", path, "visits", "-o", picture)
+    begin = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix]
+    assert picture.read_bytes().startswith(begin)
+    assert "--overwrite" in refused("plot", path, "visits", "-o", picture)
+    told("plot", path, "visits", "-o", picture, "--overwrite")
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes that load something, and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.loaded: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.loaded += [f"{tag} {name}" for name, _ in attributes if name in ("src", "href")]
+        if tag not in ("meta", "br", "line", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("line", "path"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_statement_page_stands_alone(path: str, tmp_path: Path) -> None:
+    output = tmp_path / "page.html"
+    assert "ε = 3 and δ = 1e-06" in told("statement", path, "visits", "-o", output)
+    source, page = output.read_text("utf-8"), Page()
+    page.feed(source)
+    assert page.open == []
+    assert not page.tags & {"script", "link", "img", "iframe", "b"}
+    assert page.loaded == []
+    assert "url(" not in source
+    assert "prefers-color-scheme: dark" in source
+    for words in ("stays <b>2025</b>", "Ann & Co", "sha256:abc", "ε = 3 and δ = 1e-06"):
+        assert words in page.text
+    assert page.text.count("Release none") == 1
+
+
+def test_the_command_on_the_page_checks_it(path: str, tmp_path: Path) -> None:
+    output = tmp_path / "page.html"
+    told("statement", path, "visits", "-o", output)
+    command = re.search(r"privclust ledger verify (\S+) --head (\w+)", output.read_text("utf-8"))
+    assert command
+    assert "intact" in told("verify", command[1], "--head", command[2])
+
+
+def test_the_database_is_let_go_at_the_end_of_a_program(tmp_path: Path) -> None:
+    """After a command everything is in the one file, ready to be copied."""
+    script = (
+        "from privclust.privacy.ledger import Ledger\n"
+        "ledger = Ledger.open('budget.db')\n"
+        "ledger.create_dataset('visits')\n"
+        "ledger.grant('visits', 1)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)  # noqa: S603
+    assert [file.name for file in tmp_path.iterdir()] == ["budget.db"]
