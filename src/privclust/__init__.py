@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privclust.base import LeakWarning
     from privclust.budget import Budget
+    from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
     from privclust.kmeans import PrivateKMeans, SubclusterKMeans
     from privclust.plan import Plan
     from privclust.privacy.ledger import Ledger, LedgerError
@@ -32,6 +33,8 @@ __all__ = [
     "Person",
     "Plan",
     "PrivacyStatement",
+    "PrivateCategoricalKMeans",
+    "PrivateDilca",
     "PrivateKMeans",
     "Release",
     "ReplaceRow",
@@ -42,6 +45,7 @@ __all__ = [
 _HOMES = {
     "privclust.base": ("LeakWarning",),
     "privclust.budget": ("Budget",),
+    "privclust.categorical": ("PrivateCategoricalKMeans", "PrivateDilca"),
     "privclust.kmeans": ("PrivateKMeans", "SubclusterKMeans"),
     "privclust.plan": ("Plan",),
     "privclust.privacy.ledger": ("Ledger", "LedgerError"),

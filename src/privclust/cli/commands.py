@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import apply, demo, kmeans, ledger, report, schema
+from privclust.cli import apply, categorical, demo, kmeans, ledger, report, schema
 from privclust.cli.errors import PLAIN, OneSentence
 
 __all__ = ["app", "main"]
 
-_FAMILIES = {"kmeans": kmeans}
+_FAMILIES = {"kmeans": kmeans, "categorical": categorical}
 
 app = typer.Typer(
     name="privclust",

@@ -1,0 +1,211 @@
+"""From noisy pair tables to the best guess of the true ones, with what is still uncertain.
+
+The guess of a cell starts from independence, n_y n_x / N, and adds what the noisy table says beyond
+it, shrunk by how much of that is likely to be noise (empirical Bayes). Two things keep it from
+shrinking too much when there is little noise:
+
+* what many tables agree on, the leading eigenvectors of all of them together, carries only a small
+  part of the noise and is shrunk by itself;
+* a cell that stands out further than noise ever does among so many cells keeps what it says.
+
+Everything here is computed from released values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.categorical.cells import Cells
+from privclust.categorical.margins import combined_margins, number_of_rows
+from privclust.data.points import Noisy
+from privclust.data.table import NoisyTables, PairLayout
+
+__all__ = ["Estimate", "plain_estimate", "shrunk_estimate"]
+
+Floats = NDArray[np.float64]
+
+# The prior variance of a cell grows as this power of the two shares of rows.
+_POWER = 1.5
+# The strength of dependence to expect of a pair, as a share of the strongest possible.
+_USUAL_STRENGTH = 0.08
+_LEAST_STRENGTH = 0.003
+_STRENGTHS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
+# An eigenvalue above the edge of noise by this factor is signal.
+_ABOVE_NOISE = 1.15
+_MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too long
+# Of the square of the largest noise to expect; beyond it a cell speaks for itself.
+_OUTSTANDING = 0.6
+_OWN_WEIGHT = 0.3
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated tables of pairs of attributes.
+
+    Attributes
+    ----------
+    layout : PairLayout
+    n_rows : float
+    margins : ndarray of shape (n_values,)
+        Counts of all values.
+    counts, variances : ndarray of shape (layout.n_cells,)
+        Estimated counts of the cells, and how uncertain each is.
+    kept : float
+        The mean share of the noisy residuals that was kept; 1 where nothing was shrunk.
+    """
+
+    layout: PairLayout
+    n_rows: float
+    margins: Floats
+    counts: Floats
+    variances: Floats
+    kept: float
+
+    def conditional(self, target: int, given: int) -> tuple[Floats, Floats]:
+        """Return P(target | given), of shape (n_target, n_given), and its variances."""
+        counts = np.asarray(self.layout.table(self.counts, (target, given)), np.float64)
+        spread = np.asarray(self.layout.table(self.variances, (target, given)), np.float64)
+        sums = counts.sum(axis=0)
+        shares = counts.sum(axis=1) / max(float(counts.sum()), _TINY)
+        chances = np.where(sums > 0, counts / np.where(sums > 0, sums, 1), shares[:, None])
+        rows = np.maximum(self._margin(given), 1.0)
+        return chances, np.minimum(spread / rows**2, chances * (1 - chances))
+
+    def _margin(self, attribute: int) -> Floats:
+        start = sum(self.layout.sizes[:attribute])
+        return self.margins[start : start + self.layout.sizes[attribute]]
+
+
+def plain_estimate(tables: NoisyTables) -> Estimate:
+    """Return the noisy tables as they are, negative counts set to zero."""
+    cells = Cells(tables.layout)
+    counts = np.maximum(tables.cells, 0)
+    n_tables = np.bincount(cells.pairs.ravel(), minlength=len(cells.sizes))
+    margins = cells.margins(counts, np.ones(len(cells.pairs)))
+    margins /= np.repeat(np.maximum(n_tables, 1), cells.sizes)
+    total = float(np.mean(cells.per_table(counts)))
+    return Estimate(tables.layout, total, margins, counts, np.zeros_like(counts), 1.0)
+
+
+def shrunk_estimate(
+    histograms: Noisy, tables: NoisyTables, n_rows: float | None = None
+) -> Estimate:
+    """Return the empirical-Bayes estimate of the tables.
+
+    Parameters
+    ----------
+    histograms : Noisy
+        Noisy counts of all values.
+    tables : NoisyTables
+    n_rows : float or None
+        The number of rows, if it is known exactly.
+    """
+    cells = Cells(tables.layout)
+    if n_rows is None:
+        n_rows = number_of_rows(histograms, tables, cells)
+    margins = combined_margins(histograms, tables, cells, n_rows)
+    problem = _Problem(cells, margins, n_rows, tables)
+    residuals = problem.residuals(tables.cells)
+    common, leverage = problem.common_part(residuals)
+    if leverage is None:
+        gain, variance = problem.gain(residuals, problem.noise, problem.sampling)
+        counts, kept = problem.independent + gain * residuals, gain
+    else:
+        noise_in, noise_out = problem.noise * leverage + _TINY, problem.noise * (1 - leverage)
+        gain_in, variance_in = problem.gain(common, noise_in, np.zeros_like(common))
+        rest = residuals - common
+        gain_out, variance_out = problem.gain(rest, noise_out + _TINY, problem.sampling)
+        counts = problem.independent + gain_in * common + gain_out * rest
+        kept, variance = gain_in, variance_in + variance_out
+    return Estimate(
+        tables.layout, n_rows, margins, np.maximum(counts, 0), variance, float(kept.mean())
+    )
+
+
+class _Problem:
+    """What is known about every cell before its noisy residual is looked at."""
+
+    def __init__(self, cells: Cells, margins: Floats, n_rows: float, tables: NoisyTables) -> None:
+        self.cells, self.margins, self.n_rows = cells, margins, n_rows
+        first, second = margins[cells.first], margins[cells.second]
+        self.independent = first * second / n_rows
+        shares = np.maximum(margins / n_rows, 0.5 / n_rows)
+        both = shares[cells.first] * shares[cells.second]
+        neither = (1 - margins[cells.first] / n_rows) * (1 - margins[cells.second] / n_rows)
+        # What sampling alone would add to independence, and the shape of real dependence.
+        self.sampling = n_rows * both * np.maximum(neither, 1e-6)
+        self.shape = n_rows**2 * both**_POWER
+        smaller = np.maximum(np.minimum(cells.heights, cells.widths) - 1, 1)
+        self.strongest = smaller / cells.per_table(self.shape / (n_rows**2 * both))
+        # Fixing both margins takes one row and one column of noise out of every table.
+        free = (1 - 1 / cells.heights) * (1 - 1 / cells.widths)
+        self.noise = cells.spread(tables.standard_error**2 * free) + _TINY
+        self.outstanding = _OUTSTANDING * (tables.reach / max(tables.standard_error, _TINY)) ** 2
+
+    def residuals(self, noisy: Floats) -> Floats:
+        """Return the tables, made consistent with the margins, minus independence."""
+        cells = self.cells
+        widths, heights = cells.spread(cells.widths), cells.spread(cells.heights)
+        level = noisy + (self.margins[cells.first] - cells.row_sums(noisy)) / widths
+        level += (self.margins[cells.second] - cells.column_sums(level)) / heights
+        return np.asarray(level - self.independent)
+
+    def common_part(self, residuals: Floats) -> tuple[Floats, Floats | None]:
+        """Return what the leading eigenvectors say of each cell, and their share of its noise."""
+        cells = self.cells
+        if cells.n_values > _MOST_VALUES:
+            return residuals, None
+        row_noise = np.bincount(cells.first, self.noise, minlength=cells.n_values)
+        row_noise += np.bincount(cells.second, self.noise, minlength=cells.n_values)
+        edge = max(2 * math.sqrt(float(row_noise.mean())), math.sqrt(float(row_noise.max())))
+        values, vectors = np.linalg.eigh(cells.square(residuals))
+        signal = values > _ABOVE_NOISE * edge
+        if not signal.any():
+            return residuals, None
+        # The eigenvalues of signal plus noise, less what noise adds to them.
+        strengths = np.sqrt(values[signal] ** 2 - edge**2)
+        axes = vectors[:, signal]
+        common = np.einsum("ik,ik->i", axes[cells.first] * strengths, axes[cells.second])
+        own = (axes**2).sum(axis=1)
+        a, b = own[cells.first], own[cells.second]
+        return common, np.clip(a + b - a * b, 0, 1)
+
+    def gain(self, residuals: Floats, noise: Floats, sampling: Floats) -> tuple[Floats, Floats]:
+        """Return the share of each residual to keep, and the variance that remains."""
+        strength = self._strengths(residuals, noise, sampling)
+        prior = sampling + self.cells.spread(strength) * self.shape
+        beyond = np.maximum(residuals**2 - self.outstanding * noise, 0)
+        prior = np.maximum(prior, (_OWN_WEIGHT * prior + beyond) / (_OWN_WEIGHT + 1))
+        gain = prior / (prior + noise)
+        return gain, gain * noise
+
+    def _strengths(self, residuals: Floats, noise: Floats, sampling: Floats) -> Floats:
+        """Return the strength of dependence of each pair: by moments, then shared among pairs."""
+        cells, shape = self.cells, self.shape
+        squares = cells.per_table(shape**2)
+        found = cells.per_table(shape * (residuals**2 - noise - sampling)) / squares
+        likely = cells.spread(np.clip(found, 0, self.strongest)) * shape + noise + sampling
+        error = np.sqrt(cells.per_table(2 * (shape * likely) ** 2)) / squares
+        relative, doubt = found / self.strongest, error / self.strongest + _TINY
+        usual = _usual_strength(relative, doubt)
+        # The posterior mean on a grid: an exponential prior, a normal likelihood.
+        prior = np.gradient(_STRENGTHS) * np.exp(-_STRENGTHS / usual)
+        misfit = -0.5 * ((relative[:, None] - _STRENGTHS) / doubt[:, None]) ** 2
+        weights = np.exp(misfit - misfit.max(axis=1, keepdims=True)) * prior
+        mean = weights @ _STRENGTHS / np.maximum(weights.sum(axis=1), 1e-300)
+        return np.asarray(mean * self.strongest)
+
+
+def _usual_strength(relative: Floats, doubt: Floats) -> float:
+    """Return the mean strength of all pairs, drawn towards a default where little is known."""
+    weights = 1 / (doubt**2 + _USUAL_STRENGTH**2)
+    precision = float(weights.sum())
+    mean = float(weights @ relative) / precision
+    own = 1 / _USUAL_STRENGTH**2
+    pooled = (mean * precision + _USUAL_STRENGTH * own) / (precision + own)
+    return max(pooled, _LEAST_STRENGTH)

@@ -1,0 +1,151 @@
+"""The learned metric: coordinates for the values of every attribute, and distances between them.
+
+The rows of P(y | x) over the values x of all context attributes, divided by the root of their
+number, are coordinates whose Euclidean distances are those of the paper's equation (1); an SVD
+leaves at most one axis fewer than there are values. Objects are compared by the sum of squared
+distances over the attributes, so their coordinates stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.categorical.estimate import Estimate
+
+__all__ = ["AttributeMetric", "CategoricalMetric", "attribute_metric"]
+
+Floats = NDArray[np.float64]
+
+# Attributes with more values get no axes for the uncertainty of single values.
+_MOST_OWN_AXES = 500
+
+
+@dataclass(frozen=True)
+class AttributeMetric:
+    """Coordinates of the values of one attribute.
+
+    Attributes
+    ----------
+    name : str
+    labels : tuple of str
+        What the values are called.
+    context : tuple of str
+        The attributes that the distances were learned from.
+    coordinates : ndarray of shape (n_values, n_axes)
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    context: tuple[str, ...]
+    coordinates: Floats
+
+    def distances(self) -> Floats:
+        """Return the distances between all values, of shape (n_values, n_values)."""
+        gram = self.coordinates @ self.coordinates.T
+        squares = np.diag(gram)
+        square = squares[:, None] + squares[None, :] - 2 * gram
+        np.fill_diagonal(square, 0)
+        return np.sqrt(np.maximum(square, 0))
+
+
+@dataclass(frozen=True)
+class CategoricalMetric:
+    """A metric on rows of categories.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of the rows, in order.
+    attributes : mapping of str to AttributeMetric
+        The columns that count, in order.
+    """
+
+    names: tuple[str, ...]
+    attributes: Mapping[str, AttributeMetric]
+
+    @property
+    def n_axes(self) -> int:
+        """Number of coordinates of a row."""
+        return sum(part.coordinates.shape[1] for part in self.attributes.values())
+
+    def __getitem__(self, name: str) -> AttributeMetric:
+        if name not in self.attributes:
+            raise KeyError(
+                f"No distances were learned for {name!r}; choose one of {list(self.attributes)}."
+            )
+        return self.attributes[name]
+
+    def embed(self, codes: NDArray[np.unsignedinteger]) -> Floats:
+        """Return the coordinates of rows of codes, of shape (n_rows, n_axes)."""
+        parts = [
+            part.coordinates[codes[:, self.names.index(name)]]
+            for name, part in self.attributes.items()
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def points(self) -> list[Floats]:
+        """Return for every column the coordinates of its values in the space of all attributes."""
+        start, points = 0, []
+        for name in self.names:
+            part = self.attributes.get(name)
+            if part is None:
+                points.append(np.zeros((1, self.n_axes)))
+                continue
+            block = np.zeros((len(part.labels), self.n_axes))
+            end = start + part.coordinates.shape[1]
+            block[:, start:end] = part.coordinates
+            points.append(block)
+            start = end
+        return points
+
+
+def attribute_metric(
+    estimate: Estimate,
+    target: int,
+    context: Sequence[int],
+    names: Sequence[str],
+    labels: Sequence[str],
+    *,
+    ordinal: bool = False,
+) -> AttributeMetric:
+    """Return the metric of one attribute, learned from its context.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Tables of the target with every attribute of the context.
+    target : int
+    context : sequence of int
+    names : sequence of str
+        Names of all attributes.
+    labels : sequence of str
+        The values of the target.
+    ordinal : bool
+        Compare P(Y <= y | x), so that the order of the values counts.
+    """
+    parts = [estimate.conditional(target, other) for other in context]
+    n_columns = sum(chances.shape[1] for chances, _ in parts)
+    chances = np.concatenate([chances for chances, _ in parts], axis=1) / np.sqrt(n_columns)
+    doubt = sum((spread.sum(axis=1) for _, spread in parts), np.zeros(len(labels))) / n_columns
+    own = np.sqrt(doubt)
+    axes = np.diag(own) if len(labels) <= _MOST_OWN_AXES else np.zeros((len(labels), 0))
+    if ordinal:
+        # Steps between neighbouring values add up, and so does what is uncertain about them.
+        chances = np.cumsum(chances, axis=0)
+        axes = np.tril(np.broadcast_to(own, (len(labels), len(labels))), 0)
+        axes = axes if len(labels) <= _MOST_OWN_AXES else axes[:, :0]
+    told = tuple(names[other] for other in context)
+    coordinates = _reduced(np.concatenate([chances, axes], axis=1))
+    return AttributeMetric(names[target], tuple(labels), told, coordinates)
+
+
+def _reduced(points: Floats) -> Floats:
+    """Return coordinates of the same distances in as few axes as they need."""
+    centred = points - points.mean(axis=0)
+    left, strengths, _ = np.linalg.svd(centred, full_matrices=False)
+    needed = strengths > 1e-9 * max(float(strengths.max(initial=0)), 1e-300)
+    return np.asarray(left[:, needed] * strengths[needed])

@@ -1,0 +1,109 @@
+"""Our own methods: measure tables once, use each for both of its attributes, shrink, then choose.
+
+``pairs`` measures every pair; choosing contexts then costs nothing. ``tree`` measures the m - 1
+pairs of a privately grown spanning tree, with far less noise each, and gets the other pairs from
+chains of conditional probabilities along the tree.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.budget import Share
+from privclust.categorical.context import association, choose_context
+from privclust.categorical.estimate import Estimate, shrunk_estimate
+from privclust.categorical.margins import on_simplex
+from privclust.categorical.published import Learned, Options
+from privclust.data.points import Noisy
+from privclust.data.table import PairLayout, PrivateTable
+
+__all__ = ["pairs", "tree"]
+
+Floats = NDArray[np.float64]
+
+_HISTOGRAMS = 0.2
+# Of the tree's budget: histograms, the choice of edges, and the tables get the rest.
+_TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
+
+
+def pairs(view: PrivateTable, budget: Share, options: Options) -> Learned:
+    """Learn from all pair tables."""
+    for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
+    histograms = view.histograms("histograms", for_histograms)
+    every = list(combinations(range(view.n_attributes), 2))
+    tables = view.pair_tables("pair tables", every, for_tables)
+    estimate = shrunk_estimate(histograms, tables, _public_count(view, budget))
+    return _learned(estimate, tables.standard_error, options)
+
+
+def tree(view: PrivateTable, budget: Share, options: Options) -> Learned:
+    """Learn from the tables along a spanning tree of strongly dependent pairs."""
+    for_histograms, for_edges, for_tables = budget.split(
+        [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
+    )
+    histograms = view.histograms("histograms", for_histograms)
+    edges = view.spanning_tree("tree", _rough_margins(view, histograms), for_edges)
+    tables = view.pair_tables("tables along the tree", edges, for_tables)
+    along = shrunk_estimate(histograms, tables, _public_count(view, budget))
+    return _learned(_chained(along), tables.standard_error, options)
+
+
+def _public_count(view: PrivateTable, budget: Share) -> float | None:
+    """Return the number of rows where it is public and costs nothing."""
+    if not view.n_rows_is_public:
+        return None
+    return float(view.count("number of rows", budget).value[0])
+
+
+def _learned(estimate: Estimate, cell_error: float, options: Options) -> Learned:
+    known = association(estimate)
+    contexts = {
+        target: choose_context(options.rule, target, known, options.context_size, options.sigma)
+        for target in options.targets
+    }
+    return Learned(contexts, dict.fromkeys(contexts, estimate), cell_error)
+
+
+def _rough_margins(view: PrivateTable, histograms: Noisy) -> list[Floats]:
+    parts = np.split(histograms.value, np.cumsum(view.sizes)[:-1])
+    weights = 1 / np.array(view.sizes)
+    totals = np.array([part.sum() for part in parts])
+    n_rows = max(1.0, float(weights @ totals / weights.sum()))
+    return [on_simplex(part, n_rows) for part in parts]
+
+
+def _chained(along: Estimate) -> Estimate:
+    """Return tables of all pairs: products of conditional probabilities along the tree."""
+    layout = PairLayout.all_pairs(along.layout.sizes)
+    neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
+    for i, j in along.layout.pairs:
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    counts, variances = np.zeros(layout.n_cells), np.zeros(layout.n_cells)
+    starts = np.cumsum((0, *layout.sizes))
+    for given in neighbours:
+        margin = along.margins[starts[given] : starts[given + 1]]
+        for target, chances in _from(along, given, neighbours).items():
+            if given < target:
+                layout.table(counts, (given, target))[:] = (chances * margin).T
+    for i, j in along.layout.pairs:
+        layout.table(counts, (i, j))[:] = along.layout.table(along.counts, (i, j))
+        layout.table(variances, (i, j))[:] = along.layout.table(along.variances, (i, j))
+    return Estimate(layout, along.n_rows, along.margins, counts, variances, along.kept)
+
+
+def _from(along: Estimate, given: int, neighbours: dict[int, list[int]]) -> dict[int, Floats]:
+    """Return P(target | given) for every target, walking outwards from ``given``."""
+    chances: dict[int, Floats] = {}
+    waiting = [given]
+    while waiting:
+        here = waiting.pop()
+        for target in neighbours[here]:
+            if target != given and target not in chances:
+                step = along.conditional(target, here)[0]
+                chances[target] = step if here == given else step @ chances[here]
+                waiting.append(target)
+    return chances

@@ -1,0 +1,167 @@
+"""``privclust categorical``: a private metric on categories, or metric and clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from privclust.cli import options, screen
+from privclust.cli.charging import charged_to
+from privclust.cli.errors import UsageError
+from privclust.cli.publishing import Place
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+    from privclust.release import Release
+
+__all__ = ["fit", "plan", "register"]
+
+Clusters = Annotated[
+    int | None,
+    typer.Option("--clusters", "-k", min=1, help="Number of clusters.", show_default="metric only"),
+]
+Method = Annotated[
+    Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"],
+    typer.Option("--method", help="How the metric is learned; with clusters, the first three."),
+]
+ContextSize = Annotated[
+    int, typer.Option("--context-size", min=1, help="Attributes in a context, where it is fixed.")
+]
+Rows = Annotated[
+    int, typer.Option("--rows", min=1, help="About how many rows, from public knowledge.")
+]
+
+_OURS = ("auto", "pairs", "tree")
+
+
+def fit(
+    data: options.DataPath,
+    schema: options.SchemaPath = None,
+    clusters: Clusters = None,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    unit: options.UnitName = "add-remove-row",
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    method: Method = "auto",
+    context_size: ContextSize = 3,
+    ledger: options.LedgerPlace = None,
+    holder: options.Holder = None,
+    dataset: options.Dataset = None,
+    seed: options.Seed = None,
+    output: options.ReleaseOutput = Path("release"),
+    report: options.Report = True,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Learn distances between categories, and clusters if asked; both may be published."""
+    from privclust.data.engines.progress import listening
+
+    model = _model(
+        clusters,
+        schema,
+        epsilon=epsilon,
+        delta=delta,
+        unit=options.unit_of(unit, id_column, max_rows),
+        method=method,
+        context_size=context_size,
+        random_state=seed,
+        **charged_to(ledger, holder, dataset, data, seed),
+    )
+    options.check_budget(epsilon, delta)
+    place = Place.checked(output, report=report, overwrite=overwrite)
+    with screen.rows_progress("Reading") as tell, listening(tell):
+        model.fit(data)
+    release = model.release()
+    place.publish(release, _facts(model), *_tables(model, release), as_json=as_json)
+
+
+def plan(
+    schema: options.SchemaPath = None,
+    rows: Rows = 10_000,
+    clusters: Clusters = None,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    unit: options.UnitName = "add-remove-row",
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    method: Method = "auto",
+    context_size: ContextSize = 3,
+    as_json: options.Json = False,
+) -> None:
+    """Rehearse a categorical fit on synthetic rows: questions, cost, noise."""
+    model = _model(
+        clusters,
+        schema,
+        epsilon=epsilon,
+        delta=delta,
+        unit=options.unit_of(unit, id_column, max_rows),
+        method=method,
+        context_size=context_size,
+    )
+    made = model.plan(rows)
+    screen.answer(made.to_dict(), str(made), as_json=as_json)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("categorical")(fit)
+
+
+def _model(
+    clusters: int | None, schema: Path | None, **parameters: Any
+) -> PrivateDilca | PrivateCategoricalKMeans:
+    from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+    from privclust.schema import Schema
+
+    if schema is None:
+        raise UsageError(
+            "Give --schema FILE with the categories of every column, from public knowledge and "
+            "never from the data."
+        )
+    declared = Schema.load(schema)
+    if clusters is None:
+        return PrivateDilca(schema=declared, **parameters)
+    if parameters["method"] not in _OURS:
+        raise UsageError("Clusters need --method auto, pairs or tree; drop one of the two.")
+    return PrivateCategoricalKMeans(clusters, schema=declared, **parameters)
+
+
+def _facts(model: PrivateDilca | PrivateCategoricalKMeans) -> dict[str, Any]:
+    attributes = {
+        name: {
+            "context": list(part.context),
+            "values": list(part.labels),
+            "distances": part.distances().tolist(),
+        }
+        for name, part in model.metric_.attributes.items()
+    }
+    facts: dict[str, Any] = {"attributes": attributes}
+    sizes = getattr(model, "cluster_sizes_", None)
+    if sizes is not None:
+        facts["clusters"] = [{"size": size} for size in sizes.tolist()]
+    return facts
+
+
+def _tables(model: PrivateDilca | PrivateCategoricalKMeans, release: Release) -> list[Table]:
+    from rich.table import Table
+
+    metric = Table(box=None, pad_edge=False)
+    for heading in ("attribute", "values", "context"):
+        metric.add_column(heading, overflow="fold")
+    for name, part in model.metric_.attributes.items():
+        metric.add_row(name, str(len(part.labels)), ", ".join(part.context))
+    if "cluster_sizes" not in release.arrays:
+        return [metric]
+    clusters = Table(box=None, pad_edge=False)
+    for heading in ("cluster", "rows ± error"):
+        clusters.add_column(heading, justify="right")
+    arrays = release.arrays
+    sizes = zip(arrays["cluster_sizes"], arrays["cluster_sizes_error"], strict=True)
+    for label, (size, error) in enumerate(sizes):
+        clusters.add_row(str(label), f"{size:,.0f} ± {error:,.2g}")
+    return [metric, clusters]

@@ -1,0 +1,256 @@
+"""Exact counts of category codes: one block's pair tables, entropy sums, scores of contexts.
+
+Everything here is whole numbers. Entropies are sums of ``F(n) = n log2 n`` over the cells of a
+table; :class:`EntropyScale` is a whole-numbered F whose steps rise with n and stop rising at a
+public number of rows, so that what one row can change is known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Codes", "EntropyScale", "PairLayout", "count_cells", "pair_counts", "subset_sums"]
+
+Integers = NDArray[np.int64]
+Codes = NDArray[np.unsignedinteger]
+
+# Units of an entropy sum in one bit.
+BIT = 2**20
+
+# Counts below this have a step of F of their own; above, 2^12 counts in each doubling do.
+_FINE = 2**16
+_COARSE_BITS = 12
+
+# Cells of one combined table; more are renumbered by the rows that occur.
+_MOST_CELLS = 2**22
+
+# Codes that are counted at a time, so that they stay in the cache.
+_PIECE = 2**18
+
+
+@dataclass(frozen=True)
+class PairLayout:
+    """How the tables of several pairs of attributes lie in one vector.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The number of values of every attribute.
+    pairs : tuple of (int, int)
+        The pairs, the lower index first.
+    """
+
+    sizes: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def all_pairs(cls, sizes: Sequence[int]) -> PairLayout:
+        """Return the layout of all pairs of attributes."""
+        return cls(tuple(sizes), tuple(combinations(range(len(sizes)), 2)))
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Where each table starts, and the end."""
+        cells = [self.sizes[i] * self.sizes[j] for i, j in self.pairs]
+        return np.concatenate([[0], np.cumsum(cells, dtype=np.int64)]).astype(np.int64)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all tables."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """The position of each pair in the list."""
+        return {pair: place for place, pair in enumerate(self.pairs)}
+
+    def table(self, cells: NDArray[np.generic], pair: tuple[int, int]) -> NDArray[np.generic]:
+        """Return one table, the values of ``pair[0]`` in rows; the pair may be in either order."""
+        i, j = sorted(pair)
+        place = self.places[i, j]
+        flat = cells[self.starts[place] : self.starts[place + 1]]
+        table = flat.reshape(self.sizes[i], self.sizes[j])
+        return table if pair == (i, j) else table.T
+
+
+def pair_counts(codes: Codes, layout: PairLayout) -> Integers:
+    """Return the tables of all pairs of ``layout``, counted over the rows of ``codes``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows, n_attributes)
+    layout : PairLayout
+    """
+    columns = np.ascontiguousarray(codes.T, dtype=np.intp)
+    counts = np.empty(layout.n_cells, np.int64)
+    for place, (i, j) in enumerate(layout.pairs):
+        cells = layout.sizes[i] * layout.sizes[j]
+        joint = columns[i] * layout.sizes[j] + columns[j]
+        counts[layout.starts[place] : layout.starts[place + 1]] = np.bincount(
+            joint, minlength=cells
+        )
+    return counts
+
+
+def count_cells(codes: Codes, sizes: Sequence[int]) -> Integers:
+    """Return the number of rows of each value of each attribute, one after another."""
+    parts = [
+        np.bincount(column.astype(np.intp), minlength=size)
+        for column, size in zip(codes.T, sizes, strict=True)
+    ]
+    return np.concatenate(parts).astype(np.int64)
+
+
+class EntropyScale:
+    """Whole-numbered ``n log2 n`` in units of 2^-20 bits, made for about ``n_rows`` rows.
+
+    F(0) = 0, and the steps F(n + 1) - F(n) are whole numbers that never fall as n grows and never
+    exceed ``steepest``, whatever n. Up to ``n_rows`` they are those of n log2 n, rounded; beyond,
+    F goes on in a straight line. So adding a row changes a sum of F over the cells of a table by a
+    whole number between 0 and ``steepest``, for every table: the number of rows that the scale is
+    made for matters for accuracy only.
+
+    Parameters
+    ----------
+    n_rows : int
+        About the number of rows; public.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = max(2, n_rows)
+        self._starts = _starts(self.n_rows)
+        widths = np.diff(self._starts)
+        middles = self._starts[:-1] + (widths - 1) / 2
+        slopes = np.rint(BIT * (_n_log_n(middles + 1) - _n_log_n(middles))).astype(np.int64)
+        self._slopes = np.maximum.accumulate(slopes)
+        self._values = np.concatenate([[0], np.cumsum(self._slopes * widths)])[:-1]
+
+    @property
+    def steepest(self) -> int:
+        """The largest step, what one row can change at most."""
+        return int(self._slopes[-1])
+
+    def __call__(self, counts: Integers) -> Integers:
+        """Return F of each count."""
+        if self.n_rows <= _FINE:  # every count has a step of its own
+            places = np.minimum(counts, len(self._slopes) - 1)
+        else:
+            places = np.searchsorted(self._starts[:-1], counts, side="right") - 1
+        values: Integers = (
+            self._values[places] + (counts - self._starts[places]) * self._slopes[places]
+        )
+        return values
+
+
+def _starts(n_rows: int) -> Integers:
+    """Return where the pieces of F begin, and where the last one ends."""
+    parts = [np.arange(min(n_rows, _FINE) + 1, dtype=np.int64)]
+    low = _FINE
+    while low < n_rows:
+        step = low >> _COARSE_BITS
+        parts.append(np.arange(low + step, 2 * low + step, step, dtype=np.int64))
+        low *= 2
+    starts = np.concatenate(parts)
+    # Rounded up to a whole piece, so that the scale reaches the number of rows.
+    return starts[: int(np.searchsorted(starts, n_rows)) + 1]
+
+
+def _n_log_n(n: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(n * np.log2(np.maximum(n, 1)))
+
+
+def subset_sums(
+    codes: Codes, sizes: Sequence[int], size: int, scale: EntropyScale
+) -> dict[tuple[int, ...], int]:
+    """Return the sum of F over the table of every subset of ``size`` and ``size + 1`` attributes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows, n_attributes)
+    sizes : sequence of int
+        Number of values of each attribute.
+    size : int
+        At least 1.
+    scale : EntropyScale
+    """
+    columns = np.ascontiguousarray(codes.T, dtype=np.intp)
+    sums: dict[tuple[int, ...], int] = {}
+    for chosen, joint, cells in _joint_codes(columns, sizes, size):
+        sums[chosen] = int(scale(np.bincount(joint, minlength=cells)).sum())
+        later = range(chosen[-1] + 1, len(sizes))
+        larger = [(*chosen, attribute) for attribute in later]
+        sums.update(
+            zip(larger, _sums_with(joint, cells, columns, sizes, later, scale), strict=True)
+        )
+    return sums
+
+
+def _joint_codes(
+    columns: NDArray[np.intp], sizes: Sequence[int], size: int
+) -> Iterator[tuple[tuple[int, ...], NDArray[np.intp], int]]:
+    """Yield every subset in order with its combined codes and their number, sharing prefixes."""
+    prefix: list[tuple[NDArray[np.intp], int]] = []
+    last: tuple[int, ...] = ()
+    for chosen in combinations(range(len(sizes)), size):
+        kept = 0
+        while kept < len(last) and last[kept] == chosen[kept]:
+            kept += 1
+        del prefix[kept:]
+        for attribute in chosen[kept:]:
+            if prefix:
+                prefix.append(_combined(*prefix[-1], columns[attribute], sizes[attribute]))
+            else:
+                prefix.append((columns[attribute], sizes[attribute]))
+        last = chosen
+        yield chosen, *prefix[-1]
+
+
+def _combined(
+    joint: NDArray[np.intp], cells: int, column: NDArray[np.intp], size: int
+) -> tuple[NDArray[np.intp], int]:
+    joint, cells = joint * size + column, cells * size
+    if cells <= _MOST_CELLS:
+        return joint, cells
+    values, renumbered = np.unique(joint, return_inverse=True)
+    return renumbered, len(values)
+
+
+def _sums_with(
+    joint: NDArray[np.intp],
+    cells: int,
+    columns: NDArray[np.intp],
+    sizes: Sequence[int],
+    later: range,
+    scale: EntropyScale,
+) -> Iterator[int]:
+    """Yield the sum of F for the combined codes with each later attribute, several at a time."""
+    group: list[int] = []
+    for attribute in later:
+        group.append(attribute)
+        full = len(group) * len(joint) >= _PIECE or sum(sizes[a] for a in group) * cells >= _PIECE
+        if full or attribute == later[-1]:
+            yield from _group_sums(joint, cells, columns, sizes, group, scale)
+            group = []
+
+
+def _group_sums(
+    joint: NDArray[np.intp],
+    cells: int,
+    columns: NDArray[np.intp],
+    sizes: Sequence[int],
+    group: list[int],
+    scale: EntropyScale,
+) -> list[int]:
+    widths = np.array([sizes[attribute] for attribute in group], np.intp)
+    ends = np.cumsum(widths * cells)
+    starts = ends - widths * cells
+    places = joint * widths[:, None] + columns[group] + starts[:, None]
+    counts = np.bincount(places.ravel(), minlength=int(ends[-1]))
+    sums: list[int] = np.add.reduceat(scale(counts), starts).tolist()
+    return sums

@@ -1,0 +1,164 @@
+"""The door for categorical rows: declared categories in, noisy answers out.
+
+Opening looks at column names and types, never at rows, so it may precede the charge to a ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from privclust.data.categories import CategoryCoder, Codes, schema_of_dtypes
+from privclust.data.contribution import bounded
+from privclust.data.encode import Domain, Floats
+from privclust.data.points import PrivatePoints
+from privclust.data.sources import Block, RowSource, open_rows
+from privclust.data.table import PrivateTable
+from privclust.data.table_answers import check_cells
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
+from privclust.schema import Kind, Schema
+from privclust.unit import AddRemoveRow, Person, ReplaceRow, Unit
+
+__all__ = ["Embedding", "TableRows", "schema_of_dtypes"]
+
+
+class Embedding:
+    """Public points for the values of every attribute; a row becomes the sum of its points.
+
+    Parameters
+    ----------
+    points : sequence of ndarray, each of shape (n_values, dimension)
+        One array per attribute.
+    """
+
+    def __init__(self, points: Sequence[Floats]) -> None:
+        self.points = [np.ascontiguousarray(part, np.float64) for part in points]
+        self.dimension = int(self.points[0].shape[1])
+
+    def rows(self, codes: Codes) -> Floats:
+        """Return the points of rows; each is computed from its own codes in a fixed order."""
+        total = np.zeros((len(codes), self.dimension))
+        for column, part in zip(codes.T, self.points, strict=True):
+            total += part[column]
+        return total
+
+    def domain(self, radius: float) -> Domain:
+        """Return the region that rows are clipped to: the bounds of all rows, within a ball."""
+        low = sum((part.min(axis=0) for part in self.points), np.zeros(self.dimension))
+        high = sum((part.max(axis=0) for part in self.points), np.zeros(self.dimension))
+        low, high = np.minimum(low, 0) - 1e-9, np.maximum(high, 0) + 1e-9
+        names = tuple(f"axis {axis}" for axis in range(self.dimension))
+        ones, zeros = np.ones(self.dimension), np.zeros(self.dimension)
+        return Domain(names, low, high, ones, zeros, radius, zeros, within_ball=True)
+
+
+class TableRows:
+    """Categorical rows of a caller, opened under a schema.
+
+    Parameters
+    ----------
+    data : anything that :func:`privclust.data.sources.open_rows` reads
+    schema : Schema
+        The declared categories.
+    unit : Unit or None
+        The privacy unit.
+    ignore : sequence of str
+        Columns of the data that are not read.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        schema: Schema,
+        *,
+        unit: Unit | None = None,
+        ignore: Sequence[str] = (),
+    ) -> None:
+        self.unit: Unit = AddRemoveRow() if unit is None else unit
+        if not isinstance(self.unit, (AddRemoveRow, ReplaceRow, Person)):
+            raise ValueError(
+                f"The unit {self.unit.name!r} is none of a table of rows; use "
+                '"add-remove-row", "replace-row" or Person(id_column, max_rows).'
+            )
+        self.schema = schema
+        self.coder = CategoryCoder(schema)
+        check_cells(self.coder)
+        id_column = self.unit.id_column if isinstance(self.unit, Person) else None
+        self._source = open_rows(data, schema.names, id_column=id_column, ignore=ignore)
+        self._bounded = bounded(self._source, self.unit)
+        self._noise: NoiseSource | None = None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns."""
+        return self._source.names
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self._source.n_columns
+
+    def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PrivateTable:
+        """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
+        self._noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
+        return PrivateTable(self._bounded, self.coder, self.unit, meter, self._noise)
+
+    def private_points(self, embedding: Embedding, radius: float, meter: Meter) -> PrivatePoints:
+        """Return the rows as points of a public embedding, behind the noise of the same fit.
+
+        Notes
+        -----
+        *Why this is private.* The points of the values are public, so each row becomes a point by
+        itself; everything else is :class:`PrivatePoints`.
+        """
+        if self._noise is None:
+            raise RuntimeError("Ask for the private table first; it brings the noise.")
+        source = _EmbeddedRows(self._bounded, self.coder, embedding)
+        return PrivatePoints(source, embedding.domain(radius), self.unit, meter, self._noise)
+
+    # For the caller who holds the rows: answers about single rows, which are no release.
+    def codes(self) -> Codes:
+        """Return the codes of all rows."""
+        return np.concatenate([self.coder.codes(block) for block in self._source.blocks()])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bounded.close()
+        self._source.close()
+
+
+class _EmbeddedBlock(Block):
+    """A block of categorical rows, seen as points."""
+
+    def __init__(self, block: Block, coder: CategoryCoder, embedding: Embedding) -> None:
+        self.names = tuple(f"axis {axis}" for axis in range(embedding.dimension))
+        self.n_rows = block.n_rows
+        self._block, self._coder, self._embedding = block, coder, embedding
+
+    def numbers(self, names: Sequence[str] | None = None) -> Floats:
+        return self._embedding.rows(self._coder.codes(self._block))
+
+    def column(self, name: str, kind: Kind | None = None) -> pa.Array:
+        raise NotImplementedError("Points have no categories.")
+
+    def keep(self, mask: NDArray[np.bool_]) -> Block:
+        return _EmbeddedBlock(self._block.keep(mask), self._coder, self._embedding)
+
+
+class _EmbeddedRows(RowSource):
+    """The rows of another source as points; blocks are coded anew in each pass."""
+
+    def __init__(self, source: RowSource, coder: CategoryCoder, embedding: Embedding) -> None:
+        super().__init__(source.selection, block_rows=source.block_rows)
+        self._source, self._coder, self._embedding = source, coder, embedding
+
+    def _blocks(self) -> Iterator[Block]:
+        for block in self._source.blocks():
+            yield _EmbeddedBlock(block, self._coder, self._embedding)

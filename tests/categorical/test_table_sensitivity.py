@@ -1,0 +1,142 @@
+"""No pair of neighbours changes an answer by more than its noise was made for: all of them tried.
+
+The view is asked about every small data set with a noise source that adds nothing and remembers
+its scale; from that the sensitivity which the view assumed is read back.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from table_views import NoNoise, view_of
+
+from privclust.budget import Budget
+from privclust.unit import AddRemoveRow, Person, ReplaceRow
+
+SIZES = (2, 2, 2)
+MOST_ROWS = 3
+ROWS = list(product(*map(range, SIZES)))
+DATA = [rows for n in range(1, MOST_ROWS + 1) for rows in combinations_with_replacement(ROWS, n)]
+PERSON = Person("id", 2)
+UNITS = [AddRemoveRow(), ReplaceRow(), PERSON]
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+SETS = [(0,), (1,), (2,), (0, 1), (2, 1)]
+MARGINS = [np.array([2.0, 1.0]), np.array([0.7, 2.3]), np.array([1.5, 1.5])]
+
+
+def with_one_more(rows):
+    return [tuple(sorted((*rows, row))) for row in ROWS]
+
+
+def with_one_replaced(rows):
+    for place in range(len(rows)):
+        for row in ROWS:
+            yield tuple(sorted((*rows[:place], row, *rows[place + 1 :])))
+
+
+def neighbours(unit):
+    """Every pair of small data sets that one step separates."""
+    for rows in DATA:
+        if isinstance(unit, ReplaceRow):
+            yield from ((rows, other) for other in with_one_replaced(rows))
+            continue
+        for other in with_one_more(rows):
+            if len(other) <= MOST_ROWS:
+                yield rows, other
+        if unit is PERSON and len(rows) <= MOST_ROWS - 2:
+            for other in with_one_more(rows):
+                yield from ((rows, more) for more in with_one_more(other))
+
+
+def told(question, unit, budget):
+    """Return the exact answer about every data set, and the scale of the noise."""
+    answers, scales = {}, set()
+    for rows in DATA:
+        noise = NoNoise()
+        view = view_of(rows, SIZES, unit=unit, budget=budget, noise=noise)
+        answers[rows] = question(view, budget.whole, noise)
+        scales.add(noise.scale)
+    assert len(scales) == 1, "the scale of the noise must not depend on the rows"
+    return answers, scales.pop()
+
+
+ADDED = {
+    "histograms": lambda view, share, _: view.histograms("q", share).value,
+    "tables": lambda view, share, _: view.pair_tables("q", PAIRS, share).cells,
+    "one table": lambda view, share, _: view.pair_tables("q", [(2, 0)], share).cells,
+    "entropies": lambda view, share, _: view.entropies("q", SETS, MOST_ROWS, share).value * 2**20,
+    "entropies, wrong scale": lambda view, share, _: (
+        view.entropies("q", SETS, 2, share).value * 2**20
+    ),
+}
+
+
+def scores_of(ask):
+    def question(view, share, noise):
+        ask(view, share)
+        return noise.scores[0]
+
+    return question
+
+
+SELECTED = {
+    "relevance": scores_of(lambda v, s: v.relevant_attributes("q", 0, 1, MOST_ROWS, s)),
+    "relevance, wrong scale": scores_of(lambda v, s: v.relevant_attributes("q", 2, 1, 2, s)),
+    "contexts": scores_of(lambda v, s: v.relevant_context("q", 1, 1, MOST_ROWS, s)),
+    "tree": scores_of(lambda v, s: v.spanning_tree("q", MARGINS, s.split([1, 1])[0])),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+@pytest.mark.parametrize("name", ADDED)
+def test_additive_answers_change_by_their_l1_sensitivity_and_no_more(name, unit):
+    answers, scale = told(ADDED[name], unit, Budget(1))
+    largest = max(np.abs(answers[a] - answers[b]).sum() for a, b in neighbours(unit))
+    assert largest <= scale
+    if "table" in name or name == "histograms":
+        assert largest == scale  # no noise is wasted
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+@pytest.mark.parametrize("name", ADDED)
+def test_additive_answers_change_by_their_l2_sensitivity_and_no_more(name, unit):
+    budget = Budget(1, "1e-6")
+    answers, variance = told(ADDED[name], unit, budget)
+    squared = variance * 2 * budget.amount
+    largest = max(((answers[a] - answers[b]) ** 2).sum() for a, b in neighbours(unit))
+    assert largest <= squared
+    if "table" in name or name == "histograms":
+        assert largest == squared
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+@pytest.mark.parametrize("name", SELECTED)
+def test_changes_of_two_scores_differ_by_the_range_and_no_more(name, unit):
+    answers, scale = told(SELECTED[name], unit, Budget(1))
+    picks = 4 if name == "tree" else 1  # half the budget, for two edges
+    widest = max(np.ptp(answers[a] - answers[b]) for a, b in neighbours(unit))
+    assert widest <= scale / picks
+
+
+def test_one_entropy_changes_by_n_times_hb_of_one_over_n_exactly():
+    """Replace-one and one attribute: the bound is reached, as the specification says."""
+    answers, scale = told(
+        lambda view, share, _: view.entropies("q", [(2,)], MOST_ROWS, share).value * 2**20,
+        ReplaceRow(),
+        Budget(1),
+    )
+    same_size = [(a, b) for a, b in neighbours(ReplaceRow()) if len(a) == MOST_ROWS]
+    assert max(np.abs(answers[a] - answers[b]).sum() for a, b in same_size) == scale
+
+
+def test_the_number_of_rows_costs_nothing_only_where_it_is_public():
+    share = Budget(1).whole
+    view = view_of(ROWS, SIZES, unit=ReplaceRow())
+    assert view.count("rows", share).value[0] == len(ROWS)
+    assert view._meter.spent.pure == 0
+    protected = view_of(ROWS, SIZES, unit=AddRemoveRow(), noise=NoNoise())
+    protected.count("rows", share)
+    assert protected._meter.spent.pure == Fraction(1)
