@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from privclust.privacy.statement import PrivacyStatement
     from privclust.release import Release
     from privclust.schema import Ball, Bins, Box, Categories, Schema
+    from privclust.transfer import PrivateSourceTargetMedoids
     from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "PrivateCategoricalKMeans",
     "PrivateDilca",
     "PrivateKMeans",
+    "PrivateSourceTargetMedoids",
     "Release",
     "ReplaceRow",
     "Schema",
@@ -52,6 +54,7 @@ _HOMES = {
     "privclust.privacy.statement": ("PrivacyStatement",),
     "privclust.release": ("Release",),
     "privclust.schema": ("Ball", "Bins", "Box", "Categories", "Schema"),
+    "privclust.transfer": ("PrivateSourceTargetMedoids",),
     "privclust.unit": ("AddRemoveRow", "Person", "ReplaceRow"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

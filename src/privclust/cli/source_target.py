@@ -1,0 +1,228 @@
+"""``privclust source-target`` and ``privclust plan source-target``."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from privclust.cli import options, screen
+from privclust.cli.charging import charged_to
+from privclust.cli.errors import UsageError
+from privclust.cli.publishing import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.table import Table
+
+    from privclust.release import Release
+    from privclust.transfer import PrivateSourceTargetMedoids
+
+__all__ = ["fit", "plan", "register"]
+
+SourcePath = Annotated[
+    Path, typer.Option("--source", metavar="FILE", help="Private existing centres (CSV, Parquet).")
+]
+TargetPath = Annotated[
+    Path, typer.Option("--target", metavar="FILE", help="Public points to serve (CSV, Parquet).")
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="NAME", help="A coordinate; once each, or give --schema."),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="NAME", help="Column of the target: how much each counts."),
+]
+Names = Annotated[
+    str | None,
+    typer.Option("--names", metavar="NAME", help="Column of the target: what each is called."),
+]
+Centres = Annotated[int, typer.Option("--centers", "-k", min=1, help="Number of new centres.")]
+Method = Annotated[Literal["rings", "nna", "nas"], typer.Option("--method", help="The algorithm.")]
+MetricName = Annotated[
+    Literal["euclidean", "manhattan", "cosine", "haversine"],
+    typer.Option("--metric", help="haversine: latitude and longitude in degrees, kilometres."),
+]
+Bounds = Annotated[
+    tuple[float, float] | None,
+    typer.Option("--bounds", metavar="LOW HIGH", help="Public bounds of all columns."),
+]
+Sources = Annotated[
+    int, typer.Option("--sources", min=1, help="About how many sources, from public knowledge.")
+]
+
+
+def fit(
+    source: SourcePath,
+    target: TargetPath,
+    schema: options.SchemaPath = None,
+    column: Columns = None,
+    bounds: Bounds = None,
+    weights: Weights = None,
+    names: Names = None,
+    centers: Centres = 8,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    unit: options.UnitName = "add-remove-row",
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    method: Method = "rings",
+    metric: MetricName = "euclidean",
+    ledger: options.LedgerPlace = None,
+    holder: options.Holder = None,
+    dataset: options.Dataset = None,
+    seed: options.Seed = None,
+    output: options.ReleaseOutput = Path("release"),
+    report: options.Report = True,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Choose new centres among public points beside private existing ones."""
+    from privclust.transfer import PrivateSourceTargetMedoids
+
+    declared = _declared(schema, bounds)
+    model = PrivateSourceTargetMedoids(
+        centers,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        metric=metric,
+        unit=options.unit_of(unit, id_column, max_rows),
+        random_state=seed,
+        **declared,
+        **charged_to(ledger, holder, dataset, source, seed),
+    )
+    options.check_budget(epsilon, delta)
+    places = _places(target, declared, column)
+    heaviness = None if weights is None else _numbers(target, weights)
+    called = None if names is None else _words(target, names)
+    place = Place.checked(output, report=report, overwrite=overwrite)
+    _fit(model, places, source, heaviness)
+    release = model.release()
+    place.publish(release, _facts(release, called), _table(release, called), as_json=as_json)
+
+
+def plan(
+    target: TargetPath,
+    schema: options.SchemaPath = None,
+    column: Columns = None,
+    bounds: Bounds = None,
+    sources: Sources = 1000,
+    centers: Centres = 8,
+    epsilon: options.Epsilon = 1.0,
+    delta: options.Delta = 0.0,
+    method: Method = "rings",
+    metric: MetricName = "euclidean",
+    as_json: options.Json = False,
+) -> None:
+    """Rehearse the choice of new centres with synthetic sources: questions, cost, noise, error."""
+    from privclust.transfer import PrivateSourceTargetMedoids
+
+    declared = _declared(schema, bounds)
+    model = PrivateSourceTargetMedoids(
+        centers, epsilon=epsilon, delta=delta, method=method, metric=metric, **declared
+    )
+    made = model.plan(_places(target, declared, column), sources)
+    screen.answer(made.to_dict(), str(made), as_json=as_json)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command ``source-target`` to a command line."""
+    app.command("source-target")(fit)
+
+
+def _declared(schema: Path | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
+    """Return what is declared about the columns; without, bounds are drawn around the target."""
+    if schema is None and bounds is None:
+        return {}
+    return options.declared(schema, bounds)
+
+
+def _places(target: Path, declared: dict[str, Any], column: list[str] | None) -> pa.Table:
+    """Read the coordinates of the public points."""
+    import numpy as np
+    import pyarrow as pa
+
+    from privclust.data.door import rows_of_caller
+
+    if "schema" in declared:
+        if column:
+            raise UsageError("--schema names the columns already; drop --column.")
+        wanted = list(declared["schema"].numeric)
+    elif column:
+        wanted = column
+    else:
+        raise UsageError("Say which columns are coordinates: --schema FILE, or --column for each.")
+    numbers = np.concatenate([np.empty((0, len(wanted))), *rows_of_caller(target, wanted)])
+    return pa.table({name: numbers[:, i] for i, name in enumerate(wanted)})
+
+
+def _numbers(target: Path, name: str) -> Any:
+    """Read a column of numbers of the public points."""
+    import numpy as np
+
+    from privclust.data.door import rows_of_caller
+
+    return np.concatenate([*rows_of_caller(target, [name])])[:, 0]
+
+
+def _words(target: Path, name: str) -> list[str]:
+    """Read a column of text of the public points."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    is_parquet = target.is_dir() or target.suffix.lower() in (".parquet", ".pq")
+    table = (pyarrow.parquet.read_table if is_parquet else pyarrow.csv.read_csv)(target)
+    if name not in table.column_names:
+        raise UsageError(f"Column {name!r} is absent from '{target}'; name another with --names.")
+    return [str(value) for value in table.column(name).to_pylist()]
+
+
+def _fit(model: PrivateSourceTargetMedoids, places: pa.Table, source: Path, weights: Any) -> None:
+    from privclust.data.engines.progress import listening
+    from privclust.transfer import SourceWarning
+
+    with (
+        warnings.catch_warnings(),
+        screen.rows_progress("Reading") as tell,
+        listening(tell),
+    ):
+        warnings.simplefilter("ignore", SourceWarning)
+        model.fit(places, source=source, sample_weight=weights)
+    for message in model.warnings_:
+        typer.echo(f"Note: {message}", err=True)
+
+
+def _facts(release: Release, called: list[str] | None) -> dict[str, Any]:
+    arrays, names = release.arrays, release.schema.numeric
+    pairs = zip(arrays["medoid_indices"].tolist(), arrays["centers"].tolist(), strict=True)
+    centres = [
+        {
+            "candidate": index,
+            **({} if called is None else {"name": called[index]}),
+            "center": dict(zip(names, centre, strict=True)),
+        }
+        for index, centre in pairs
+    ]
+    told = ("cost_estimate", "served_estimate", "n_targets", "warnings")
+    return {"centers": centres, **{name: release.parameters[name] for name in told}}
+
+
+def _table(release: Release, called: list[str] | None) -> Table:
+    """Return the centres as a table, as many columns as fit."""
+    from rich.table import Table
+
+    arrays, names = release.arrays, release.schema.numeric
+    shown = names[: max(1, screen.stdout().width // 14 - 2)]
+    table = Table(box=None, pad_edge=False)
+    headings = ("centre", "target" if called is None else "name", *shown)
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
+    for number, index in enumerate(arrays["medoid_indices"].tolist(), start=1):
+        centre = arrays["centers"][number - 1, : len(shown)]
+        name = str(index) if called is None else called[index]
+        table.add_row(str(number), name, *(f"{value:.4g}" for value in centre))
+    return table

@@ -1,0 +1,116 @@
+"""``SourceTargetMedoids``: source-target clustering of a public source. It is NOT private.
+
+It is the algorithm that the private methods imitate, and the measure of what privacy costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from privclust.transfer.distances import distance_table
+from privclust.transfer.solution import known_source, solve
+from privclust.transfer.targets import PublicTargets, public_table
+
+__all__ = ["SourceTargetMedoids"]
+
+
+class SourceTargetMedoids(BaseEstimator):
+    """Choose candidates so that targets are near to one of them or of an existing source.
+
+    The choice and its cost depend on the source without noise: use it where the source is public.
+
+    Parameters
+    ----------
+    n_centers : int, default=8
+        The number of new centres.
+    metric : {"euclidean", "manhattan", "cosine", "haversine", "precomputed"}, default="euclidean"
+        ``"haversine"`` takes latitude and longitude in degrees and measures kilometres;
+        ``"precomputed"`` takes tables of distances to the targets.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (n_centers,)
+        Numbers of the chosen candidates.
+    centers_ : ndarray of shape (n_centers, n_features)
+        The candidates themselves.
+    order_ : ndarray of shape (n_centers,)
+        The greedy order; its first k are a choice of k centres.
+    order_costs_ : ndarray of shape (n_centers + 1,)
+        The cost of its first 0, 1, 2, ...
+    cost_ : float
+        The weighted mean distance of targets to the nearest centre or source.
+
+    Examples
+    --------
+    >>> model = SourceTargetMedoids(1).fit([[0.0], [1.0], [9.0], [9.5]], source=[[0.5]])
+    >>> model.centers_
+    array([[9.]])
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 8,
+        *,
+        metric: Literal[
+            "euclidean", "manhattan", "cosine", "haversine", "precomputed"
+        ] = "euclidean",
+    ) -> None:
+        self.n_centers = n_centers
+        self.metric = metric
+
+    def fit(
+        self,
+        target: Any,
+        y: object = None,
+        *,
+        source: Any = None,
+        sample_weight: ArrayLike | None = None,
+        candidates: Any = None,
+        forbidden: Sequence[int] = (),
+        forced: Sequence[int] = (),
+    ) -> Self:
+        """Choose the centres.
+
+        Parameters
+        ----------
+        target : array-like of shape (n_targets, n_features)
+            Whom to serve.
+        y : ignored
+        source : array-like of shape (n_sources, n_features) or None
+            Existing centres; ``None`` for plain k-medoids.
+        sample_weight : array-like of shape (n_targets,) or None
+            How much each target counts.
+        candidates : array-like of shape (n_candidates, n_features) or None
+            Where new centres may stand; at targets if not given.
+        forbidden, forced : sequence of int
+            Numbers of candidates that must not, or must, be chosen.
+        """
+        public = PublicTargets.check(
+            target,
+            metric=self.metric,
+            candidates=candidates,
+            weights=sample_weight,
+            forbidden=forbidden,
+            forced=forced,
+        )
+        found = solve(public, known_source(public, source), public.check_centres(self.n_centers))
+        self.n_features_in_ = public.table.shape[1]
+        self.medoid_indices_, self.order_ = found.chosen, found.order
+        self.centers_ = public.candidates[found.chosen]
+        self.order_costs_, self.cost_ = found.order_costs, found.cost
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the number of the nearest new centre of each point."""
+        check_is_fitted(self)
+        if self.metric == "precomputed":
+            return np.asarray(public_table(X, "X")[:, self.medoid_indices_].argmin(axis=1))
+        centres = PublicTargets.check(self.centers_, metric=self.metric).places
+        points = PublicTargets.check(X, metric=self.metric).places
+        return np.asarray(distance_table(points, centres, self.metric).argmin(axis=1))

@@ -1,0 +1,85 @@
+"""What noisy counts say about the true ones: post-processing of released histograms.
+
+Most bins of a histogram are empty and a few are full. How many are, is itself learned from the
+noisy counts: the distribution of true counts that explains them best is found by expectation and
+maximisation (empirical Bayes), and gives each bin the chances of its true count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CountPosterior", "count_posterior"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_STEPS = 200
+_SMALL_COUNTS, _LARGER_COUNTS = 12, 30
+# One imagined empty bin: a histogram of few bins should not explain its noise by true counts.
+_EMPTY_BINS = 1.0
+# Below this chance of being occupied a bin is taken for empty. Chances that are small one by one
+# would otherwise add up over hundreds of bins and cover everything a little.
+_OCCUPIED = 0.8
+
+
+@dataclass(frozen=True)
+class CountPosterior:
+    """The chances of the true counts.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_counts,)
+        Possible true counts, rising from 0.
+    chances : ndarray of shape (n_bins, n_counts)
+        The chance of each, for each bin.
+    """
+
+    counts: Floats
+    chances: Floats
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Which bins surely enough hold a row."""
+        return np.asarray(1 - self.chances[:, 0] >= _OCCUPIED)
+
+    def draw(self, rng: np.random.Generator) -> Integers:
+        """Return possible true counts of all bins; bins that are not surely occupied get none."""
+        thresholds = rng.random((len(self.chances), 1))
+        picked = (self.chances.cumsum(axis=1) < thresholds).sum(axis=1)
+        drawn = self.counts[np.minimum(picked, len(self.counts) - 1)]
+        return np.where(self.occupied, drawn, 0).astype(np.int64)
+
+
+def count_posterior(
+    noisy: Floats, standard_error: float, log_density: Callable[[Floats], Floats]
+) -> CountPosterior:
+    """Return the chances of true counts behind noisy ones.
+
+    Parameters
+    ----------
+    noisy : ndarray of shape (n_bins,)
+    standard_error : float
+        Of the noise.
+    log_density : callable
+        The log-density of the noise, up to a constant.
+    """
+    highest = max(float(noisy.max(initial=0)) + 2 * standard_error, _SMALL_COUNTS + 1.0)
+    larger = np.round(np.geomspace(_SMALL_COUNTS, highest, _LARGER_COUNTS))
+    counts = np.unique(np.concatenate([np.arange(_SMALL_COUNTS), larger]))
+    logs = log_density(noisy[:, None] - counts)
+    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+    prior = np.full(len(counts), 0.5 / (len(counts) - 1))
+    prior[0] = 0.5
+    chances = likelihoods
+    for _ in range(_STEPS):
+        chances = likelihoods * prior
+        chances /= chances.sum(axis=1, keepdims=True)
+        prior = chances.sum(axis=0)
+        prior[0] += _EMPTY_BINS
+        prior /= prior.sum()
+    return CountPosterior(counts, chances)
