@@ -104,7 +104,7 @@ def diffprivlib(data: PointSet, epsilon: float, options: argparse.Namespace) -> 
             [str(part) for part in command], capture_output=True, text=True, check=False
         )
     if answer.returncode:
-        print(answer.stderr.strip().splitlines()[-1], file=sys.stderr)
+        print(answer.stderr.strip() or "diffprivlib was stopped", file=sys.stderr)
         return
     for centres, seconds in json.loads(answer.stdout):
         yield np.array(centres), seconds

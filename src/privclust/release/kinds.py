@@ -81,7 +81,12 @@ class ReleaseKind:
 
 
 _KINDS: dict[str, ReleaseKind] = {}
-_BUILT_IN = ("privclust.release.kmeans",)
+_BUILT_IN = (
+    "privclust.release.kmeans",
+    "privclust.release.coclustering",
+    "privclust.release.categorical",
+    "privclust.release.source_target",
+)
 
 
 def register_kind(kind: ReleaseKind) -> None:
