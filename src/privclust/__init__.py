@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from privclust.base import LeakWarning
     from privclust.budget import Budget
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+    from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
     from privclust.kmeans import PrivateKMeans, SubclusterKMeans
     from privclust.plan import Plan
     from privclust.privacy.ledger import Ledger, LedgerError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from privclust.release import Release
     from privclust.schema import Ball, Bins, Box, Categories, Schema
     from privclust.transfer import PrivateSourceTargetMedoids
-    from privclust.unit import AddRemoveRow, Person, ReplaceRow
+    from privclust.unit import AddRemoveRow, OneCount, OneEntry, OneRow, Person, ReplaceRow
 
 __version__ = "0.1.0"
 
@@ -31,13 +32,18 @@ __all__ = [
     "LeakWarning",
     "Ledger",
     "LedgerError",
+    "OneCount",
+    "OneEntry",
+    "OneRow",
     "Person",
     "Plan",
     "PrivacyStatement",
     "PrivateCategoricalKMeans",
+    "PrivateCoclustering",
     "PrivateDilca",
     "PrivateKMeans",
     "PrivateSourceTargetMedoids",
+    "PrivateTauCoclustering",
     "Release",
     "ReplaceRow",
     "Schema",
@@ -48,6 +54,7 @@ _HOMES = {
     "privclust.base": ("LeakWarning",),
     "privclust.budget": ("Budget",),
     "privclust.categorical": ("PrivateCategoricalKMeans", "PrivateDilca"),
+    "privclust.coclustering": ("PrivateCoclustering", "PrivateTauCoclustering"),
     "privclust.kmeans": ("PrivateKMeans", "SubclusterKMeans"),
     "privclust.plan": ("Plan",),
     "privclust.privacy.ledger": ("Ledger", "LedgerError"),
@@ -55,7 +62,7 @@ _HOMES = {
     "privclust.release": ("Release",),
     "privclust.schema": ("Ball", "Bins", "Box", "Categories", "Schema"),
     "privclust.transfer": ("PrivateSourceTargetMedoids",),
-    "privclust.unit": ("AddRemoveRow", "Person", "ReplaceRow"),
+    "privclust.unit": ("AddRemoveRow", "OneCount", "OneEntry", "OneRow", "Person", "ReplaceRow"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

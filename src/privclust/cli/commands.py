@@ -10,12 +10,27 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import apply, categorical, demo, kmeans, ledger, report, schema, source_target
+from privclust.cli import (
+    apply,
+    categorical,
+    cocluster,
+    demo,
+    kmeans,
+    ledger,
+    report,
+    schema,
+    source_target,
+)
 from privclust.cli.errors import PLAIN, OneSentence
 
 __all__ = ["app", "main"]
 
-_FAMILIES = {"kmeans": kmeans, "categorical": categorical, "source-target": source_target}
+_FAMILIES = {
+    "kmeans": kmeans,
+    "cocluster": cocluster,
+    "categorical": categorical,
+    "source-target": source_target,
+}
 
 app = typer.Typer(
     name="privclust",

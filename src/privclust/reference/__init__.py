@@ -12,6 +12,7 @@ from privclust.reference.kmeans_guarantee import (
     cost_gap,
 )
 from privclust.reference.source_target import SourceTargetMedoids
+from privclust.reference.tau_coclustering import TauCoclustering
 
 __all__ = [
     "Dilca",
@@ -19,5 +20,6 @@ __all__ = [
     "NotPrivateWarning",
     "SourceTargetMedoids",
     "SubclusterGuarantee",
+    "TauCoclustering",
     "cost_gap",
 ]

@@ -1,0 +1,194 @@
+"""The experiments of Battaglia and Pensa (2025), with our methods; a table and a plot for each.
+
+Real matrices are read from the folder given by ``--data`` or by PRIVCLUST_DATA: files NAME.npz with
+data, indices, indptr, shape and labels. Without it only the synthetic experiments run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from privclust.coclustering import NoStructureWarning, PrivateCoclustering, PrivateTauCoclustering
+from privclust.reference.tau_coclustering import TauCoclustering
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+REAL = ("classic3", "cstr", "tr11", "hitech")
+EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3)
+WIDE_EPSILONS = (0.1, 0.3, 1, 3, 10)
+ROUNDS = (2, 3, 4, 6, 8, 10)
+CHOICE_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+WIDTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
+
+
+def private_models(k: int, epsilon: float) -> dict[str, Any]:
+    """Return the methods under comparison."""
+    return {
+        "tables": PrivateCoclustering(k, k, epsilon=epsilon),
+        "tables, tau rule": PrivateCoclustering(k, k, epsilon=epsilon, rule="tau"),
+        "DP-tauCC, repaired": PrivateTauCoclustering(k, k, epsilon=epsilon),
+        "tables, entry": PrivateCoclustering(k, k, epsilon=epsilon, unit="entry"),
+        "tables, row": PrivateCoclustering(k, k, epsilon=epsilon, delta=1e-6, unit="row"),
+    }
+
+
+def real_matrices(folder: Path | None) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the name, counts and classes of each matrix there is."""
+    for name in REAL if folder else ():
+        if not (folder / f"{name}.npz").exists():
+            print(f"{name}: not in {folder}, left out")
+            continue
+        with np.load(folder / f"{name}.npz") as stored:
+            parts = stored["data"].astype(np.int64), stored["indices"], stored["indptr"]
+            counts = sparse.csr_array(parts, shape=tuple(stored["shape"]))
+            yield name, counts, stored["labels"]
+
+
+def biclusters(n_columns: int, seed: int) -> tuple[Any, Any]:
+    """Return the paper's synthetic matrix: three blocks of 1 to 10, noise of deviation 3."""
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(np.arange(1000) % 3), rng.permutation(np.arange(n_columns) % 3)
+    level = rng.uniform(1, 10, 3)
+    values = np.where(rows[:, None] == columns, level[rows][:, None], 0)
+    values = values + rng.normal(0, 3, values.shape)
+    return sparse.csr_array(np.rint(np.maximum(values, 0)).astype(np.int64)), rows
+
+
+def scored(model: Any, counts: Any, classes: Any, runs: int) -> dict[str, float]:
+    """Return means over runs: NMI, ARI, tau, CPU seconds, and the standard error of NMI."""
+    nmi, ari, tau = [], [], []
+    start = time.process_time()
+    for _ in range(runs):
+        model.fit(counts)
+        labels = model.row_labels_ if isinstance(model, TauCoclustering) else model.predict(counts)
+        nmi.append(normalized_mutual_info_score(classes, labels))
+        ari.append(adjusted_rand_score(classes, labels))
+        tau.append(model.tau_)
+    return {
+        "nmi": float(np.mean(nmi)),
+        "nmi_error": float(np.std(nmi) / np.sqrt(runs)),
+        "ari": float(np.mean(ari)),
+        "tau": float(np.mean(tau)),
+        "seconds": (time.process_time() - start) / runs,
+    }
+
+
+def by_epsilon(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+    """NMI and ARI against ε (paper, figures 2 and S1)."""
+    k = len(np.unique(classes))
+    yield {"data": name, "method": "Fast-tauCC, not private", "epsilon": np.inf} | scored(
+        TauCoclustering(k, k), counts, classes, runs
+    )
+    for epsilon in EPSILONS:
+        for method, model in private_models(k, epsilon).items():
+            found = scored(model, counts, classes, runs)
+            yield {"data": name, "method": method, "epsilon": epsilon} | found
+
+
+def by_rounds(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+    """tau against rounds and ε (figures 3 and S2)."""
+    k = len(np.unique(classes))
+    for epsilon in WIDE_EPSILONS:
+        for rounds in ROUNDS:
+            model = PrivateTauCoclustering(k, k, epsilon=epsilon, n_rounds=rounds)
+            found = scored(model, counts, classes, runs)
+            yield {"data": name, "method": f"ε = {epsilon:g}", "rounds": rounds} | found
+
+
+def by_choice_share(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+    """tau against h, the share of the choices, and ε (figure S3)."""
+    k = len(np.unique(classes))
+    for epsilon in WIDE_EPSILONS:
+        for share in CHOICE_SHARES:
+            model = PrivateTauCoclustering(k, k, epsilon=epsilon, choice_share=share)
+            found = scored(model, counts, classes, runs)
+            yield {"data": name, "method": f"ε = {epsilon:g}", "h": share} | found
+
+
+def by_columns(runs: int) -> Iterator[dict[str, Any]]:
+    """NMI, ARI and running time on synthetic biclusters (figures S4 to S6)."""
+    for n_columns in WIDTHS:
+        counts, rows = biclusters(n_columns, seed=n_columns)
+        for epsilon in (0.1, 0.5, 1, 3):
+            for method, model in private_models(3, epsilon).items():
+                found = scored(model, counts, rows, runs)
+                yield {"data": f"ε = {epsilon:g}", "method": method, "columns": n_columns} | found
+
+
+def write(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write a table."""
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+
+
+def draw(rows: list[dict[str, Any]], x: str, y: str, path: Path) -> None:
+    """Draw ``y`` against ``x``: a panel per data set and a line per method."""
+    panels = sorted({row["data"] for row in rows})
+    figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.2), squeeze=False)
+    for ax, panel in zip(axes[0], panels, strict=True):
+        here = [row for row in rows if row["data"] == panel]
+        for method in dict.fromkeys(row["method"] for row in here):
+            line = [row for row in here if row["method"] == method]
+            if line[0].get(x) == np.inf:
+                ax.axhline(line[0][y], color="grey", linestyle=":", label=method)
+                continue
+            ax.plot([row[x] for row in line], [row[y] for row in line], marker=".", label=method)
+        ax.set(title=panel, xlabel=x, ylabel=y)
+        if x in ("epsilon", "columns"):
+            ax.set_xscale("log")
+    axes[0][-1].legend(fontsize=6)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Run the experiments that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    folder = os.environ.get("PRIVCLUST_DATA")
+    parser.add_argument("--data", type=Path, default=Path(folder) if folder else None)
+    parser.add_argument("--output", type=Path, default=Path("benchmark-results"))
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--only", choices=["epsilon", "rounds", "h", "columns"])
+    chosen = parser.parse_args()
+    chosen.output.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore", NoStructureWarning)
+    matrices = list(real_matrices(chosen.data))
+    real = {"epsilon": by_epsilon, "rounds": by_rounds, "h": by_choice_share}
+    measures = {"epsilon": ("nmi", "ari"), "rounds": ("tau",), "h": ("tau",)}
+    for x, experiment in real.items():
+        if chosen.only not in (None, x) or not matrices:
+            continue
+        rows = [row for matrix in matrices for row in experiment(*matrix, chosen.runs)]
+        report(rows, x, measures[x], chosen.output)
+    if chosen.only in (None, "columns"):
+        report(list(by_columns(chosen.runs)), "columns", ("nmi", "ari", "seconds"), chosen.output)
+
+
+def report(rows: list[dict[str, Any]], x: str, measures: tuple[str, ...], output: Path) -> None:
+    """Print, write and draw the results of one experiment."""
+    for row in rows:
+        words = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
+        print("  ".join(words))
+    write(rows, output / f"coclustering-{x}.csv")
+    for y in measures:
+        draw(rows, x, y, output / f"coclustering-{y}-by-{x}.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Groups from a noisy table: embed its rows in few directions, then k-means. Post-processing only.
+
+The rows of the table are rows, or columns, of the matrix, and its columns are sums over groups of
+the other side. What a row of the table would be if it had no character, its total times the common
+profile, is subtracted; what is left is measured in units of its expected spread by counting and by
+noise, so that noise alone is round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.data.matrix import Groups, Noisy
+
+__all__ = ["Embedding", "embed", "grouped", "kmeans"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+_MOST_ITERATIONS = 15
+# Steps of k-means over all points, after the best start was found on some of them.
+_LAST_ITERATIONS = 6
+# k-means stops when fewer than this share of the points move.
+_SETTLED = 1e-3
+# Points that the starts are tried on.
+_SOME = 2000
+# Strengths must exceed those of noise by this factor to count as structure.
+_ABOVE_EDGE = 1.05
+# Rows of the table whose total is lost in the noise weigh as much as one of half its size.
+_LOST = 0.25
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Rows of a table in few directions.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_rows, n_directions)
+        Where the rows lie along the strongest directions.
+    weights : ndarray of shape (n_rows,)
+        How much each row is worth, at most 1.
+    n_above_noise : int
+        How many directions are stronger than noise alone would make them. Meant for equal weights;
+        unequal ones, of at most 1, make it smaller.
+    """
+
+    points: Floats
+    weights: Floats
+    n_above_noise: int
+
+
+def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedding:
+    """Return the rows of a noisy table along the directions in which they differ most.
+
+    Parameters
+    ----------
+    table : Noisy, value of shape (n_rows, n_groups)
+    n_directions : int
+        The directions wanted.
+    trust : float, default=0
+        Rows weigh in proportion to this power of their expected ratio of signal to noise. With 0
+        all weigh the same; 1 is best where the totals of rows differ widely, as those of words do.
+    """
+    values, error = table.value, table.standard_error
+    width = values.shape[1]
+    column_totals = np.maximum(values.sum(axis=0), 1e-9)
+    profile = column_totals / column_totals.sum()
+    # The total that fits the common profile best; a plain sum would carry the noise of all groups
+    # into the heaviest of them.
+    totals = values @ profile / (profile @ profile)
+    lost = max(1.0, error / float(np.linalg.norm(profile)))
+    # In place where it can be: these tables are the largest thing that is held.
+    spread = np.maximum(totals, lost)[:, None] * profile
+    spread += error**2
+    np.sqrt(spread, out=spread)
+    whitened = values / spread
+    expected = np.divide(profile, spread, out=spread)
+    fit = np.einsum("ij,ij->i", whitened, expected) / np.einsum("ij,ij->i", expected, expected)
+    expected *= fit[:, None]
+    whitened -= expected
+    weights = _signal_to_noise(totals, lost, error, width) ** trust
+    weights /= weights.max()
+    weighted = whitened if trust == 0 else whitened * weights[:, None]
+    strengths, directions = np.linalg.eigh(weighted.T @ whitened)
+    kept = directions[:, ::-1][:, : max(1, min(n_directions, width - 1))]
+    # Rows of unit variance have strengths up to this edge (Marchenko and Pastur).
+    edge = (np.sqrt(len(values)) + np.sqrt(width)) ** 2
+    above = int((strengths > _ABOVE_EDGE * edge).sum())
+    return Embedding(whitened @ kept, weights, above)
+
+
+def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> Floats:
+    """Return what to expect if rows differ from the profile in proportion to their totals."""
+    known = np.maximum(totals, lost)
+    ratios = known**2 / (known / width + error**2)
+    return np.where(totals > lost, ratios, _LOST * ratios)
+
+
+def grouped(
+    embedding: Embedding, n_groups: int, rng: np.random.Generator, *, n_starts: int
+) -> Groups:
+    """Return groups of rows whose directions are alike: k-means on the unit sphere."""
+    points = embedding.points
+    if points.shape[1] > 1:
+        lengths: Floats = np.linalg.norm(points, axis=1, keepdims=True)
+        points = points / np.maximum(lengths, 1e-12)
+    n_groups = min(n_groups, len(points))
+    return Groups(kmeans(points, embedding.weights, n_groups, rng, n_starts=n_starts), n_groups)
+
+
+def kmeans(
+    points: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, *, n_starts: int
+) -> Labels:
+    """Return the labels of weighted k-means; the starts are tried on a sample of the points."""
+    sample = points
+    if len(points) > _SOME or weights.min() < weights.max():
+        sample = points[rng.choice(len(points), min(len(points), _SOME), p=weights / weights.sum())]
+    ones = np.ones(len(sample))
+    runs = [
+        _lloyd(sample, ones, _seeds(sample, n_groups, rng), _MOST_ITERATIONS, rng)
+        for _ in range(n_starts)
+    ]
+    centres = min(runs, key=lambda run: run[0])[1]
+    return _lloyd(points, weights, centres, _LAST_ITERATIONS, rng)[2]
+
+
+def _lloyd(
+    points: Floats, weights: Floats, centres: Floats, n_steps: int, rng: np.random.Generator
+) -> tuple[float, Floats, Labels]:
+    """Return the inertia up to a constant, the centres and the labels."""
+    labels, gaps = _nearest(points, centres)
+    for _ in range(n_steps):
+        sizes = np.bincount(labels, weights, len(centres))
+        sums = [np.bincount(labels, weights * axis, len(centres)) for axis in points.T]
+        empty = sizes == 0
+        centres = np.column_stack(sums) / np.where(empty, 1, sizes)[:, None]
+        centres[empty] = points[rng.integers(len(points), size=int(empty.sum()))]
+        before = labels
+        labels, gaps = _nearest(points, centres)
+        if np.count_nonzero(labels != before) <= _SETTLED * len(points):
+            break
+    return float(weights @ gaps), centres, labels
+
+
+def _nearest(points: Floats, centres: Floats) -> tuple[Labels, Floats]:
+    """Return the nearest centre of each point, and its squared distance less the point's own."""
+    gaps = (centres**2).sum(axis=1) - 2 * points @ centres.T
+    labels: Labels = gaps.argmin(axis=1)
+    return labels, gaps[np.arange(len(points)), labels]
+
+
+def _seeds(points: Floats, n_groups: int, rng: np.random.Generator) -> Floats:
+    """Pick starting centres far apart, as k-means++ does."""
+    chosen = [int(rng.integers(len(points)))]
+    squares = ((points - points[chosen[0]]) ** 2).sum(axis=1)
+    for _ in range(1, n_groups):
+        reach = np.cumsum(squares)
+        chosen.append(min(int(np.searchsorted(reach, rng.random() * reach[-1])), len(points) - 1))
+        squares = np.minimum(squares, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+    return points[chosen]

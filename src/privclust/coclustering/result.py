@@ -1,0 +1,45 @@
+"""What every co-clustering method returns: released values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.data.matrix import Groups, Noisy
+
+__all__ = ["CoclusteringResult"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CoclusteringResult:
+    """A released co-clustering.
+
+    Attributes
+    ----------
+    block_totals : ndarray of shape (n_row_clusters, n_column_clusters)
+        Noisy sums of the blocks.
+    block_error : ndarray of shape (n_row_clusters, n_column_clusters)
+        Their standard errors.
+    columns : Groups
+        The cluster of each column.
+    column_weights : ndarray of shape (n_columns, n_row_clusters)
+        What one count in a column speaks for each row cluster; rows are labelled with these.
+    profiles : Noisy or None, value of shape (n_row_clusters, n_columns)
+        Noisy sums of each column over each row cluster.
+    rows : Groups or None
+        A released cluster of each row.
+    directions : int or None
+        How many directions of the first table stand out of the noise.
+    """
+
+    block_totals: Floats
+    block_error: Floats
+    columns: Groups
+    column_weights: Floats
+    profiles: Noisy | None = None
+    rows: Groups | None = None
+    directions: int | None = None

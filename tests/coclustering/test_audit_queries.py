@@ -1,0 +1,86 @@
+"""Audits of single questions about a matrix, thirty thousand runs each.
+
+A matrix of many equal rows answers a question about rows once for each of them, independently: as
+many runs in one call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from transcripts import NOISES
+
+from privclust.audit import audit
+from privclust.budget import Budget
+from privclust.data.matrix import Groups, PrivateMatrix, PrivateProfiles
+from privclust.privacy.meter import Meter
+from privclust.unit import OneCount, OneEntry
+
+RUNS = 30_000
+COLUMNS = Groups(np.array([0, 0, 1]), 2)
+WEIGHTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
+CAP = 4
+PAIRS = {
+    "count": (OneCount(), ([2, 4, 1], [3, 4, 1])),
+    "entry": (OneEntry(CAP), ([0, 4, 1], [CAP, 4, 1])),
+}
+
+
+def asked(question, unit, budget, noise):
+    def run(row, runs):
+        counts = sparse.csr_array(np.tile(np.array(row, np.int64), (runs, 1)))
+        return question(PrivateMatrix(counts, unit, Meter(budget), noise), budget.whole)
+
+    return run
+
+
+def row_table(view, share):
+    return view.row_table("table", COLUMNS, share).value
+
+
+def choose_rows(view, share):
+    return view.choose_rows("choice", WEIGHTS, share).labels
+
+
+def choose_columns(view, share):
+    return view.choose_columns("choice", WEIGHTS[:, :2], share).labels
+
+
+@pytest.mark.parametrize("budget", [Budget(1), Budget(1, "0.01")], ids=["pure", "zCDP"])
+@pytest.mark.parametrize("question", [row_table, choose_rows])
+@pytest.mark.parametrize("unit", PAIRS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_halved_noise_is_found_and_full_noise_is_not_refuted(noise, unit, question, budget):
+    chosen, pair = PAIRS[unit]
+    mechanism = asked(question, chosen, budget, NOISES[noise])
+    report = audit(mechanism, pair, budget, RUNS, 0.999, batch=True, random_state=0)
+    assert report.verdict == ("violated" if noise == "halved" else "not refuted")
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
+    def run(column, runs):
+        counts = sparse.csr_array(np.tile(np.array(column, np.int64)[:, None], (1, runs)))
+        view = PrivateMatrix(counts, OneCount(), Meter(Budget(1)), NOISES[noise])
+        return choose_columns(view, Budget(1).whole)
+
+    report = audit(run, PAIRS["count"][1], 1, RUNS, 0.999, batch=True, random_state=0)
+    assert report.verdict == ("violated" if noise == "halved" else "not refuted")
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
+    budget, prototypes = Budget(1, "0.01"), np.eye(2)
+
+    def run(rows, runs):
+        counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
+        sums = np.empty((runs, 2))
+        for index in range(runs):
+            view = PrivateProfiles(counts, Meter(budget), NOISES[noise])
+            sums[index] = view.profile_sums("sums", prototypes, budget.whole).value[:, 0]
+        return sums
+
+    pair = ([[5, 0], [0, 7]], [[5, 0], [0, 7], [1000, 0]])
+    report = audit(run, pair, budget, 6_000, 0.99, features="values", batch=True, random_state=0)
+    assert report.verdict == ("violated" if noise == "halved" else "not refuted")

@@ -1,0 +1,117 @@
+"""The door for matrices: every form gives the same counts, and bad input one clear sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.io import mmwrite
+
+from privclust.data.matrix_door import CountMatrix
+from privclust.data.sources import DataError
+from privclust.unit import OneCount, OneEntry, OneRow
+
+DENSE = np.array([[0, 2, 0], [1, 0, 3]])
+TRIPLES = {"row": [0, 1, 1, 1], "column": [1, 0, 2, 2], "count": [2, 1, 1, 2]}
+
+
+def counts_of(data, unit=None, **declared):
+    with CountMatrix(data, unit=unit or OneCount(), **declared) as matrix:
+        return matrix._counts
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_every_sparse_format_gives_the_same_counts(form):
+    counts = counts_of(sparse.coo_array(DENSE).asformat(form))
+    assert counts.dtype == np.int64
+    assert (counts.toarray() == DENSE).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32, object])
+def test_every_type_of_whole_numbers_gives_the_same_counts(dtype):
+    dense = (DENSE > 0) if dtype is bool else DENSE
+    assert (counts_of(dense.astype(dtype)).toarray() == dense).all()
+
+
+def test_files_give_the_same_counts(tmp_path):
+    matrix = sparse.csr_array(DENSE)
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    np.savez(tmp_path / "b.npz", shape=matrix.shape, labels=[0, 1], **parts)
+    mmwrite(tmp_path / "c.mtx", matrix)
+    pd.DataFrame(TRIPLES).to_csv(tmp_path / "d.csv", index=False)
+    pl.DataFrame(TRIPLES).write_parquet(tmp_path / "e.parquet")
+    for name in ("a.npz", "b.npz", "c.mtx"):
+        assert (counts_of(tmp_path / name).toarray() == DENSE).all()
+    for name in ("d.csv", "e.parquet"):
+        assert (counts_of(tmp_path / name, shape=(2, 3)).toarray() == DENSE).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_triples_in_a_frame_add_up_and_fill_the_declared_shape(make):
+    counts = counts_of(make(TRIPLES), shape=(4, 3))
+    assert counts.shape == (4, 3)
+    assert (counts.toarray()[:2] == DENSE).all()
+
+
+def test_duplicates_add_up_without_overflow():
+    places = ([0, 0, 0], [1, 1, 1])
+    matrix = sparse.coo_array((np.array([100, 100, 100], np.int8), places), shape=(1, 2))
+    assert counts_of(matrix).toarray().tolist() == [[0, 300]]
+
+
+def test_the_callers_matrix_is_left_as_it_was():
+    matrix = sparse.csr_array((np.array([1, 2]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
+    assert counts_of(matrix).toarray().tolist() == [[0, 3]]
+    assert matrix.nnz == 2
+
+
+def test_entries_are_capped_and_rounded_as_declared():
+    assert counts_of([[0, 7, 2]], OneEntry(3)).toarray().tolist() == [[0, 3, 2]]
+    assert counts_of([[0, 7, 2]], OneEntry()).toarray().tolist() == [[0, 1, 1]]
+    assert counts_of([[0.3, 7.0, 0.6]], OneEntry(1.0, 0.5)).toarray().tolist() == [[1, 2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        ([[1, -1]], "negative"),
+        ([[1.5, 1.0]], "fractional"),
+        ([[np.nan, 1.0]], "missing or infinite"),
+        ([[np.inf, 1.0]], "missing or infinite"),
+        ([["a", "b"]], "numbers"),
+        ([1, 2, 3], "rows and columns"),
+        (np.zeros((0, 3)), "no rows"),
+        (np.zeros((3, 0)), "no columns"),
+        ([[2.0**40, 1.0]], "above"),
+        (np.array([[1j]]), "real numbers"),
+        (sparse.coo_array(([3, -1], ([0, 0], [0, 0])), shape=(1, 1)), "negative"),
+        ("there-is-no-such-file.npz", "no file"),
+        ("there-is-no-such-file.mtx", "no file"),
+        ("triples.csv", "public shape"),
+    ],
+)
+def test_bad_input_is_answered_by_one_sentence(data, part):
+    with pytest.raises(DataError, match=part) as caught:
+        counts_of(data)
+    assert str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("row", [-1, 5, 0.5, np.nan])
+def test_triples_outside_the_shape_are_refused(row):
+    frame = pd.DataFrame({"row": [row], "column": [0], "count": [1]})
+    with pytest.raises(DataError, match="within the declared shape"):
+        counts_of(frame, shape=(2, 3))
+
+
+def test_a_matrix_without_rows_is_legal_when_rows_are_private():
+    assert counts_of(np.zeros((0, 3)), OneRow()).shape == (0, 3)
+
+
+def test_damaged_files_are_answered_by_one_sentence(tmp_path):
+    for name in ("a.npz", "a.mtx"):
+        (tmp_path / name).write_bytes(b"nonsense")
+        with pytest.raises(DataError, match="holds no"):
+            counts_of(tmp_path / name)
