@@ -39,7 +39,7 @@ def with_entry(value):
 
 ROWS = np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int))
 COUNT, ENTRY = (blocks(1), with_entry(1)), (blocks(3), with_entry(3))
-PURE, APPROXIMATE = Budget("1.5"), Budget(2, "0.05")
+PURE, APPROXIMATE = Budget("1.5"), Budget(2, "0.1")
 CASES = {
     "tables, count": (tables_method, OneCount(), PURE, COUNT),
     "tables, entry": (tables_method, OneEntry(3), PURE, ENTRY),
@@ -47,7 +47,10 @@ CASES = {
     "tau, entry": (one_round, OneEntry(3), PURE, ENTRY),
     "row": (rows_method, OneRow(), APPROXIMATE, (ROWS[:-1], ROWS)),
 }
-RUNS = {PURE: 1_500, APPROXIMATE: 2_400}
+# Full noise must only not be refuted; these many runs show halved noise well beyond the claim.
+FULL_RUNS = 1_500
+HALVED_RUNS = {"tables, count": 1_500, "tau, count": 1_500, "row": 2_400}
+ENTRY_RUNS = 3_000
 
 
 @pytest.fixture(autouse=True)
@@ -76,11 +79,12 @@ def evidence_of(method, unit, budget, noise):
 
 def audited(case, noise):
     method, unit, budget, pair = CASES[case]
+    runs = FULL_RUNS if noise == "full" else HALVED_RUNS.get(case, ENTRY_RUNS)
     return audit(
         evidence_of(method, unit, budget, NOISES[noise]),
         ((pair, 0), (pair, 1)),
         budget,
-        RUNS[budget],
+        runs,
         0.99,
         features="values",
         batch=True,
