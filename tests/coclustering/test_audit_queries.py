@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from transcripts import NOISES
+from transcripts import NOISES, noise_of
 
 from privclust.audit import audit
 from privclust.budget import Budget
@@ -53,16 +53,18 @@ def choose_columns(view, share):
 @pytest.mark.parametrize("noise", NOISES)
 def test_halved_noise_is_found_and_full_noise_is_not_refuted(noise, unit, question, budget):
     chosen, pair = PAIRS[unit]
-    mechanism = asked(question, chosen, budget, NOISES[noise])
+    mechanism = asked(question, chosen, budget, noise_of(noise))
     report = audit(mechanism, pair, budget, RUNS, 0.999, batch=True, random_state=0)
     assert report.verdict == ("violated" if noise == "halved" else "not refuted")
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
+    source = noise_of(noise)
+
     def run(column, runs):
         counts = sparse.csr_array(np.tile(np.array(column, np.int64)[:, None], (1, runs)))
-        view = PrivateMatrix(counts, OneCount(), Meter(Budget(1)), NOISES[noise])
+        view = PrivateMatrix(counts, OneCount(), Meter(Budget(1)), source)
         return choose_columns(view, Budget(1).whole)
 
     report = audit(run, PAIRS["count"][1], 1, RUNS, 0.999, batch=True, random_state=0)
@@ -71,13 +73,14 @@ def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
+    source = noise_of(noise)
     budget, prototypes = Budget(1, "0.01"), np.eye(2)
 
     def run(rows, runs):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
         sums = np.empty((runs, 2))
         for index in range(runs):
-            view = PrivateProfiles(counts, Meter(budget), NOISES[noise])
+            view = PrivateProfiles(counts, Meter(budget), source)
             sums[index] = view.profile_sums("sums", prototypes, budget.whole).value[:, 0]
         return sums
 
