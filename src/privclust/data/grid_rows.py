@@ -21,8 +21,8 @@ from privclust.data.sources import Block, RowSource
 
 __all__ = ["GridRows"]
 
-# Numbers of a piece, the rows that a statistic sees at a time: half a megabyte, for the cache.
-_PIECE = 2**16
+# Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
+_PIECE = 2**18
 
 # What may be kept in memory, in bytes.
 _KEPT_BYTES = 2**28
