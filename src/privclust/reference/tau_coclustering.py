@@ -32,7 +32,7 @@ class TauCoclustering(ClusterMixin, BaseEstimator):
         The most rounds of moving rows and then columns.
     inner_iter : int, default=1
         How often one side moves before it is the other's turn. The paper moves it until nothing
-        changes, which settles on fewer clusters; once gives the paper's figures.
+        changes, which settles on fewer clusters; once comes nearer to the paper's figures.
     random_state : int or None, default=None
         Seed of the random start.
 
