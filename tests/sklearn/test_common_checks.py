@@ -1,0 +1,48 @@
+"""scikit-learn's own checks, on every estimator of the library.
+
+Each stands here once per method, seeded and at a huge ε, so that the checks are about conventions
+alone. Nothing is skipped but what would need labels of training rows to be kept.
+"""
+
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import privclust
+import privclust.reference
+from privclust import PrivateKMeans, SubclusterKMeans
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:privclust")
+
+SEEDED = {"epsilon": 1e6, "random_state": 0}
+POINTS = {"bounds": (-1e3, 1e3), **SEEDED}
+ESTIMATORS = [
+    PrivateKMeans(3, method="subcluster", **POINTS),
+    PrivateKMeans(3, method="lloyd", **POINTS),
+    SubclusterKMeans(3, **POINTS),
+]
+
+NO_LABELS = (
+    "It asks for labels_, but the labels of the training rows are exact statements about private "
+    "rows and are not kept."
+)
+
+
+@parametrize_with_checks(
+    ESTIMATORS, expected_failed_checks=lambda estimator: {"check_clustering": NO_LABELS}
+)
+def test_scikit_learns_own_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # without it one check would skip itself
+    check(estimator)
+
+
+def test_no_estimator_is_left_out():
+    public = [
+        getattr(home, name) for home in (privclust, privclust.reference) for name in home.__all__
+    ]
+    estimators = {
+        item for item in public if inspect.isclass(item) and issubclass(item, BaseEstimator)
+    }
+    assert {type(estimator) for estimator in ESTIMATORS} == estimators
