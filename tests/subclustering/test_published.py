@@ -66,6 +66,30 @@ def test_an_empty_zone_is_treated_as_told(empty_zone):
     assert place == pytest.approx({"keep": 1.0, "mean": 0.0}[empty_zone], abs=1e-9)
 
 
+@QUIET
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_the_zones_that_the_paper_publishes_are_exact_means_and_distances(kind):
+    rows = load_iris().data
+    model = kind(1, n_iter=3, random_state=0).fit(rows)
+    first_start = rows[np.random.default_rng(0).choice(len(rows), 1, replace=False)]
+    np.testing.assert_allclose(model.zone_middles_[0], rows.mean(axis=0)[None])
+    np.testing.assert_allclose(
+        model.zone_radii_[0], np.linalg.norm(first_start - rows.mean(axis=0), axis=1)
+    )
+    # Each zone reaches to the centre before, which was drawn within the last zone.
+    assert (np.diff(model.zone_radii_[:, 0]) <= 1e-9).all()
+    assert len(model.zone_middles_) == len(model.zone_radii_)
+
+
+@QUIET
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_labels_are_those_of_the_noisy_centres(kind):
+    rows = load_iris().data
+    model = kind(3, epsilon=0.1, random_state=0).fit(rows)
+    squares = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(model.labels_, squares.argmin(axis=1))
+
+
 # The attacks. The bounds are granted to be public, and only the released centres are looked at.
 ROWS = np.repeat([[-1.0], [1.0]], 500, axis=0)
 ROW_IN_THE_ZONE = NeighbourPair("row in the zone", ROWS, np.append(ROWS, [[0.5]], axis=0))

@@ -26,12 +26,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from privclust.reference.cost_gap import cost_gap
 
 __all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee", "cost_gap"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
+Zones = tuple[Floats, Floats]  # middles and radii
 
 # Half of the claimed ε for the exponential mechanism, in equal parts for all iterations, and half
 # for the final Laplace noise; the papers name two budgets and do not say how they add up.
@@ -44,27 +48,7 @@ class NotPrivateWarning(UserWarning):
     """An algorithm that claims privacy and has none is about to be used."""
 
 
-def cost_gap(X: ArrayLike, centres: ArrayLike, baseline: ArrayLike) -> float:
-    """Return CostGap: the relative distance of the k-means cost from that of a baseline.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    centres : array-like of shape (n_clusters, n_features)
-        The centres to judge.
-    baseline : array-like of shape (n_clusters, n_features)
-        The centres of Lloyd's algorithm without privacy.
-
-    Examples
-    --------
-    >>> cost_gap([[0.0], [2.0]], [[0.0]], [[1.0]])
-    1.0
-    """
-    cost, best = (float(_squares(X, points).min(axis=1).sum()) for points in (centres, baseline))
-    return abs(cost - best) / best
-
-
-class _Published(BaseEstimator):
+class _Published(ClusterMixin, BaseEstimator):
     """What both algorithms share: start, assignment, zones, and the final noise."""
 
     def __init__(
@@ -99,26 +83,31 @@ class _Published(BaseEstimator):
             At least ``n_clusters`` rows.
         y : ignored
         """
-        rows = np.asarray(X, np.float64)
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.n_clusters)
         rng = np.random.default_rng(self.random_state)
         # The start: k raw rows.
         centres = rows[rng.choice(len(rows), self.n_clusters, replace=False)]
+        published = []
         for _ in range(self.n_iter):
-            before, centres = centres, self._iterated(rows, centres, rng)
+            labels = _nearest(rows, centres)
+            zones = _zones(rows, labels, centres)
+            published.append(zones)
+            before, centres = centres, self._moved(rows, labels, centres, zones, rng)
             if np.allclose(before, centres):
                 break
+        self.zone_middles_, self.zone_radii_ = map(np.array, zip(*published, strict=True))
         self.cluster_centers_ = centres + self._final_noise(rows, centres, rng)
+        self.labels_ = _nearest(rows, self.cluster_centers_)
         return self
 
-    def _iterated(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
-        labels = _squares(rows, centres).argmin(axis=1)
+    def _moved(
+        self, rows: Floats, labels: Labels, centres: Floats, zones: Zones, rng: np.random.Generator
+    ) -> Floats:
+        """Return the next centres; one that is the mean of its cluster stays."""
         moved = centres.copy()
-        for cluster in range(self.n_clusters):
-            members = rows[labels == cluster]
-            mean = members.mean(axis=0) if len(members) else centres[cluster]
-            radius = float(np.linalg.norm(centres[cluster] - mean))
+        for i, (mean, radius) in enumerate(zip(*zones, strict=True)):
             if radius > 0:
-                moved[cluster] = self._sampled(members, centres[cluster], mean, radius, rng)
+                moved[i] = self._sampled(rows[labels == i], centres[i], mean, radius, rng)
         return moved
 
     def _sampled(
@@ -141,8 +130,7 @@ class _Published(BaseEstimator):
         if self.laplace_scale == "unit":
             return noise
         low, high = self.bounds or (rows.min(axis=0), rows.max(axis=0))
-        labels = _squares(rows, centres).argmin(axis=1)
-        sizes = np.maximum(np.bincount(labels, minlength=self.n_clusters), 1)
+        sizes = np.maximum(np.bincount(_nearest(rows, centres), minlength=self.n_clusters), 1)
         return np.asarray(noise * (np.asarray(high) - low) / sizes[:, None])
 
 
@@ -173,6 +161,12 @@ class KMeansGuarantee(_Published):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_rows,)
+        The index of the nearest centre of each row.
+    zone_middles_ : ndarray of shape (iterations made, n_clusters, n_features)
+        The middle of each convergent zone, an exact mean; Algorithm 1 publishes it.
+    zone_radii_ : ndarray of shape (iterations made, n_clusters)
+        The radius of each convergent zone.
 
     Warns
     -----
@@ -236,6 +230,12 @@ class SubclusterGuarantee(_Published):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_rows,)
+        The index of the nearest centre of each row.
+    zone_middles_ : ndarray of shape (iterations made, n_clusters, n_features)
+        The middle of each convergent zone, an exact mean; Algorithm 1 publishes it.
+    zone_radii_ : ndarray of shape (iterations made, n_clusters)
+        The radius of each convergent zone.
 
     Warns
     -----
@@ -271,22 +271,33 @@ class SubclusterGuarantee(_Published):
         return self._draw_near(drawn, mean, radius, rng)
 
 
+def _zones(rows: Floats, labels: Labels, centres: Floats) -> Zones:
+    """Return the convergent zones; that of an empty cluster is its centre alone."""
+    means = _means(rows, labels, centres)
+    return means, np.asarray(np.linalg.norm(centres - means, axis=1))
+
+
 def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> Labels:
     """Return the labels of Lloyd's algorithm from a random start."""
     centres = points[rng.choice(len(points), n_clusters, replace=False)]
     labels: Labels = np.full(len(points), -1)
     for _ in range(_INNER_ITERATIONS):
-        before, labels = labels, _squares(points, centres).argmin(axis=1)
+        before, labels = labels, _nearest(points, centres)
         if (before == labels).all():
             break
-        sums = (labels == np.arange(n_clusters)[:, None]) @ points
-        sizes = np.bincount(labels, minlength=n_clusters)[:, None]
-        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+        centres = _means(points, labels, centres)
     return labels
 
 
-def _squares(X: ArrayLike, centres: ArrayLike) -> Floats:
-    return np.asarray(cdist(np.asarray(X), np.asarray(centres), "sqeuclidean"))
+def _means(points: Floats, labels: Labels, centres: Floats) -> Floats:
+    """Return the mean of each cluster; an empty one keeps its centre."""
+    sums = (labels == np.arange(len(centres))[:, None]) @ points
+    sizes = np.bincount(labels, minlength=len(centres))[:, None]
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+
+
+def _nearest(rows: Floats, centres: Floats) -> Labels:
+    return np.asarray(cdist(rows, centres, "sqeuclidean").argmin(axis=1))
 
 
 def _directions(count: int, dimension: int, rng: np.random.Generator) -> Floats:
