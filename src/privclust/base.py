@@ -26,6 +26,12 @@ from privclust.unit import Unit
 __all__ = ["LeakWarning", "PrivateEstimator"]
 
 
+_ALARM = (
+    "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: the noise came "
+    "from a seed.</p>"
+)
+
+
 class LeakWarning(UserWarning):
     """Something was learned from the private rows before the private estimator saw them."""
 
@@ -107,11 +113,20 @@ class PrivateEstimator(BaseEstimator):
                     stacklevel=2,
                 )
 
+    def _is_seeded(self) -> bool:
+        statement = getattr(self, "privacy_", None)
+        return statement is not None and not statement.private
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown = str(super().__repr__(N_CHAR_MAX))
-        statement = getattr(self, "privacy_", None)
-        seeded = statement is not None and not statement.private
-        return f"{shown}  # NOT PRIVATE" if seeded else shown
+        return f"{shown}  # NOT PRIVATE" if self._is_seeded() else shown
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what a notebook shows: scikit-learn's diagram, and the alarm above it."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if self._is_seeded() and "text/html" in shown:
+            shown["text/html"] = _ALARM + shown["text/html"]
+        return shown
 
 
 def _learns_without_noise(step: Any) -> bool:

@@ -58,7 +58,7 @@ def fit_of(data: str, *more: str) -> tuple[str, ...]:
 BAD = [
     # data
     (fit_of("nan.csv"), 1, "Column 'x' has missing numbers"),
-    (fit_of("infinite.csv"), 1, "Column 'x' holds an infinite number"),
+    (fit_of("infinite.csv"), 1, "Column 'x' holds infinite numbers"),
     (fit_of("text.csv"), 1, "Column 'x' holds text where numbers are declared"),
     (fit_of("renamed.csv"), 1, "Column 'y' is declared in the schema but absent"),
     (fit_of("extra.csv"), 1, "Column 'z' is in the data but not declared"),
@@ -116,7 +116,7 @@ BAD = [
     (("apply", "damaged", "data.csv", "-o", "l.csv"), 1, "'damaged' cannot be read"),
     (("apply", "torn.privclust", "data.csv", "-o", "l.csv"), 1, "not a complete release file"),
     (("apply", "release", "absent.csv", "-o", "l.csv"), 1, "'absent.csv' was not found"),
-    (("apply", "release", "nan.csv", "-o", "l.csv"), 1, "Column 'x' has missing values"),
+    (("apply", "release", "nan.csv", "-o", "l.csv"), 1, "Column 'x' has missing numbers"),
     (("apply", "release", "infinite.csv", "-o", "l.csv"), 1, "Column 'x' holds infinite"),
     (("apply", "release", "text.csv", "-o", "l.csv"), 1, "Column 'x' holds text"),
     (("apply", "release", "renamed.csv", "-o", "l.csv"), 1, "Column 'y'"),

@@ -160,6 +160,17 @@ def test_a_seeded_fit_is_reproducible_and_says_that_it_is_not_private():
     assert "NOT PRIVATE" in repr(fitted.release())
 
 
+def test_a_seeded_model_is_marked_in_what_a_notebook_shows_of_it_and_of_its_pipeline():
+    fitted = model(epsilon=1).fit(ROWS)
+    assert fitted._repr_mimebundle_()["text/html"].startswith("<p style")
+    pipeline = make_pipeline(FunctionTransformer(), model(epsilon=1)).fit(ROWS)
+    shown = pipeline._repr_mimebundle_()["text/html"]
+    cell = next(line for line in shown.splitlines() if "PrivacyStatem..." in line)
+    assert "NOT PRIVATE" in cell
+    private = model(epsilon=1, random_state=None).fit(ROWS)
+    assert "NOT PRIVATE" not in private._repr_mimebundle_()["text/html"]
+
+
 def test_an_unseeded_fit_is_private_and_never_the_same():
     fitted, again = (model(epsilon=1, random_state=None).fit(ROWS) for _ in range(2))
     assert fitted.privacy_.private

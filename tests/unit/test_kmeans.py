@@ -354,8 +354,8 @@ SCHEMA = Schema({"a": Box(-8, 8), "b": Box(-8, 8)})
 @pytest.mark.parametrize("method", METHODS)
 def test_numbers_that_are_none_are_refused(method):
     refused("Column 'b' has missing numbers (NaN)", changed(np.nan), method=method)
-    refused("Column 'b' holds an infinite number", changed(np.inf), method=method)
-    refused("Column 'b' holds an infinite number", changed(-np.inf), method=method)
+    refused("Column 'b' holds infinite numbers", changed(np.inf), method=method)
+    refused("Column 'b' holds infinite numbers", changed(-np.inf), method=method)
     refused("Column 'x1' has missing numbers (NaN)", changed(np.nan).to_numpy(), method=method)
 
 

@@ -688,9 +688,9 @@ def test_missing_values_follow_the_rule_of_the_schema(form):
     filled = np.where(np.isnan(X), 5.0, X)
     assert make_release().predict(MISSING[form](X)).tolist() == brute_force(filled)
     X[7, 0] = np.nan
-    with pytest.raises(ReleaseError) as error:
+    with pytest.raises(ValueError, match="missing numbers") as error:
         make_release().predict(MISSING[form](X))
-    one_sentence(error, "'age'", "missing values")
+    one_sentence(error, "'age'", "leave those rows out")
 
 
 def test_missing_fields_of_a_csv_file(tmp_path):
@@ -705,7 +705,6 @@ BAD_ROWS = {
     "one-dimensional": (np.zeros(3), "2-d array"),
     "ragged": ([[1, 2, 3], [4, 5]], "differ in length"),
     "infinite": (np.array([[1, np.inf, 2]]), "'income'"),
-    "far too large": (np.array([[1, 2, 1e300]]), "'visits'"),
     "text": (np.array([["1", "2", "x"]]), "'age'"),
     "text in pandas": (FRAME.assign(income="12"), "'income'"),
     "text in polars": (pl.DataFrame(FRAME).with_columns(income=pl.lit("12")), "'income'"),
@@ -753,9 +752,11 @@ def test_no_rows_are_answered_in_one_sentence(empty):
         make_release().predict(empty)
 
 
-def test_categories_beside_the_numbers_are_not_needed():
+def test_categories_beside_the_numbers_are_refused():
     schema = Schema({"age": Box(0, 120), "sex": Categories(["f", "m"])})
-    assert make_release([[10], [90]], schema).predict(np.array([[80.0]])).tolist() == [1]
+    with pytest.raises(ReleaseError) as error:
+        make_release([[10], [90]], schema)
+    one_sentence(error, "'sex'", "declare a Box")
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,14 +48,7 @@ def write_labels(release: Release, data: Path, output: Path) -> int:
     """Write the labels of the rows in a file, part by part, and return their number."""
     write = _write_parquet if output.suffix.lower() == ".parquet" else _write_csv
     with files.replacing(output) as temporary, screen.rows_progress("Labelling") as tell:
-        return write(temporary, _labels(release, data), tell)
-
-
-def _labels(release: Release, data: Path) -> Iterator[Any]:
-    from privclust.data.door import rows_of_caller
-
-    for rows in rows_of_caller(data, release.schema.numeric):
-        yield release.predict(rows)
+        return write(temporary, release.predict_parts(data), tell)
 
 
 def _write_csv(path: Path, labels: Labels, tell: Any) -> int:

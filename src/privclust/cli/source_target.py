@@ -146,7 +146,7 @@ def _places(target: Path, declared: dict[str, Any], column: list[str] | None) ->
     import numpy as np
     import pyarrow as pa
 
-    from privclust.data.door import rows_of_caller
+    from privclust.data.door import public_rows
 
     if "schema" in declared:
         if column:
@@ -156,7 +156,7 @@ def _places(target: Path, declared: dict[str, Any], column: list[str] | None) ->
         wanted = column
     else:
         raise UsageError("Say which columns are coordinates: --schema FILE, or --column for each.")
-    numbers = np.concatenate([np.empty((0, len(wanted))), *rows_of_caller(target, wanted)])
+    numbers = np.concatenate([np.empty((0, len(wanted))), *public_rows(target, wanted)])
     return pa.table({name: numbers[:, i] for i, name in enumerate(wanted)})
 
 
@@ -164,9 +164,9 @@ def _numbers(target: Path, name: str) -> Any:
     """Read a column of numbers of the public points."""
     import numpy as np
 
-    from privclust.data.door import rows_of_caller
+    from privclust.data.door import public_rows
 
-    return np.concatenate([*rows_of_caller(target, [name])])[:, 0]
+    return np.concatenate([*public_rows(target, [name])])[:, 0]
 
 
 def _words(target: Path, name: str) -> list[str]:

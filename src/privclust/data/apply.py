@@ -22,10 +22,12 @@ def distances_to(source: RowSource, domain: Domain, centres: Floats) -> Floats:
     return np.concatenate([np.sqrt(squares) for squares in _squares(source, domain, centres)])
 
 
-def nearest_labels(source: RowSource, domain: Domain, centres: Floats) -> NDArray[np.int32]:
-    """Return the index of the nearest centre of each row."""
-    parts = [gaps.argmin(axis=1) for _, gaps in _gaps(source, domain, centres)]
-    return np.concatenate(parts).astype(np.int32)
+def nearest_labels(
+    source: RowSource, domain: Domain, centres: Floats
+) -> Iterator[NDArray[np.intp]]:
+    """Yield the index of the nearest centre of each row, block by block."""
+    for _, gaps in _gaps(source, domain, centres):
+        yield gaps.argmin(axis=1)
 
 
 def squared_distance_sum(source: RowSource, domain: Domain, centres: Floats) -> float:

@@ -21,7 +21,7 @@ from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Schema, SchemaError
 from privclust.unit import AddRemoveRow, Person, Unit
 
-__all__ = ["PointRows", "rows_of_caller", "schema_from_bounds"]
+__all__ = ["PointRows", "public_rows", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
@@ -40,8 +40,8 @@ class PointRows:
         The privacy unit.
     rescale : bool
         Whether distances are measured in units of the declared widths.
-    ignore : sequence of str
-        Columns of the data that are not read.
+    ignore : sequence of str or None
+        Columns of the data that need not be declared and are not read; ``None`` allows any.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class PointRows:
         bounds: Bounds | None = None,
         unit: Unit | None = None,
         rescale: bool = False,
-        ignore: Sequence[str] = (),
+        ignore: Sequence[str] | None = (),
     ) -> None:
         self.unit: Unit = AddRemoveRow() if unit is None else unit
         id_column = self.unit.id_column if isinstance(self.unit, Person) else None
@@ -79,8 +79,12 @@ class PointRows:
         return PrivatePoints(bounded(self._source, self.unit), self.domain, self.unit, meter, noise)
 
     # For the caller who holds the rows: answers about single rows, which are no release.
-    def labels(self, centres: Floats) -> NDArray[np.int32]:
+    def labels(self, centres: Floats) -> NDArray[np.intp]:
         """Return the nearest centre of each row."""
+        return np.concatenate([*self.label_parts(centres)])
+
+    def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
+        """Yield the nearest centre of each row, while the rows are read."""
         return apply.nearest_labels(self._source, self.domain, centres)
 
     def distances(self, centres: Floats) -> Floats:
@@ -98,11 +102,10 @@ class PointRows:
         self._source.close()
 
 
-def rows_of_caller(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
-    """Read columns of rows that the caller holds, as numbers, block by block.
+def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
+    """Read columns of PUBLIC rows as numbers, block by block; columns not asked for are ignored.
 
-    For labelling rows with what was released: no statistic is taken and nothing leaves, the caller
-    gets back what the caller brought. Columns not asked for are ignored.
+    They pass the door untouched. Never for rows of people: see :class:`PointRows`.
     """
     with open_rows(data, columns, ignore=None) as source:
         for block in source.blocks():

@@ -128,15 +128,15 @@ class Domain:
         infinite = np.isinf(rows).any(axis=0)
         if infinite.any():
             raise DataError(
-                f"Column {self.names[int(infinite.argmax())]!r} holds an infinite number "
-                "(infinity); replace it by a finite one."
+                f"Column {self.names[int(infinite.argmax())]!r} holds infinite numbers "
+                "(infinity); replace them by finite ones or leave those rows out."
             )
         filled = np.where(np.isnan(rows), self.fill, rows)
         missing = np.isnan(filled).any(axis=0)
         if missing.any():
             raise DataError(
-                f"Column {self.names[int(missing.argmax())]!r} has missing numbers (NaN); declare "
-                "a constant for them with Box(..., missing=...) or remove those rows."
+                f"Column {self.names[int(missing.argmax())]!r} has missing numbers (NaN), for "
+                "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
 

@@ -55,12 +55,12 @@ class KMeansEstimator(
         with self._open(X) as rows:
             return self._fit(rows)
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the index of the nearest released centre of each row."""
         with self._open_again(X) as rows:
             return self._labels(rows)
 
-    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.int32]:
+    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.intp]:
         """Fit, and return the label of each row to the caller; the labels are not kept."""
         with self._open(X) as rows:
             return self._fit(rows)._labels(rows)
@@ -170,7 +170,7 @@ class KMeansEstimator(
         """Return the parameters of the algorithm, for the release."""
         raise NotImplementedError
 
-    def _labels(self, rows: PointRows) -> NDArray[np.int32]:
+    def _labels(self, rows: PointRows) -> NDArray[np.intp]:
         return rows.labels(self.cluster_centers_)
 
     def _widths(self, schema: Schema) -> Floats:

@@ -122,7 +122,9 @@ class PrivacyStatement:
         )
 
     def __repr__(self) -> str:
-        return f"PrivacyStatement({self.promise})"
+        # The mark stands last: scikit-learn's diagrams show the ends of a long repr.
+        promise = self.promise if self.private else "the noise came from a seed, NOT PRIVATE"
+        return f"PrivacyStatement({promise})"
 
     def __str__(self) -> str:
         lines = [f"This release is {self.promise}." if self.private else self.promise]

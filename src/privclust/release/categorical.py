@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from privclust.categorical.metric import CategoricalMetric
     from privclust.release.release import Release
 
-__all__ = ["attribute_points", "distances", "predict", "release_arrays", "sizes_of"]
+__all__ = ["attribute_points", "distances", "labels", "release_arrays", "sizes_of"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,8 +66,8 @@ def distances(points: Floats) -> Floats:
     return np.asarray(cdist(points, points))
 
 
-def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
-    """Return the index of the nearest centre for every row."""
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the index of the nearest centre for every row."""
     if "cluster_centers" not in release.arrays:
         raise ReleaseError(
             "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
@@ -75,11 +76,8 @@ def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
 
     ends = np.cumsum(sizes_of(release.schema))[:-1]
     embedding = Embedding(np.split(release.arrays["value_points"], ends))
-    centers = release.arrays["cluster_centers"]
-    with TableRows(X, release.schema) as rows:
-        points = embedding.rows(rows.codes())
-    gaps = (centers**2).sum(axis=1) / 2 - points @ centers.T
-    return np.asarray(gaps.argmin(axis=1))
+    with TableRows(X, release.schema, ignore=None) as rows:
+        yield from rows.label_parts(embedding, release.arrays["cluster_centers"])
 
 
 def _check(release: Release) -> None:
@@ -148,7 +146,7 @@ register_kind(
         },
         check=_check,
         summary=_summary,
-        predict=predict,
+        labels=labels,
         template="categorical.html.j2",
         context=_context,
     )

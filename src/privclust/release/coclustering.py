@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from privclust.unit import MatrixUnit, OneEntry, OneRow, matrix_unit_from
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["coclustering_release", "column_names", "predict"]
+__all__ = ["coclustering_release", "column_names", "labels"]
 
 # What an entry may be at most when no cap is declared.
 _LARGEST_COUNT = 2**31 - 1
@@ -78,8 +78,8 @@ def _as_bytes(names: Sequence[str], count: int) -> npt.NDArray[np.uint8]:
     return np.frombuffer("\n".join(lines).encode("utf-8", errors="replace"), np.uint8)
 
 
-def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
-    """Return the row cluster of every row of a matrix with the same columns."""
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the row cluster of every row of a matrix with the same columns."""
     from privclust.data.matrix_door import CountMatrix
 
     unit = matrix_unit_from(dict(release.privacy.unit))
@@ -87,8 +87,7 @@ def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
     try:
         with CountMatrix(X, unit=unit) as matrix:
             score = matrix.rooted_scores if isinstance(unit, OneRow) else matrix.scores
-            labels: npt.NDArray[np.intp] = score(weights).argmax(axis=1)
-            return labels
+            yield score(weights).argmax(axis=1)
     except ValueError as error:
         raise ReleaseError(str(error)) from None
 
@@ -136,7 +135,7 @@ register_kind(
         },
         check=_check,
         summary=_summary,
-        predict=predict,
+        labels=labels,
         template="coclustering.html.j2",
         context=_context,
     )

@@ -7,7 +7,7 @@ report and the command line then work for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -42,8 +42,8 @@ class ReleaseKind:
         Takes a release whose arrays have these shapes and raises if they do not fit its schema.
     summary : callable
         Takes a release and returns short (label, text) pairs for its repr and the report's head.
-    predict : callable or None
-        Takes a release and rows in any supported form and returns one label per row.
+    labels : callable or None
+        Takes a release and rows in any supported form and yields their labels, part by part.
     template : str or None
         The report's template for this kind, in the ``templates`` folder.
     context : callable or None
@@ -55,7 +55,7 @@ class ReleaseKind:
     arrays: Mapping[str, tuple[str, ...]]
     check: Callable[[Release], None]
     summary: Callable[[Release], list[tuple[str, str]]]
-    predict: Callable[[Release, Any], npt.NDArray[np.intp]] | None = None
+    labels: Callable[[Release, Any], Iterator[npt.NDArray[np.intp]]] | None = None
     template: str | None = None
     context: Callable[[Release], dict[str, Any]] | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,17 +10,13 @@ import numpy.typing as npt
 
 from privclust.release.errors import ReleaseError
 from privclust.release.kinds import ReleaseKind, register_kind
-from privclust.schema import Box
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["column_scales", "predict"]
+__all__ = ["column_scales", "labels"]
 
 Floats = npt.NDArray[np.float64]
-
-# Squares of scaled numbers up to here, and sums of many of them, are finite.
-_LARGEST = 1e140
 
 
 def column_scales(release: Release) -> Floats:
@@ -29,55 +26,22 @@ def column_scales(release: Release) -> Floats:
     return widths if release.parameters.get("rescale") else np.ones_like(widths)
 
 
-def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
-    """Return the index of the nearest centre for every row."""
-    from scipy.spatial.distance import cdist
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the index of the nearest centre for every row."""
+    from privclust.data.door import PointRows
 
-    from privclust.data.door import rows_of_caller
-
-    names, scales = release.schema.numeric, column_scales(release)
-    # Numbers are compared around the middle of the box, where their digits are.
-    middle = release.schema.low + (release.schema.high - release.schema.low) / 2
-    centers = (release.arrays["cluster_centers"] - middle) / scales
-    labels = [np.empty(0, dtype=np.intp)]
-    for batch in rows_of_caller(X, names):
-        rows = _filled(release, batch)
-        with np.errstate(over="ignore"):
-            rows = (rows - middle) / scales
-        _check_size(rows, names)
-        labels.append(cdist(rows, centers, "sqeuclidean").argmin(axis=1))
-    return np.concatenate(labels)
-
-
-def _filled(release: Release, rows: Floats) -> Floats:
-    """Return the rows with missing values replaced by the schema's rule."""
-    missing = np.isnan(rows)
-    if not missing.any():
-        return rows
-    rows = rows.copy()
-    for j in np.flatnonzero(missing.any(axis=0)):
-        name = release.schema.numeric[j]
-        fact = release.schema[name]
-        rule = fact.missing if isinstance(fact, Box) else "error"
-        if isinstance(rule, str):
-            raise ReleaseError(
-                f"Column {name!r} has missing values, for which the schema of the release declares "
-                "no number; fill them in or leave these rows out."
-            )
-        rows[missing[:, j], j] = rule
-    return rows
-
-
-def _check_size(rows: Floats, names: tuple[str, ...]) -> None:
-    for j in np.flatnonzero(~(np.abs(rows) <= _LARGEST).all(axis=0)):
-        raise ReleaseError(
-            f"Column {names[j]!r} holds infinite or far too large numbers; correct them or leave "
-            "these rows out."
-        )
+    rescale = bool(release.parameters.get("rescale"))
+    with PointRows(X, schema=release.schema, rescale=rescale, ignore=None) as rows:
+        yield from rows.label_parts(release.arrays["cluster_centers"])
 
 
 def _check(release: Release) -> None:
     k, d = release.arrays["cluster_centers"].shape
+    if release.schema.categorical:
+        raise ReleaseError(
+            f"Column {release.schema.categorical[0]!r} is declared as categorical in a kmeans "
+            "release; declare a Box."
+        )
     if not k:
         raise ReleaseError("A kmeans release needs at least one centre; fit it again.")
     columns = len(release.schema.numeric)
@@ -113,7 +77,7 @@ register_kind(
         },
         check=_check,
         summary=_summary,
-        predict=predict,
+        labels=labels,
         template="kmeans.html.j2",
         context=_context,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -176,10 +176,14 @@ class Release:
         -------
         labels : ndarray of shape (n_rows,)
         """
+        return np.concatenate([*self.predict_parts(X)])
+
+    def predict_parts(self, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+        """Yield the clusters of the rows, as :meth:`predict` gives them, while they are read."""
         kind = kind_named(self.kind)
-        if kind.predict is None:
+        if kind.labels is None:
             raise ReleaseError(f"A {self.kind} release does not label new rows.")
-        return kind.predict(self, X)
+        yield from kind.labels(self, X)
 
     def label(self, frame: Any, column: str = "cluster") -> Any:
         """Return the frame with a column of labels added, in the frame's own library.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,28 +14,26 @@ from privclust.release.kinds import ReleaseKind, register_kind
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["distances_to_centres", "predict"]
+__all__ = ["distances_to_centres", "labels"]
 
 Floats = npt.NDArray[np.float64]
 
 _EARTH_RADIUS_KM = 6371.0088
 
 
-def predict(release: Release, X: Any) -> npt.NDArray[np.intp]:
-    """Return the number of the nearest chosen centre for every row."""
-    from privclust.data.door import rows_of_caller
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the number of the nearest chosen centre for every public point."""
+    from privclust.data.door import public_rows
 
     if release.parameters["metric"] == "precomputed":
         raise ReleaseError(
             "A release of precomputed distances cannot measure new rows; compare your own "
             "distances to the candidates in 'medoid_indices'."
         )
-    labels = [np.empty(0, np.intp)]
-    for batch in rows_of_caller(X, release.schema.numeric):
+    for batch in public_rows(X, release.schema.numeric):
         if not np.isfinite(batch).all():
             raise ReleaseError("The rows hold missing or infinite numbers; leave them out.")
-        labels.append(distances_to_centres(release, batch).argmin(axis=1))
-    return np.concatenate(labels)
+        yield distances_to_centres(release, batch).argmin(axis=1)
 
 
 def distances_to_centres(release: Release, rows: Floats) -> Floats:
@@ -103,7 +102,7 @@ register_kind(
         },
         check=_check,
         summary=_summary,
-        predict=predict,
+        labels=labels,
         template="source_target.html.j2",
         context=_context,
     )
