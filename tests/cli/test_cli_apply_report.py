@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import Run, clumps, write_csv
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
+from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering, Schema
 from privclust.release import Release
 
 
@@ -35,6 +39,32 @@ def test_labels_are_those_of_the_release_in_the_order_of_the_rows(
     else:
         labels = pq.read_table("labels.parquet")["cluster"].to_numpy()
     np.testing.assert_array_equal(labels, expected)
+
+
+def test_rows_of_categories_and_of_counts_are_labelled_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    groups = rng.integers(2, size=300)
+    survey = pd.DataFrame({name: np.array(["no", "yes"])[groups] for name in "abc"})
+    survey.assign(other=1).to_csv("survey.csv", index=False)
+    schema = Schema(dict.fromkeys("abc", Categories(["no", "yes"])))
+    by_answers = PrivateCategoricalKMeans(2, schema=schema, epsilon=50, random_state=0).fit(survey)
+    by_answers.release().save("answers")
+    counts = sparse.csr_array(rng.poisson(np.kron(np.eye(2), np.full((1, 8), 5))[groups]))
+    sparse.save_npz("counts.npz", counts)
+    by_counts = PrivateCoclustering(2, 2, epsilon=50, random_state=0).fit(counts)
+    by_counts.release().save("blocks")
+    for release, data, model, rows in (
+        ("answers", "survey.csv", by_answers, survey),
+        ("blocks", "counts.npz", by_counts, counts),
+    ):
+        result = run("apply", release, data, "-o", f"{release}.csv")
+        assert result.exit_code == 0, result.stderr
+        labels = np.loadtxt(f"{release}.csv", skiprows=1, dtype=int)
+        np.testing.assert_array_equal(labels, model.predict(rows))
+        assert adjusted_rand_score(groups, labels) == 1
 
 
 def test_labels_are_told_to_be_no_release(released: Path, run: Run) -> None:
