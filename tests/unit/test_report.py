@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from test_release import CENTERS, SCHEMA, make_release, one_sentence, statement
+from release_doubles import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss

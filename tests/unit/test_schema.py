@@ -184,7 +184,7 @@ class TestFromBounds:
     @pytest.mark.parametrize(
         ("make", "part"),
         [
-            (lambda: Schema.from_bounds(0, 1), "give n_columns"),
+            (lambda: Schema.from_bounds(0, 1), "one bound per column"),
             (lambda: Schema.from_bounds([0, 0], [1, 1, 1]), "low 2, high 3"),
             (lambda: Schema.from_bounds(0, [1, 1], n_columns=3), "high 2, n_columns 3"),
             (lambda: Schema.from_bounds(0, 1, names=["a"], n_columns=2), "names 1, n_columns 2"),

@@ -161,7 +161,10 @@ class Schema:
         if n_columns is not None:
             lengths["n_columns"] = n_columns
         if not lengths:
-            raise SchemaError("Scalar bounds do not tell the number of columns; give n_columns.")
+            raise SchemaError(
+                "Scalar bounds do not tell the number of columns; say it too, or give one bound "
+                "per column."
+            )
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{what} {length}" for what, length in lengths.items())
             raise SchemaError(f"The bounds disagree on the number of columns ({said}); align them.")
