@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust.budget import Number
 from privclust.categorical.estimator import learn_metric
+from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.plane import principal_plane
 from privclust.categorical.published import Options
 from privclust.categorical.transformer import CategoricalTransformer
-from privclust.data.table_door import Embedding, TableRows
+from privclust.data.table_door import Embedding
 from privclust.kmeans.subcluster import subcluster
 from privclust.privacy.ledger import Ledger
 from privclust.privacy.meter import Meter
@@ -22,7 +23,7 @@ from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.release.categorical import release_arrays
 from privclust.schema import Schema
-from privclust.unit import Unit, unit_from
+from privclust.unit import Unit
 
 __all__ = ["PrivateCategoricalKMeans"]
 
@@ -46,8 +47,9 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
         The privacy loss allowed for metric and clusters together.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
-    schema : Schema or None
-        The categories or bins of every column, from public knowledge.
+    schema : Schema, Categories, Bins or None
+        The categories or bins of every column, from public knowledge; one Categories or Bins is
+        the short form where the same holds for every column.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
     method : {"auto", "pairs", "tree"}, default="auto"
@@ -89,7 +91,7 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
-        schema: Schema | None = None,
+        schema: Declared | None = None,
         metric_share: Number = 0.5,
         method: str = "auto",
         context_rule: str = "max-relevance",
@@ -121,11 +123,11 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
             The private rows.
         y : ignored
         """
-        schema = self._declared()
-        options, budget, (seed, rng) = self._options(schema), self._budget(), self._seeds()
+        budget, (seed, rng) = self._budget(), self._seeds()
         for_metric = budget.whole.take(self.metric_share)
         for_clusters = budget.remainder(for_metric)
-        with TableRows(X, schema, unit=unit_from(self.unit)) as rows:
+        with self._open(X) as rows:
+            options = self._options(rows.schema)
             self._warn_of_leaks()
             receipt = self._reserve(budget, rows.unit)
             meter = Meter(budget)
@@ -137,7 +139,7 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
             points = rows.private_points(embedding, radius, meter)
             found = subcluster(points, for_clusters, int(self.n_clusters), rng)
         self._remember_columns(rows.names, rows.n_columns)
-        self.schema_, self.metric_ = schema, metric
+        self.schema_, self.metric_ = rows.schema, metric
         self.contexts_ = {name: part.context for name, part in metric.attributes.items()}
         self.cell_error_ = learned.cell_error
         self.cluster_centers_ = points.domain.to_data_units(found.centres)
@@ -152,7 +154,8 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest released centre of each row."""
-        rows = Embedding(self.value_points_).rows(self._codes(X))
+        codes = self._codes(X)
+        rows = Embedding(self.value_points_).rows(codes)
         centres = self.cluster_centers_
         gaps = (centres**2).sum(axis=1) / 2 - rows @ centres.T
         return np.asarray(gaps.argmin(axis=1), np.int32)

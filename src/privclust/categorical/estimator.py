@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust.budget import Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.pairs import pairs, tree
 from privclust.categorical.published import (
     Learned,
@@ -21,14 +22,13 @@ from privclust.categorical.published import (
 )
 from privclust.categorical.transformer import CategoricalTransformer
 from privclust.data.table import PrivateTable, check_subsets
-from privclust.data.table_door import TableRows
 from privclust.privacy.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.release.categorical import release_arrays
 from privclust.schema import Schema
-from privclust.unit import Unit, unit_from
+from privclust.unit import Unit
 
 __all__ = ["PrivateDilca", "learn_metric"]
 
@@ -81,8 +81,9 @@ class PrivateDilca(CategoricalTransformer):
         The privacy loss allowed for the whole metric. Smaller is more private, less accurate.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
-    schema : Schema or None
-        The categories or bins of every column, from public knowledge.
+    schema : Schema, Categories, Bins or None
+        The categories or bins of every column, from public knowledge; one Categories or Bins is
+        the short form where the same holds for every column.
     method : str, default="auto"
         ``"pairs"`` measures every pair of attributes once; ``"tree"`` only the pairs of a
         privately grown tree; ``"auto"`` is ``"tree"`` with pure ε and ``"pairs"`` with δ.
@@ -137,7 +138,7 @@ class PrivateDilca(CategoricalTransformer):
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
-        schema: Schema | None = None,
+        schema: Declared | None = None,
         method: Method = "auto",
         context_rule: str = "max-relevance",
         context_size: int = 3,
@@ -172,9 +173,9 @@ class PrivateDilca(CategoricalTransformer):
             The private rows.
         y : ignored
         """
-        schema = self._declared()
-        options, budget, (seed, _) = self._options(schema), self._budget(), self._seeds()
-        with TableRows(X, schema, unit=unit_from(self.unit)) as rows:
+        budget, (seed, _) = self._budget(), self._seeds()
+        with self._open(X) as rows:
+            options = self._options(rows.schema)
             self._warn_of_leaks()
             receipt = self._reserve(budget, rows.unit)
             meter = Meter(budget)
@@ -183,7 +184,7 @@ class PrivateDilca(CategoricalTransformer):
                 view, budget.whole, self.method, options, tuple(self.ordinal)
             )
         self._remember_columns(rows.names, rows.n_columns)
-        self.schema_, self.metric_ = schema, metric
+        self.schema_, self.metric_ = rows.schema, metric
         self.contexts_ = {name: part.context for name, part in metric.attributes.items()}
         self.cell_error_ = learned.cell_error
         self.privacy_ = PrivacyStatement.from_meter(

@@ -16,15 +16,15 @@ from privclust.data.categories import CategoryCoder, Codes, schema_of_dtypes
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain, Floats
 from privclust.data.points import PrivatePoints
-from privclust.data.sources import Block, RowSource, open_rows
+from privclust.data.sources import Block, DataError, RowSource, open_rows
 from privclust.data.table import PrivateTable
 from privclust.data.table_answers import check_cells
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
-from privclust.schema import Kind, Schema
+from privclust.schema import Fact, Kind, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow, Unit
 
-__all__ = ["Embedding", "TableRows", "schema_of_dtypes"]
+__all__ = ["Embedding", "TableRows", "schema_for", "schema_of_dtypes"]
 
 
 class Embedding:
@@ -63,21 +63,21 @@ class TableRows:
     Parameters
     ----------
     data : anything that :func:`privclust.data.sources.open_rows` reads
-    schema : Schema
-        The declared categories.
+    schema : Schema, fact, or sequence of facts
+        The declared categories: of named columns, of every column alike, or column by column.
     unit : Unit or None
         The privacy unit.
-    ignore : sequence of str
-        Columns of the data that are not read.
+    ignore : sequence of str or None
+        Columns of the data that need not be declared and are not read; ``None`` allows any.
     """
 
     def __init__(
         self,
         data: Any,
-        schema: Schema,
+        schema: Schema | Fact | Sequence[Fact],
         *,
         unit: Unit | None = None,
-        ignore: Sequence[str] = (),
+        ignore: Sequence[str] | None = (),
     ) -> None:
         self.unit: Unit = AddRemoveRow() if unit is None else unit
         if not isinstance(self.unit, (AddRemoveRow, ReplaceRow, Person)):
@@ -85,11 +85,16 @@ class TableRows:
                 f"The unit {self.unit.name!r} is none of a table of rows; use "
                 '"add-remove-row", "replace-row" or Person(id_column, max_rows).'
             )
-        self.schema = schema
-        self.coder = CategoryCoder(schema)
-        check_cells(self.coder)
+        names = schema.names if isinstance(schema, Schema) else None
         id_column = self.unit.id_column if isinstance(self.unit, Person) else None
-        self._source = open_rows(data, schema.names, id_column=id_column, ignore=ignore)
+        self._source = open_rows(data, names, id_column=id_column, ignore=ignore)
+        try:
+            self.schema = schema_for(schema, self._source.selection.names)
+            self.coder = CategoryCoder(self.schema)
+            check_cells(self.coder)
+        except ValueError:
+            self._source.close()
+            raise
         self._bounded = bounded(self._source, self.unit)
         self._noise: NoiseSource | None = None
 
@@ -126,12 +131,32 @@ class TableRows:
         """Return the codes of all rows."""
         return np.concatenate([self.coder.codes(block) for block in self._source.blocks()])
 
+    def label_parts(self, embedding: Embedding, centres: Floats) -> Iterator[NDArray[np.intp]]:
+        """Yield the nearest centre of each row in a public embedding, while the rows are read."""
+        halves = (centres**2).sum(axis=1) / 2
+        for block in self._source.blocks():
+            points = embedding.rows(self.coder.codes(block))
+            yield (halves - points @ centres.T).argmin(axis=1)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bounded.close()
         self._source.close()
+
+
+def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:
+    """Return the schema of columns that are declared all alike, or one by one in their order."""
+    if isinstance(declared, Schema):
+        return declared
+    facts = list(declared) if isinstance(declared, Sequence) else [declared] * len(names)
+    if len(facts) != len(names):
+        raise DataError(
+            f"The data have {len(names)} columns but the schema declares {len(facts)}; "
+            "give the declared columns in order."
+        )
+    return Schema(zip(names, facts, strict=True))
 
 
 class _EmbeddedBlock(Block):

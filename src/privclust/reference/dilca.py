@@ -14,29 +14,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 
 from privclust.categorical.context import Context, association, choose_context
 from privclust.categorical.estimate import Estimate, plain_estimate
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust.categorical.metric_mixin import Declared, MetricMixin, check_width
 from privclust.data.kernels.table import EntropyScale, PairLayout, pair_counts, subset_sums
-from privclust.data.sources import DataError, open_rows
-from privclust.data.sources.convert import decoded
+from privclust.data.sources import open_rows
+from privclust.data.sources.convert import as_kind, decoded
 from privclust.data.table import NoisyTables
 from privclust.data.table_door import TableRows
-from privclust.schema import Categories, Fact, Schema
+from privclust.schema import Categories, Fact
 
 __all__ = ["Dilca"]
 
-Floats = NDArray[np.float64]
 Rule = Literal["mean-su", "relevant-non-redundant", "max-relevance", "max-dependency"]
 
 _RULES = ("mean-su", "relevant-non-redundant", "max-relevance", "max-dependency")
 
 
-class Dilca(TransformerMixin, BaseEstimator):
+class Dilca(MetricMixin, BaseEstimator):
     """Distances between the values of categorical attributes. NOT PRIVATE.
 
     Parameters
@@ -52,8 +50,8 @@ class Dilca(TransformerMixin, BaseEstimator):
         The factor on the mean in ``"mean-su"``.
     ordinal : sequence of str, default=()
         Attributes whose order counts.
-    schema : Schema or None
-        The categories; read from the rows if not given.
+    schema : Schema, Categories, Bins or None
+        The categories, or those that all columns share; read from the rows if not given.
 
     Attributes
     ----------
@@ -72,7 +70,7 @@ class Dilca(TransformerMixin, BaseEstimator):
         context_size: int = 3,
         sigma: float = 1.0,
         ordinal: Sequence[str] = (),
-        schema: Schema | None = None,
+        schema: Declared | None = None,
     ) -> None:
         self.rule = rule
         self.context_size = context_size
@@ -84,8 +82,9 @@ class Dilca(TransformerMixin, BaseEstimator):
         """Learn the metric from the rows of ``X``, exactly."""
         if self.rule not in _RULES:
             raise ValueError(f"rule must be one of {_RULES}, got {self.rule!r}.")
-        self.schema_ = schema_of_rows(X) if self.schema is None else self.schema
-        with TableRows(X, self.schema_) as rows:
+        declared = facts_of_rows(X) if self.schema is None else self.schema
+        with TableRows(X, declared) as rows:
+            check_width(rows.schema)
             codes, coder = rows.codes(), rows.coder
         layout = PairLayout.all_pairs(coder.sizes)
         estimate = plain_estimate(
@@ -104,24 +103,16 @@ class Dilca(TransformerMixin, BaseEstimator):
             )
         self.metric_ = CategoricalMetric(coder.names, parts)
         self.contexts_ = {name: part.context for name, part in parts.items()}
-        self.n_features_in_ = len(coder.names)
+        self.schema_ = rows.schema
+        self._remember_columns(rows)
         return self
 
-    def transform(self, X: Any) -> Floats:
-        """Return Euclidean coordinates of rows."""
-        check_is_fitted(self)
-        with TableRows(X, self.schema_) as rows:
-            return self.metric_.embed(rows.codes())
-
-    def pairwise_distances(self, X: Any, Y: Any = None) -> Floats:
-        """Return the distances between the rows of ``X`` and those of ``Y``, or of ``X``."""
-        left = self.transform(X)
-        return np.asarray(cdist(left, left if Y is None else self.transform(Y)))
-
-    def distance_matrix(self, attribute: str) -> Floats:
-        """Return the distances between the values of one attribute."""
-        check_is_fitted(self)
-        return self.metric_[attribute].distances()
+    def _remember_columns(self, rows: TableRows) -> None:
+        self.n_features_in_ = rows.n_columns
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{super().__repr__(N_CHAR_MAX)}  # NOT PRIVATE"
@@ -152,20 +143,20 @@ def _best_sets(codes: NDArray[Any], estimate: Estimate, size: int) -> list[Conte
     ]
 
 
-def schema_of_rows(X: Any) -> Schema:
-    """Return a schema that lists the values that occur. NOT PRIVATE."""
+def facts_of_rows(X: Any) -> list[Fact]:
+    """Return the values that occur in each column. NOT PRIVATE."""
     found: dict[str, list[pa.Array]] = {}
     with open_rows(X) as source:
         for block in source.blocks():
             for name in block.names:
                 found.setdefault(name, []).append(decoded(block.column(name)).unique())
-    return Schema({name: _listed(name, parts) for name, parts in found.items()})
+    return [_listed(name, parts) for name, parts in found.items()]
 
 
 def _listed(name: str, parts: list[pa.Array]) -> Fact:
     values = pc.unique(pa.concat_arrays([part.cast(parts[0].type) for part in parts]))
-    if pt.is_floating(values.type):
-        raise DataError(f"Column {name!r} holds fractions; cut it into Bins in a schema.")
+    if pt.is_floating(values.type):  # as pandas stores integers when one of them is missing
+        values = as_kind(values, name, "integer")
     listed = sorted(value for value in values.to_pylist() if value is not None)
     missing: Literal["category", "error"] = "category" if values.null_count else "error"
     return Categories(listed or ["(none)"], missing=missing)
