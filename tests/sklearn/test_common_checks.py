@@ -12,9 +12,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privclust
 import privclust.reference
-from privclust import PrivateKMeans, SubclusterKMeans
+from privclust import (
+    Bins,
+    PrivateCategoricalKMeans,
+    PrivateDilca,
+    PrivateKMeans,
+    SubclusterKMeans,
+)
 from privclust.base import PrivateEstimator
-from privclust.reference import KMeansGuarantee, NotPrivateWarning, SubclusterGuarantee
+from privclust.reference import Dilca, KMeansGuarantee, NotPrivateWarning, SubclusterGuarantee
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
@@ -23,7 +29,13 @@ pytestmark = [
 
 SEEDED = {"epsilon": 1e6, "random_state": 0}
 POINTS = {"bounds": (-1e3, 1e3), **SEEDED}
+CODES = Bins([0, 1, 2, 3, 5, 8, 13], missing="category")
+DILCA = ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
 ESTIMATORS = [
+    *(PrivateDilca(method=method, schema=CODES, **SEEDED) for method in DILCA),
+    PrivateCategoricalKMeans(3, schema=CODES, **SEEDED),
+    Dilca(schema=CODES),
+    Dilca("max-dependency", schema=CODES),
     PrivateKMeans(3, method="subcluster", **POINTS),
     PrivateKMeans(3, method="lloyd", **POINTS),
     SubclusterKMeans(3, **POINTS),
