@@ -37,9 +37,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Zones = tuple[Floats, Floats]  # middles and radii
 
-# Half of the claimed ε for the exponential mechanism, in equal parts for all iterations, and half
-# for the final Laplace noise; the papers name two budgets and do not say how they add up.
-_FOR_STEPS = 0.5
+_STILL = 1e-8  # a smaller step than this ends the iteration
 _SAMPLED_POINTS = 64
 _INNER_ITERATIONS = 10
 
@@ -56,6 +54,7 @@ class _Published(ClusterMixin, BaseEstimator):
         n_clusters: int,
         epsilon: float,
         n_iter: int,
+        noise_share: float,
         laplace_scale: Literal["range", "unit"],
         bounds: tuple[Any, Any] | None,
         random_state: Any,
@@ -63,6 +62,7 @@ class _Published(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.n_iter = n_iter
+        self.noise_share = noise_share
         self.laplace_scale = laplace_scale
         self.bounds = bounds
         self.random_state = random_state
@@ -93,7 +93,7 @@ class _Published(ClusterMixin, BaseEstimator):
             zones = _zones(rows, labels, centres)
             published.append(zones)
             before, centres = centres, self._moved(rows, labels, centres, zones, rng)
-            if np.allclose(before, centres):
+            if abs(centres - before).max() < _STILL:
                 break
         self.zone_middles_, self.zone_radii_ = map(np.array, zip(*published, strict=True))
         self.cluster_centers_ = centres + self._final_noise(rows, centres, rng)
@@ -120,13 +120,13 @@ class _Published(ClusterMixin, BaseEstimator):
         self, points: Floats, mean: Floats, radius: float, rng: np.random.Generator
     ) -> Floats:
         """Draw a point by the exponential mechanism; the nearer to ``mean``, the likelier."""
-        epsilon = self.epsilon * _FOR_STEPS / self.n_iter
+        epsilon = self.epsilon * (1 - self.noise_share) / self.n_iter
         scores = -np.linalg.norm(points - mean, axis=1) * epsilon / (2 * radius)
-        chances = np.exp(scores - scores.max())
-        return np.asarray(points[rng.choice(len(points), p=chances / chances.sum())])
+        # The largest score after Gumbel noise is a draw of the exponential mechanism.
+        return np.asarray(points[np.argmax(scores + rng.gumbel(size=len(points)))])
 
     def _final_noise(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
-        noise = rng.laplace(size=centres.shape) / (self.epsilon * (1 - _FOR_STEPS))
+        noise = rng.laplace(size=centres.shape) / (self.epsilon * self.noise_share)
         if self.laplace_scale == "unit":
             return noise
         low, high = self.bounds or (rows.min(axis=0), rows.max(axis=0))
@@ -151,6 +151,9 @@ class KMeansGuarantee(_Published):
         The largest number of iterations; the papers do not give one.
     radius_share : float, default=0.5
         The radius of the sampling zone, as a share of that of the convergent zone.
+    noise_share : float, default=0.5
+        The share of ε for the final noise; the draws have the rest, in equal parts. The papers name
+        two budgets and do not say how they add up.
     laplace_scale : {"range", "unit"}, default="range"
         The scale of the final noise at ε = 1: the range of a column over the size of the cluster,
         or one.
@@ -181,11 +184,14 @@ class KMeansGuarantee(_Published):
         epsilon: float = 1.0,
         n_iter: int = 20,
         radius_share: float = 0.5,
+        noise_share: float = 0.5,
         laplace_scale: Literal["range", "unit"] = "range",
         bounds: tuple[Any, Any] | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(n_clusters, epsilon, n_iter, laplace_scale, bounds, random_state)
+        super().__init__(
+            n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state
+        )
         self.radius_share = radius_share
 
     def _sampled(
@@ -220,6 +226,9 @@ class SubclusterGuarantee(_Published):
         The largest number of iterations; the paper does not give one.
     empty_zone : {"keep", "mean"}, default="keep"
         Where the centre goes if no row lies inside the zone; the paper does not say.
+    noise_share : float, default=0.5
+        The share of ε for the final noise; the draws have the rest, in equal parts. The papers name
+        two budgets and do not say how they add up.
     laplace_scale : {"range", "unit"}, default="range"
         The scale of the final noise at ε = 1: the range of a column over the size of the cluster,
         or one.
@@ -251,11 +260,14 @@ class SubclusterGuarantee(_Published):
         epsilon: float = 1.0,
         n_iter: int = 20,
         empty_zone: Literal["keep", "mean"] = "keep",
+        noise_share: float = 0.5,
         laplace_scale: Literal["range", "unit"] = "range",
         bounds: tuple[Any, Any] | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(n_clusters, epsilon, n_iter, laplace_scale, bounds, random_state)
+        super().__init__(
+            n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state
+        )
         self.internal_k = internal_k
         self.empty_zone = empty_zone
 
