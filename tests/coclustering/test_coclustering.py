@@ -245,5 +245,14 @@ def test_fast_tau_finds_planted_blocks_and_drops_empty_clusters():
 
 
 def test_fast_tau_refuses_what_is_no_count():
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="Negative values"):
         TauCoclustering(2, 2).fit([[1, -1]])
+
+
+def test_the_blocks_of_fast_tau_are_biclusters_in_scikit_learns_sense():
+    model = TauCoclustering(3, 3, random_state=0).fit(MADE.counts)
+    blocks = [
+        MADE.counts[model.get_indices(number)[0]][:, model.get_indices(number)[1]].sum()
+        for number in range(model.block_totals_.size)
+    ]
+    assert blocks == model.block_totals_.ravel().tolist()

@@ -87,6 +87,8 @@ def test_entries_are_capped_and_rounded_as_declared():
         (np.zeros((3, 0)), "no columns"),
         ([[2.0**40, 1.0]], "above"),
         (np.array([[1j]]), "real numbers"),
+        ([[1, 2], [3]], "differ in length"),
+        (np.ma.masked_greater([[1, 9]], 5), "missing or infinite"),
         (sparse.coo_array(([3, -1], ([0, 0], [0, 0])), shape=(1, 1)), "negative"),
         ("there-is-no-such-file.npz", "no file"),
         ("there-is-no-such-file.mtx", "no file"),
@@ -97,6 +99,13 @@ def test_bad_input_is_answered_by_one_sentence(data, part):
     with pytest.raises(DataError, match=part) as caught:
         counts_of(data)
     assert str(caught.value).count(". ") == 0
+
+
+def test_a_matrix_must_have_the_columns_that_were_declared():
+    with pytest.raises(DataError, match="3 were declared"):
+        counts_of(np.ones((2, 2)), shape=(2, 3))
+    with pytest.raises(DataError, match="Reshape"):
+        counts_of(np.ones(4), shape=(2, 2))
 
 
 @pytest.mark.parametrize("row", [-1, 5, 0.5, np.nan])

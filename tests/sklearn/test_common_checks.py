@@ -14,21 +14,35 @@ import privclust
 import privclust.reference
 from privclust import (
     Bins,
+    OneEntry,
     PrivateCategoricalKMeans,
+    PrivateCoclustering,
     PrivateDilca,
     PrivateKMeans,
+    PrivateSourceTargetMedoids,
+    PrivateTauCoclustering,
     SubclusterKMeans,
 )
 from privclust.base import PrivateEstimator
-from privclust.reference import Dilca, KMeansGuarantee, NotPrivateWarning, SubclusterGuarantee
+from privclust.reference import (
+    Dilca,
+    KMeansGuarantee,
+    NotPrivateWarning,
+    SourceTargetMedoids,
+    SubclusterGuarantee,
+    TauCoclustering,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
     pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.transfer.SourceWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.coclustering.NoStructureWarning"),
 ]
 
 SEEDED = {"epsilon": 1e6, "random_state": 0}
 POINTS = {"bounds": (-1e3, 1e3), **SEEDED}
+FRACTIONS = OneEntry(cap=2**10, step=2**-10)
 CODES = Bins([0, 1, 2, 3, 5, 8, 13], missing="category")
 DILCA = ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
 ESTIMATORS = [
@@ -39,6 +53,11 @@ ESTIMATORS = [
     PrivateKMeans(3, method="subcluster", **POINTS),
     PrivateKMeans(3, method="lloyd", **POINTS),
     SubclusterKMeans(3, **POINTS),
+    PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
+    PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
+    TauCoclustering(3, 2, random_state=0),
+    *(PrivateSourceTargetMedoids(3, method=way, **SEEDED) for way in ("rings", "nna", "nas")),
+    SourceTargetMedoids(3),
 ]
 with pytest.warns(NotPrivateWarning):
     ESTIMATORS += [KMeansGuarantee(3, **SEEDED), SubclusterGuarantee(3, **SEEDED)]
@@ -50,7 +69,10 @@ NO_LABELS = (
 
 
 def not_for(estimator):
-    return {"check_clustering": NO_LABELS} if isinstance(estimator, PrivateEstimator) else {}
+    # The targets of a source-target fit are public, and so are their labels.
+    rows_are_public = isinstance(estimator, PrivateSourceTargetMedoids)
+    hides_rows = isinstance(estimator, PrivateEstimator) and not rows_are_public
+    return {"check_clustering": NO_LABELS} if hides_rows else {}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=not_for)

@@ -18,6 +18,7 @@ from scipy.io import mmread
 
 from privclust.data.matrix import PrivateMatrix, PrivateProfiles
 from privclust.data.sources import DataError, open_rows
+from privclust.data.sources.base import MixedTypesError, one_sentence
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import MatrixUnit, OneCount, OneEntry, OneRow
@@ -59,7 +60,13 @@ class CountMatrix:
 
     @cached_property
     def _counts(self) -> Any:
-        return _as_counts(self._read(), self.unit)
+        counts = _as_counts(self._read(), self.unit)
+        if self._shape is not None and counts.shape[1] != self._shape[1]:
+            raise DataError(
+                f"The matrix has {counts.shape[1]} columns where {self._shape[1]} were declared; "
+                "correct the shape."
+            )
+        return counts
 
     @property
     def n_columns(self) -> int:
@@ -110,6 +117,7 @@ class CountMatrix:
             return self._read_triples()
         if self._shape is not None and not isinstance(self._data, np.ndarray):
             return self._read_triples()
+        _check_two_dimensions(self._data)
         return _dense_array(self._data)
 
     def _read_triples(self) -> Any:
@@ -153,20 +161,27 @@ def _checked_shape(shape: Any) -> Shape | None:
 
 
 def _check_two_dimensions(data: Any) -> None:
-    if not sparse.issparse(data) and np.ndim(data) != 2:
+    # scikit-learn's words, here and below, where it has some.
+    with one_sentence("The rows differ in length; give every row the same columns.", ValueError):
+        dimensions = np.ndim(data)
+    if dimensions != 2:
         raise DataError(
-            "A matrix of counts has rows and columns; give a two-dimensional array, a sparse "
-            "matrix, or triples with shape=(rows, columns)."
+            "Reshape your data: a matrix of counts has rows and columns; give a two-dimensional "
+            "array, a sparse matrix, or triples with shape=(rows, columns)."
         )
 
 
 def _dense_array(data: Any) -> Any:
-    try:
-        dense = np.asarray(data)
-        if dense.dtype.kind == "O":
+    # What lies under a mask is missing, and is refused as such.
+    masked = isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf"
+    dense = np.ma.filled(data.astype(np.float64), np.nan) if masked else np.asarray(data)
+    if dense.dtype.kind == "O":
+        message = (
+            "The matrix holds something else than numbers, but every argument must be a number or "
+            "a string that reads as a number; give counts."
+        )
+        with one_sentence(message, TypeError, ValueError, error=MixedTypesError):
             dense = dense.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError("The matrix holds something else than numbers; give counts.") from None
     return dense
 
 
@@ -198,7 +213,10 @@ def _read_market(path: Path) -> Any:
 def _as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     """Return the matrix in compressed rows of int64, equal places added up and then capped."""
     if matrix.dtype.kind not in "biuf":
-        raise DataError("The matrix holds something else than real numbers; give counts.")
+        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
+        raise DataError(
+            f"The matrix holds something else than real numbers{complex_}; give counts."
+        )
     # Wide numbers first: equal places are added up, and a sum of small integers could overflow.
     wide = np.int64 if matrix.dtype.kind in "bi" or matrix.dtype.itemsize < 8 else np.float64
     wide = np.float64 if matrix.dtype.kind == "f" else wide
@@ -223,7 +241,10 @@ def _as_counts(matrix: Any, unit: MatrixUnit) -> Any:
 
 def _check_shape(shape: Shape, unit: MatrixUnit) -> None:
     if shape[1] == 0:
-        raise DataError("The matrix has no columns; give at least one.")
+        raise DataError(
+            "The matrix has no columns, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
+            "required; give at least one."
+        )
     if shape[0] == 0 and not isinstance(unit, OneRow):
         raise DataError("The matrix has no rows; give at least one.")
 
@@ -232,7 +253,7 @@ def _check_values(values: NDArray[Any], *, whole: bool) -> None:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise DataError("The matrix has missing or infinite entries; replace them by counts.")
     if values.min(initial=0) < 0:
-        raise DataError("The matrix has negative entries; counts are zero or more.")
+        raise DataError("Negative values in data are no counts; replace negative entries.")
     if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
         raise DataError(
             "The matrix has fractional entries; give whole counts, or declare "

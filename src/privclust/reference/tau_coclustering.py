@@ -11,7 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust.coclustering.association import tau, tau_weights
 
@@ -21,7 +23,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
-class TauCoclustering(ClusterMixin, BaseEstimator):
+class TauCoclustering(BiclusterMixin, BaseEstimator):
     """Fast-τCC: co-clustering WITHOUT ANY PRIVACY.
 
     Parameters
@@ -47,6 +49,8 @@ class TauCoclustering(ClusterMixin, BaseEstimator):
         other before and after the move.
     tau_ : float
         τ of the rows given the columns.
+    n_iter_ : int
+        The rounds that were run.
     """
 
     def __init__(
@@ -66,15 +70,18 @@ class TauCoclustering(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Co-cluster the matrix ``X`` of non-negative numbers; nothing is protected."""
-        counts = _checked(X)
+        counts = sparse.csr_array(
+            validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
+        )
         rng = np.random.default_rng(self.random_state)
         rows: Labels = rng.permutation(np.arange(counts.shape[0]) % self.n_row_clusters)
         columns: Labels = rng.permutation(np.arange(counts.shape[1]) % self.n_column_clusters)
         self.tau_history_: list[tuple[str, float, float]] = []
-        for _ in range(self.max_iter):
+        for round_number in range(1, self.max_iter + 1):
             before = rows, columns
             rows = self._moved(_sums(counts, columns), rows, "rows")
             columns = self._moved(_sums(counts.T.tocsr(), rows), columns, "columns")
+            self.n_iter_ = round_number
             if all(map(np.array_equal, before, (rows, columns))):
                 break
         self.row_labels_, self.column_labels_ = rows, columns
@@ -82,10 +89,28 @@ class TauCoclustering(ClusterMixin, BaseEstimator):
         self.tau_ = tau(self.block_totals_)
         return self
 
+    # scikit-learn's biclusters are the blocks, row cluster by row cluster.
     @property
-    def labels_(self) -> Labels:
-        """The row clusters, by the name that scikit-learn gives them."""
-        return self.row_labels_
+    def rows_(self) -> NDArray[np.bool_]:
+        """Which rows each block has, of shape (n_blocks, n_rows)."""
+        check_is_fitted(self)
+        n_row_clusters, n_column_clusters = self.block_totals_.shape
+        members = self.row_labels_ == np.arange(n_row_clusters)[:, None]
+        return np.repeat(members, n_column_clusters, axis=0)
+
+    @property
+    def columns_(self) -> NDArray[np.bool_]:
+        """Which columns each block has, of shape (n_blocks, n_columns)."""
+        check_is_fitted(self)
+        n_row_clusters, n_column_clusters = self.block_totals_.shape
+        members = self.column_labels_ == np.arange(n_column_clusters)[:, None]
+        return np.tile(members, (n_row_clusters, 1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
 
     def _moved(self, sums: Floats, labels: Labels, side: str) -> Labels:
         """Move members to where they raise τ most (supplement, Algorithm 1)."""
@@ -100,13 +125,6 @@ class TauCoclustering(ClusterMixin, BaseEstimator):
             if settled:
                 break
         return labels
-
-
-def _checked(X: Any) -> Any:
-    counts = sparse.csr_array(X).astype(np.float64)
-    if not np.isfinite(counts.data).all() or counts.data.min(initial=0) < 0:
-        raise ValueError("The matrix has negative, missing or infinite entries; give counts.")
-    return counts
 
 
 def _sums(counts: Any, groups: Labels) -> Floats:
