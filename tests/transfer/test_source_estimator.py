@@ -58,18 +58,64 @@ def test_nothing_released_depends_on_the_source_but_through_noisy_answers(method
     )
 
 
-def test_rings_ask_two_questions_and_the_others_one():
-    asked = {}
-    for method in METHODS:
+QUERIES = {
+    "rings": ["distances to the targets", "cells of all shells"],
+    "nna": ["cells of the coreset: counts", "cells of the coreset: sums"],
+    "nas": ["number of sources", "averages of nearest sources"],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_else_is_asked_than_what_is_written_here(method):
+    """With any source, or none: the list does not depend on it."""
+    for source in (sources(), sources(3), None):
         model = PrivateSourceTargetMedoids(3, method=method, random_state=0)
-        quiet_fit(model, towns(), source=sources())
-        asked[method] = {charge.query.partition(":")[0] for charge in model.privacy_.queries}
+        quiet_fit(model, towns(), source=source)
+        assert [charge.query for charge in model.privacy_.queries] == QUERIES[method]
         assert model.privacy_.spent.pure == 1
-    assert {method: len(names) for method, names in asked.items()} == {
-        "rings": 2,
-        "nna": 1,
-        "nas": 1,
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_source_is_charged_for_and_gives_the_centres_of_the_targets_alone(method):
+    targets = towns()
+    for unit in ("add-remove-row", Person("who", 2)):
+        model = PrivateSourceTargetMedoids(4, epsilon=5, method=method, unit=unit, random_state=0)
+        quiet_fit(model, targets)
+        assert model.privacy_.spent.pure == 5
+        alone = SourceTargetMedoids(4).fit(targets)
+        assert sorted(model.medoid_indices_) == sorted(alone.medoid_indices_)
+        assert "targets alone" in model.warnings_[0]
+        assert "No source was given" in model.warnings_[-1]
+        np.testing.assert_array_equal(model.labels_, model.predict(targets))
+
+
+def test_points_are_labelled_and_measured_in_the_units_of_the_metric():
+    table = cdist(towns(), towns())
+    kinds = {
+        "euclidean": towns(),
+        "manhattan": towns(),
+        "cosine": towns() + 1,
+        "precomputed": table,
     }
+    for metric, targets in kinds.items():
+        model = quiet_fit(PrivateSourceTargetMedoids(3, metric=metric, random_state=0), targets)
+        norm = {"manhattan": "cityblock", "precomputed": "euclidean"}.get(metric, metric)
+        places = towns() if metric == "precomputed" else targets
+        expected = cdist(places, places[model.medoid_indices_], norm)
+        np.testing.assert_allclose(model.transform(targets), expected, atol=1e-12)
+        np.testing.assert_array_equal(model.labels_, expected.argmin(axis=1))
+    globe = PrivateSourceTargetMedoids(1, metric="haversine", random_state=0)
+    quiet_fit(globe, [[0.0, 0.0], [0.0, 90.0]], forced=[0])
+    assert globe.transform([[90.0, 0.0]])[0, 0] == pytest.approx(6371.0088 * np.pi / 2)
+
+
+def test_distances_to_separate_candidates_are_what_labels_precomputed_points():
+    between = cdist(towns(6), towns(6))
+    candidates = cdist([[0.0, 0.0], [1.0, 1.0]], towns(6))
+    model = PrivateSourceTargetMedoids(2, metric="precomputed", random_state=0)
+    quiet_fit(model, between, candidates=candidates)
+    np.testing.assert_array_equal(model.labels_, candidates[model.medoid_indices_].argmin(axis=0))
+    np.testing.assert_array_equal(model.predict(candidates.T), model.labels_)
 
 
 @pytest.mark.parametrize("method", ["rings", "nna"])
@@ -109,7 +155,7 @@ def test_no_exact_statement_about_the_source_is_kept():
     model = quiet_fit(PrivateSourceTargetMedoids(3), towns(), source=sources(777))
     kept = pickle.dumps(vars(model))
     assert sources(777).tobytes()[:64] not in kept
-    assert not any(name in vars(model) for name in ("cost_", "labels_", "source_"))
+    assert not any(name in vars(model) for name in ("cost_", "source_"))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -185,6 +231,19 @@ def test_few_or_no_sources_and_duplicate_or_single_targets_are_served(method):
             quiet_fit(model, targets, source=source)
             assert len(set(model.medoid_indices_)) == 2
             assert np.isfinite(model.cost_estimate_)
+
+
+@pytest.mark.parametrize("unit", ["add-remove-row", "replace-row", Person("who", 2)], ids=str)
+def test_every_form_of_an_empty_source_is_answered_like_any_other(unit, tmp_path):
+    """An error would tell that there is no source, which is a private fact."""
+    columns = ["x", "y", "who"] if isinstance(unit, Person) else ["x", "y"]
+    frame = pd.DataFrame(np.empty((0, len(columns))), columns=columns)
+    frame.to_csv(tmp_path / "header.csv", index=False)
+    frame.to_parquet(tmp_path / "empty.parquet")
+    for source in (tmp_path / "header.csv", tmp_path / "empty.parquet", frame, [], None):
+        model = PrivateSourceTargetMedoids(3, epsilon=5, unit=unit, random_state=1)
+        quiet_fit(model, pd.DataFrame(towns(), columns=["x", "y"]), source=source)
+        assert "targets alone" in model.warnings_[0]
 
 
 def test_sources_outside_the_bounds_are_left_out_and_told():

@@ -12,13 +12,14 @@ before a row is read: nothing is ever scaled by a length that a source row has a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from privclust.budget import Share
@@ -39,6 +40,7 @@ from privclust.data.kernels.targets import (
 )
 from privclust.data.points import Noisy
 from privclust.data.sources import Block, RowSource, open_rows
+from privclust.data.sources.base import NoRowsError
 from privclust.privacy.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -85,7 +87,8 @@ class SourceRows:
 
     Parameters
     ----------
-    data : anything that :func:`privclust.data.sources.open_rows` reads
+    data : anything that :func:`privclust.data.sources.open_rows` reads, or None
+        ``None`` or an empty list stands for a source without rows.
     schema : Schema
         Declared bounds of every column, from public knowledge.
     unit : Unit
@@ -94,7 +97,9 @@ class SourceRows:
 
     def __init__(self, data: Any, schema: Schema, unit: Unit) -> None:
         id_column = unit.id_column if isinstance(unit, Person) else None
-        self._source = open_rows(data, schema.names, id_column=id_column)
+        empty = data is None or (isinstance(data, list | tuple) and not data)
+        rows = _no_rows(schema.names, id_column) if empty else data
+        self._source = open_rows(rows, schema.names, id_column=id_column)
         self.unit = unit
         self.domain = Domain.from_schema(schema)
 
@@ -111,6 +116,11 @@ class SourceRows:
 
     def __exit__(self, *_: object) -> None:
         self._source.close()
+
+
+def _no_rows(names: Sequence[str], id_column: str | None) -> pa.Table:
+    columns = names if id_column is None else (*names, id_column)
+    return pa.table({name: pa.array([], pa.float64()) for name in columns})
 
 
 class PrivateSources:
@@ -166,6 +176,18 @@ class PrivateSources:
             return ring_counts(self.space, rings, clipped, inside)
 
         exact = self._sum(statistic, np.zeros(rings.n_bins, np.int64))
+        return Noisy(noise.draw(exact, self._noise).astype(np.float64), noise.standard_error())
+
+    def size(self, name: str, share: Share) -> Noisy:
+        """Ask for the number of rows, one entry.
+
+        Notes
+        -----
+        *Why this is private.* A row changes the number by one.
+        """
+        noise = self._count_noise(share)
+        self._debit(name, noise, noise.standard_error())
+        exact = self._sum(lambda block: np.array([block.n_rows]), np.zeros(1, np.int64))
         return Noisy(noise.draw(exact, self._noise).astype(np.float64), noise.standard_error())
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
@@ -259,8 +281,11 @@ class PrivateSources:
         return np.clip(rows, self._domain.low, self._domain.high)
 
     def _sum(self, statistic: Callable[[Block], Statistic], none: Statistic) -> Statistic:
-        """Add up a statistic over all rows, of which there may be none at all."""
-        return none if self._source.n_rows == 0 else sum_over_blocks(self._source, statistic)
+        """Add up a statistic over all rows; that there are none at all must not show."""
+        try:
+            return sum_over_blocks(self._source, statistic)
+        except NoRowsError:
+            return none
 
     def _debit(self, name: str, noise: AdditiveNoise, error: float) -> None:
         words = f"{noise.words}, standard error {error:.3g}"

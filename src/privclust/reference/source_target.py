@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from privclust.transfer.distances import distance_table
+from privclust.transfer.shell import ChosenCentres, column_names
 from privclust.transfer.solution import known_source, solve
-from privclust.transfer.targets import PublicTargets, public_table
+from privclust.transfer.targets import PublicTargets
 
 __all__ = ["SourceTargetMedoids"]
 
 
-class SourceTargetMedoids(BaseEstimator):
+class SourceTargetMedoids(ChosenCentres, BaseEstimator):
     """Choose candidates so that targets are near to one of them or of an existing source.
 
     The choice and its cost depend on the source without noise: use it where the source is public.
@@ -43,6 +41,8 @@ class SourceTargetMedoids(BaseEstimator):
         The greedy order; its first k are a choice of k centres.
     order_costs_ : ndarray of shape (n_centers + 1,)
         The cost of its first 0, 1, 2, ...
+    labels_ : ndarray of shape (n_targets,)
+        The number of the nearest new centre of each target.
     cost_ : float
         The weighted mean distance of targets to the nearest centre or source.
 
@@ -87,7 +87,7 @@ class SourceTargetMedoids(BaseEstimator):
         sample_weight : array-like of shape (n_targets,) or None
             How much each target counts.
         candidates : array-like of shape (n_candidates, n_features) or None
-            Where new centres may stand; at targets if not given.
+            Where new centres may stand; at targets that have a weight if not given.
         forbidden, forced : sequence of int
             Numbers of candidates that must not, or must, be chosen.
         """
@@ -100,17 +100,6 @@ class SourceTargetMedoids(BaseEstimator):
             forced=forced,
         )
         found = solve(public, known_source(public, source), public.check_centres(self.n_centers))
-        self.n_features_in_ = public.table.shape[1]
-        self.medoid_indices_, self.order_ = found.chosen, found.order
-        self.centers_ = public.candidates[found.chosen]
-        self.order_costs_, self.cost_ = found.order_costs, found.cost
+        self._keep_choice(column_names(target), public, found)
+        self.cost_ = found.cost
         return self
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the nearest new centre of each point."""
-        check_is_fitted(self)
-        if self.metric == "precomputed":
-            return np.asarray(public_table(X, "X")[:, self.medoid_indices_].argmin(axis=1))
-        centres = PublicTargets.check(self.centers_, metric=self.metric).places
-        points = PublicTargets.check(X, metric=self.metric).places
-        return np.asarray(distance_table(points, centres, self.metric).argmin(axis=1))

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from privclust.data.nearest_targets import EARTH_RADIUS_KM, Metric
 
-__all__ = ["distance_table", "metric_lengths"]
+__all__ = ["distance_table", "exact_distances", "metric_lengths"]
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.float32]
@@ -33,8 +33,14 @@ def distance_table(rows: Floats, columns: Floats, metric: Metric) -> Table:
     """Return the distances of embedded points, rows by columns, a few rows at a time."""
     table = np.empty((len(rows), len(columns)), np.float32)
     height = max(1, _CHUNK // max(1, len(columns)))
-    order = 1 if metric == "manhattan" else 2
     for start in range(0, len(rows), height):
-        piece = cdist(rows[start : start + height], columns, "minkowski", p=order)
-        table[start : start + height] = metric_lengths(piece, metric)
+        piece = slice(start, start + height)
+        table[piece] = exact_distances(rows[piece], columns, metric)
     return table
+
+
+def exact_distances(rows: Floats, columns: Floats, metric: Metric) -> Floats:
+    """Return the distances of embedded points in double precision; each row by itself."""
+    if metric == "manhattan":
+        return np.asarray(cdist(rows, columns, "cityblock"))
+    return metric_lengths(cdist(rows, columns), metric)

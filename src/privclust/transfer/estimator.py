@@ -19,7 +19,7 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.schema import Schema
-from privclust.transfer.distances import distance_table, metric_lengths
+from privclust.transfer.distances import metric_lengths
 from privclust.transfer.nas import nas
 from privclust.transfer.nna import nna
 from privclust.transfer.placement import CoordinateCells, DistanceCells
@@ -27,8 +27,9 @@ from privclust.transfer.publishing import source_target_release
 from privclust.transfer.rehearsal import rehearsed
 from privclust.transfer.rings import rings
 from privclust.transfer.sanitised import PrivateSource, Sanitised
+from privclust.transfer.shell import ChosenCentres, column_names
 from privclust.transfer.solution import Existing, Solution, solve
-from privclust.transfer.targets import PublicTargets, declared_schema, public_table
+from privclust.transfer.targets import PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from
 
 __all__ = ["PrivateSourceTargetMedoids", "SourceWarning"]
@@ -36,13 +37,17 @@ __all__ = ["PrivateSourceTargetMedoids", "SourceWarning"]
 Floats = NDArray[np.float64]
 
 _METHODS = ("rings", "nna", "nas")
+_NO_SOURCE = (
+    "No source was given, so the whole budget was spent on none; pass source=, or use "
+    "privclust.reference.SourceTargetMedoids for public centres alone."
+)
 
 
 class SourceWarning(UserWarning):
     """Something about the released source that a user should know; it is told by noisy values."""
 
 
-class PrivateSourceTargetMedoids(PrivateEstimator):
+class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     """Choose new centres among public candidates beside private existing ones.
 
     Parameters
@@ -86,6 +91,8 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
         Numbers of the chosen candidates.
     centers_ : ndarray of shape (n_centers, n_features)
         The candidates themselves.
+    labels_ : ndarray of shape (n_targets,)
+        The number of the nearest new centre of each target; targets and centres are public.
     order_ : ndarray of shape (n_centers,)
         The greedy order; its first k are a choice of k centres, for any k at no further cost.
     order_costs_ : ndarray of shape (n_centers + 1,)
@@ -157,7 +164,7 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
         target: Any,
         y: object = None,
         *,
-        source: Any,
+        source: Any = None,
         sample_weight: ArrayLike | None = None,
         candidates: Any = None,
         forbidden: Sequence[int] = (),
@@ -171,11 +178,12 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
             Whom to serve; public.
         y : ignored
         source : array, data frame, Arrow data or path of a CSV or Parquet file
-            The private existing centres, in the columns of the target.
+            The private existing centres, in the columns of the target. ``None`` is a source
+            without rows: it is asked and charged for like any other.
         sample_weight : array-like of shape (n_targets,) or None
             How much each target counts; public.
         candidates : array-like of shape (n_candidates, n_features) or None
-            Where new centres may stand; at targets if not given.
+            Where new centres may stand; at targets that have a weight if not given.
         forbidden, forced : sequence of int
             Numbers of candidates that must not, or must, be chosen.
         """
@@ -191,7 +199,7 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
             projection=self.projection,
             rng=rng,
         )
-        n_centers, names = public.check_centres(self.n_centers), _column_names(target)
+        n_centers, names = public.check_centres(self.n_centers), column_names(target)
         schema = declared_schema(public, self.schema, self.bounds, names)
         budget, unit = self._budget(), unit_from(self.unit)
         with SourceRows(source, schema, unit) as rows:
@@ -201,9 +209,11 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
             released = self._sanitised(view, budget.whole, public, rng)
         base = metric_lengths(released.base, public.metric)
         found = solve(public, Existing(base, released.doubt), n_centers)
-        self._remember_columns(names, public.table.shape[1])
         self.schema_ = schema
+        self._keep_choice(names, public, found)
         self._keep(public, released, found)
+        if source is None:
+            self.warnings_ += (_NO_SOURCE,)
         for message in self.warnings_:
             warnings.warn(message, SourceWarning, stacklevel=2)
         self.privacy_ = PrivacyStatement.from_meter(
@@ -211,16 +221,6 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
         )
         self._settle()
         return self
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the nearest new centre of each public point."""
-        check_is_fitted(self)
-        if self.metric == "precomputed":
-            return np.asarray(public_table(X, "X")[:, self.medoid_indices_].argmin(axis=1))
-        centres, points = (
-            PublicTargets.check(table, metric=self.metric).places for table in (self.centers_, X)
-        )
-        return np.asarray(distance_table(points, centres, self.metric).argmin(axis=1))
 
     def plan(self, target: Any, n_sources: int = 1000) -> Plan:
         """Rehearse the fit with synthetic sources; no private row is read and nothing is spent.
@@ -255,9 +255,7 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
 
     def _keep(self, public: PublicTargets, released: Sanitised, found: Solution) -> None:
         """Keep released values and public ones; nothing else."""
-        self.medoid_indices_, self.order_ = found.chosen, found.order
-        self.centers_ = public.candidates[found.chosen]
-        self.order_costs_, self.cost_estimate_ = found.order_costs, found.cost
+        self.cost_estimate_ = found.cost
         self.private_source_ = PrivateSource.of(released, public.space)
         self.served_by_source_ = found.served
         self.warnings_ = released.warnings
@@ -281,9 +279,3 @@ class PrivateSourceTargetMedoids(PrivateEstimator):
                 f"n_nearest must be a whole number of at least 1, got {self.n_nearest!r}."
             )
         self._budget()
-
-
-def _column_names(table: Any) -> tuple[str, ...] | None:
-    columns = getattr(table, "column_names", getattr(table, "columns", None))
-    named = columns is not None and all(isinstance(name, str) for name in columns)
-    return tuple(columns) if columns is not None and named else None

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from privclust.data.door import schema_from_bounds
 from privclust.data.nearest_targets import Metric, TargetSpace, embedded
 from privclust.schema import Schema, SchemaError
 
-__all__ = ["METRICS", "PublicTargets", "declared_schema", "public_table"]
+__all__ = ["METRICS", "PublicTargets", "checked_table", "declared_schema", "public_table"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -66,8 +67,8 @@ class PublicTargets:
         """Return the targets, or raise with one sentence that says what to change."""
         if metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
-        table = _checked_table(target, "target", metric)
-        others = table if candidates is None else _checked_table(candidates, "candidates", metric)
+        table = checked_table(target, "target", metric)
+        others = table if candidates is None else checked_table(candidates, "candidates", metric)
         if others.shape[1] != table.shape[1]:
             raise ValueError(
                 f"candidates have {others.shape[1]} columns where target has {table.shape[1]}; "
@@ -90,8 +91,11 @@ class PublicTargets:
         )
         if set(banned) & set(must):
             raise ValueError("A candidate cannot be both forbidden and forced; drop it from one.")
-        free = np.setdiff1d(np.arange(len(others)), np.concatenate([banned, must]))
-        return cls(table, others, space, places, _weights(weights, len(table)), free, must)
+        heavy = _weights(weights, len(table))
+        # As everywhere in scikit-learn, a row of weight zero is as good as absent.
+        possible = np.arange(len(others)) if candidates is not None else np.flatnonzero(heavy)
+        free = np.setdiff1d(possible, np.concatenate([banned, must]))
+        return cls(table, others, space, places, heavy, free, must)
 
     @property
     def metric(self) -> Metric:
@@ -111,7 +115,8 @@ class PublicTargets:
         if n_centers > len(self.allowed) + len(self.forced):
             raise ValueError(
                 f"n_centers={n_centers} is more than the "
-                f"{len(self.allowed) + len(self.forced)} candidates that may be chosen; lower it."
+                f"{len(self.allowed) + len(self.forced)} candidates that may be chosen "
+                f"(n_samples = {self.n_targets}); lower it."
             )
         if n_centers < len(self.forced):
             raise ValueError(
@@ -123,22 +128,40 @@ class PublicTargets:
 
 def public_table(table: Any, name: str) -> Floats:
     """Return public points as an array, or raise with one sentence."""
-    try:
-        array = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers only; convert or drop other columns.") from None
+    if sparse.issparse(table):
+        raise ValueError(f"{name} is a sparse matrix; give a dense one, {name}.toarray().")
+    array = _real_numbers(table, name)
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must be a table with one row per point; a single column is "
-            f"{name}.reshape(-1, 1)."
+            f"Reshape your data: {name} must be a table with one row per point; a single column "
+            f"is {name}.reshape(-1, 1)."
         )
     if not array.size:
-        raise ValueError(f"{name} is empty; give at least one row and one column.")
+        rows, columns = array.shape
+        raise ValueError(
+            f"{name} is empty, with {rows} sample(s) and {columns} feature(s) (shape=({rows}, "
+            f"{columns})) while a minimum of 1 is required."
+        )
     if not np.isfinite(array).all():
         raise ValueError(
             f"{name} holds missing or infinite numbers; fill them in or drop the rows."
         )
     return array
+
+
+def _real_numbers(table: Any, name: str) -> Floats:
+    """Return numbers in double precision, or raise the kind of error that NumPy has for them."""
+    try:
+        array = np.asarray(table)
+        numbers = None if array.dtype.kind == "c" else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{name} must hold numbers only, but an argument must be a string or a number to be "
+            "read as one; convert or drop other columns."
+        ) from None
+    if numbers is None:
+        raise ValueError(f"{name} holds complex numbers (Complex data not supported); give reals.")
+    return numbers
 
 
 def declared_schema(
@@ -186,7 +209,8 @@ def _bounds_around(public: PublicTargets) -> tuple[Floats, Floats]:
     return low - widths, high + widths
 
 
-def _checked_table(table: Any, name: str, metric: Metric) -> Floats:
+def checked_table(table: Any, name: str, metric: Metric) -> Floats:
+    """Return public points that the metric can measure, or raise with one sentence."""
     array = public_table(table, name)
     if metric == "haversine":
         if array.shape[1] != 2:
@@ -234,8 +258,8 @@ def _weights(weights: ArrayLike | None, n_targets: int) -> Floats:
     valid = array.shape == (n_targets,) and np.isfinite(array).all() and (array >= 0).all()
     if not valid or array.sum() <= 0:
         raise ValueError(
-            f"sample_weight must be {n_targets} numbers of at least 0, one per target and not all "
-            "of them 0."
+            f"sample_weight must be {n_targets} numbers of at least zero, one per target and not "
+            "all of them zero."
         )
     return array
 

@@ -28,6 +28,7 @@ __all__ = [
     "DataError",
     "Mask",
     "MixedTypesError",
+    "NoRowsError",
     "RowSource",
     "Rows",
     "Selection",
@@ -47,6 +48,10 @@ _NAMES_SHOWN = 5
 
 class DataError(ValueError):
     """Data that cannot be read as declared; the message is one sentence that says what to do."""
+
+
+class NoRowsError(DataError):
+    """Data without a single row; a view for which none is as good as some catches it."""
 
 
 class MixedTypesError(DataError, TypeError):
@@ -177,7 +182,7 @@ class RowSource(ABC):
                 empty = False
                 yield block
         if empty:
-            raise DataError("The data have no rows; give at least one row.")
+            raise NoRowsError("The data have no rows; give at least one row.")
 
     def close(self) -> None:
         """Free what the source holds; its rows cannot be read any more."""
