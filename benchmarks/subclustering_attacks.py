@@ -97,16 +97,16 @@ ATTACKS = {
         Attack(SubclusterGuarantee, 2, few_and_far, out_of_the_crowd, 40_000, (1.0,)),
     ],
     "size": [
-        Attack(KMeansGuarantee, 2, many_and_far, out_of_the_crowd, 5_000, parameters=BOUNDS),
+        Attack(KMeansGuarantee, 2, many_and_far, out_of_the_crowd, 2_000, parameters=BOUNDS),
     ],
     "published": [
         Attack(kind, 1, row_in_the_zone, zone_off_zero, 100_000, (1.0,), {"n_iter": 1})
         for kind in (KMeansGuarantee, SubclusterGuarantee)
     ],
     "repaired": [
-        Attack(SubclusterKMeans, 1, row_in_the_zone, near_the_row, 2_000, parameters=BOUNDS),
-        Attack(SubclusterKMeans, 2, few_and_far, out_of_the_crowd, 2_000, parameters=BOUNDS),
-        Attack(SubclusterKMeans, 2, many_and_far, out_of_the_crowd, 2_000, parameters=BOUNDS),
+        Attack(SubclusterKMeans, 1, row_in_the_zone, near_the_row, 1_000, parameters=BOUNDS),
+        Attack(SubclusterKMeans, 2, few_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
+        Attack(SubclusterKMeans, 2, many_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
     ],
 }
 

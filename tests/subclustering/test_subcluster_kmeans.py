@@ -55,7 +55,20 @@ def test_counts_that_are_no_whole_numbers_above_zero_are_refused(name, value):
         SubclusterKMeans(bounds=(0, 1)).set_params(**{name: value}).fit(ROWS)
 
 
-def test_its_plan_names_every_question_and_warns_on_too_few_rows():
+def test_its_plan_names_every_question():
     plan = SubclusterKMeans(3, epsilon=0.5, bounds=(0, 1)).plan(150, n_features=4)
     assert "step 1: candidate" in str(plan)
+
+
+# The shapes of iris, wine and breast cancer, on which nothing private works below ε = 2.
+@pytest.mark.parametrize("epsilon", [0.5, 1, 1.9])
+@pytest.mark.parametrize("shape", [(150, 4, 3), (178, 13, 3), (569, 30, 2)])
+def test_its_plan_says_when_the_rows_are_too_few_for_the_budget(shape, epsilon):
+    n_rows, n_features, n_clusters = shape
+    plan = SubclusterKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1)).plan(n_rows, n_features)
     assert "too small" in plan.advice
+
+
+def test_its_plan_does_not_cry_wolf():
+    plan = SubclusterKMeans(3, epsilon=5, bounds=(0, 1)).plan(20_000, n_features=2)
+    assert "suffices" in plan.advice

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points import Frame, PrivatePoints
+from privclust.data.points import Floats, Frame, PrivatePoints
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["lloyd"]
+__all__ = ["lloyd", "lloyd_points"]
 
 # The paper's constant: the mean square of a coordinate, in units of half the side of the box.
 _SPREAD = 0.225
@@ -27,24 +27,40 @@ def lloyd(
     view: PrivatePoints, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
-    dimension = view.domain.dimension
-    low, high = view.domain.box_in_unit_ball()
-    frame = Frame(np.zeros(dimension))
-    centres = packed_centres(n_clusters, low, high, rng)
+    centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     for_size, for_sizes, for_steps = budget.split(
         [_COUNT_SHARE, _SIZES_SHARE, 1 - _COUNT_SHARE - _SIZES_SHARE]
     )
     n_rows = max(1.0, float(view.count("number of rows", for_size).value[0]))
     steps = _n_steps(view, for_steps, n_clusters, n_rows)
-    counts_weight = (4 * dimension * _SPREAD**2) ** (1 / 3)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
-        counts, sums = share.split([counts_weight, dimension])
-        answer = view.clusters(f"step {number}", frame, centres, 1.0, counts=counts, offsets=sums)
-        sizes = answer.counts.value
-        moved = centres + answer.offsets.value / np.maximum(sizes, 1)[:, None]
-        centres = np.where(sizes[:, None] >= 1, np.clip(moved, low, high), centres)
+        centres = lloyd_points(view, f"step {number}", centres, share)
+    frame = Frame(np.zeros(view.domain.dimension))
     final = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
     return KMeansResult(centres, final.counts)
+
+
+def lloyd_points(view: PrivatePoints, name: str, centres: Floats, share: Share) -> Floats:
+    """Return the noisy mean of each cluster; one without rows, by its noisy count, stays.
+
+    Parameters
+    ----------
+    view : PrivatePoints
+    name : str
+        What the question is called in the statement.
+    centres : ndarray of shape (n_clusters, n_features)
+        Points of the unit ball; a row belongs to the cluster of the nearest one.
+    share : Share
+        Divided between counts and sums as the paper says.
+    """
+    dimension = view.domain.dimension
+    low, high = view.domain.box_in_unit_ball()
+    counts, sums = share.split([(4 * dimension * _SPREAD**2) ** (1 / 3), dimension])
+    frame = Frame(np.zeros(dimension))
+    answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
+    sizes = answer.counts.value[:, None]
+    moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
+    return np.asarray(np.where(sizes >= 1, moved, centres))
 
 
 def _n_steps(view: PrivatePoints, budget: Share, n_clusters: int, n_rows: float) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points import Floats, Frame, PrivatePoints, Zones
+from privclust.kmeans.lloyd import lloyd_points
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
@@ -31,10 +32,6 @@ _CHOICE = 0.20  # of an iteration's share, for picking the candidate
 
 # How far out in the zone the candidates lie. Below 1, so that every pick satisfies the invariant.
 _REACH = 0.5
-
-# The mean square of a coordinate in half sides of the box (Su et al. 2016); it sets the split
-# between counts and sums.
-_SPREAD = 0.225
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ def zoned(
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = for_steps.split([1] * n_steps)
     step = zone_steps(view, shares, start, internal_k, rng)[-1]
-    centres = _lloyd_points(view, "last step", step.after, for_last)
+    centres = lloyd_points(view, "last step", step.after, for_last)
     frame = Frame(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
     return KMeansResult(centres, sizes)
@@ -87,25 +84,13 @@ def zone_steps(
     steps = []
     for number, share in enumerate(shares, start=1):
         for_points, for_choice = share.split([1 - _CHOICE, _CHOICE])
-        lloyd = _lloyd_points(view, f"step {number}", centres, for_points)
+        lloyd = lloyd_points(view, f"step {number}", centres, for_points)
         zones = _zones(view, centres, lloyd, internal_k, rng)
         picks = view.choices(f"step {number}: candidate", zones, for_choice)
         after = zones.candidates[np.arange(len(picks)), picks]
         steps.append(ZoneStep(centres, lloyd, after))
         centres = after
     return steps
-
-
-def _lloyd_points(view: PrivatePoints, name: str, centres: Floats, share: Share) -> Floats:
-    """Return the noisy mean of each cluster; one without rows, by its noisy count, stays."""
-    dimension = view.domain.dimension
-    low, high = view.domain.box_in_unit_ball()
-    counts, sums = share.split([(4 * dimension * _SPREAD**2) ** (1 / 3), dimension])
-    frame = Frame(np.zeros(dimension))
-    answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
-    sizes = answer.counts.value[:, None]
-    moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
-    return np.asarray(np.where(sizes >= 1, moved, centres))
 
 
 def _zones(
