@@ -12,6 +12,7 @@ import typer
 
 from privclust.cli import (
     apply,
+    audit,
     categorical,
     cocluster,
     demo,
@@ -51,6 +52,7 @@ app.command("apply")(apply.apply)
 app.command("report")(report.report)
 app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
+app.command("audit")(audit.audit)
 app.command("demo")(demo.demo)
 
 

@@ -1,0 +1,45 @@
+"""``privclust audit``: what keeps its promise is not refuted, what does not is."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import pytest
+from command_line import Run
+from sklearn.base import clone
+
+from privclust.cli.audit import _SUBJECTS
+
+
+def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> None:
+    options = ("--epsilon", "0.5", "--runs", "300", "--jobs", "1")
+    result = run("audit", "subcluster-guarantee", *options)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Privacy claim violated: ε = 0.5\n")
+
+
+def test_a_private_algorithm_is_not_refuted(run: Run) -> None:
+    # At a large ε nothing honest can be refuted, so that chance does not decide the test.
+    result = run("audit", "cocluster", "--epsilon", "5", "--runs", "300", "--jobs", "1", "--json")
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "not refuted"
+    assert document["epsilon_lower"] <= document["epsilon"] == 5
+
+
+@pytest.mark.parametrize("subject", ["kmeans", "cocluster", "categorical", "source-target"])
+def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str) -> None:
+    fit, pairs = _SUBJECTS[subject](1.0, 1e-6)
+    assert len(pairs) >= 3
+    for pair in pairs:
+        for rows in (pair.left, pair.right):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert fit(rows) is not None if callable(fit) else clone(fit).fit(rows).privacy_
+
+
+def test_too_few_runs_are_wrong_usage(run: Run) -> None:
+    result = run("audit", "kmeans", "--runs", "10")
+    assert result.exit_code == 2
+    assert "--runs" in result.stderr
