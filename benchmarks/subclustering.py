@@ -99,9 +99,18 @@ def without_privacy(name: str, scaling: str) -> np.ndarray:
     return KMeans(n_clusters, n_init=10, random_state=0).fit(rows).cluster_centers_
 
 
-def mean_gap(name: str, fit: Fit, runs: int, scaling: str = "unit") -> float:
+def gaps_of(name: str, fit: Fit, runs: int, scaling: str = "unit") -> list[float]:
     rows, baseline = rows_of(name, scaling)[0], without_privacy(name, scaling)
-    return float(np.mean([cost_gap(rows, fit(seed), baseline) for seed in range(runs)]))
+    return [cost_gap(rows, fit(seed), baseline) for seed in range(runs)]
+
+
+def mean_gap(name: str, fit: Fit, runs: int, scaling: str) -> float:
+    return float(np.mean(gaps_of(name, fit, runs, scaling)))
+
+
+def with_error(found: list[float]) -> str:
+    """Return the mean and its standard error."""
+    return f"{np.mean(found):.2f} ± {np.std(found, ddof=1) / np.sqrt(len(found)):.2f}"
 
 
 def published(kind: type, name: str, scaling: str, **parameters: object) -> Fit:
@@ -193,16 +202,15 @@ def attack(options: argparse.Namespace) -> None:
 
 # (c) The private algorithms.
 def compare(options: argparse.Namespace) -> None:
-    """Print mean CostGap at the same ε; the published algorithms are not private."""
+    """Print mean CostGap ± standard error at the same ε, published algorithms included."""
     for name in options.sets or [*LOADERS, "1e5_5_10"]:
         methods = contestants(name)
         print(
             f"\n{name}\n\n| ε | " + " | ".join(methods) + " |\n" + "|---" * (len(methods) + 1) + "|"
         )
-        runs = options.runs or (5 if name == "1e5_5_10" else 20)
+        runs = options.runs or (10 if name == "1e5_5_10" else 20)
         for epsilon in EPSILONS:
-            found = [mean_gap(name, make(epsilon), runs) for make in methods.values()]
-            cells = [f"{gap:.2f}" for gap in found]
+            cells = [with_error(gaps_of(name, make(epsilon), runs)) for make in methods.values()]
             print(f"| {epsilon:g} | " + " | ".join(cells) + " |", flush=True)
 
 
@@ -254,10 +262,9 @@ def ablation(options: argparse.Namespace) -> None:
 
 
 def spread_of_gaps(name: str, epsilon: float, runs: int) -> str:
-    (rows, n_clusters), baseline = rows_of(name), without_privacy(name, "unit")
+    rows, n_clusters = rows_of(name)
     model = SubclusterKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1))
-    found = [cost_gap(rows, model.fit(rows).cluster_centers_, baseline) for _ in range(runs)]
-    return f"{np.mean(found):.2f} ± {np.std(found, ddof=1) / np.sqrt(runs):.2f}"
+    return with_error(gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs))
 
 
 PARTS = {
