@@ -29,7 +29,8 @@ from privclust.data.kernels.points import (
 )
 from privclust.data.kernels.zones import Zones, zone_counts
 from privclust.data.sources import RowSource
-from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
+from privclust.data.view import Noisy, RowView, Statistic
+from privclust.privacy.mechanisms import additive_noise, selection, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import ReplaceRow, Unit
@@ -39,14 +40,6 @@ __all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints", "Zones"
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
 # beside the noise, and keeps the noise of thousands of entries cheap to draw.
 _MOMENT_STEPS = 2**7
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A released value and the standard deviation of the noise on each of its entries."""
-
-    value: Floats
-    standard_error: float
 
 
 NOT_ASKED = Noisy(np.empty(0), np.inf)
@@ -71,21 +64,7 @@ class ClusterAnswer:
     square: Noisy = NOT_ASKED
 
 
-@dataclass(frozen=True)
-class _Statistic:
-    """How one integer statistic leaves: its noise, and what one step of it means."""
-
-    name: str
-    noise: AdditiveNoise
-    step: float
-    dimension: int
-
-    @property
-    def standard_error(self) -> float:
-        return self.noise.standard_error(self.dimension) * self.step
-
-
-class PrivatePoints:
+class PrivatePoints(RowView):
     """Numeric rows that answer questions only through noise.
 
     Parameters
@@ -105,11 +84,9 @@ class PrivatePoints:
     def __init__(
         self, source: RowSource, domain: Domain, unit: Unit, meter: Meter, noise: NoiseSource
     ) -> None:
+        super().__init__(unit, meter, noise)
         self.domain = domain
         self._rows = GridRows(source, domain)
-        self._unit = unit
-        self._meter = meter
-        self._noise = noise
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
@@ -156,7 +133,7 @@ class PrivatePoints:
         """
         grid = FrameGrid(frame)
         targets, length = grid.centres(centres), grid.length(clip)
-        asked: dict[str, _Statistic] = {}
+        asked: dict[str, Statistic] = {}
         if counts:
             asked["counts"] = self._counts(f"{name}: counts", counts)
         if offsets:
@@ -191,7 +168,7 @@ class PrivatePoints:
         weights = np.where(upper[0] == upper[1], 5, 7)
         noise = vector_noise(share, length_sensitivity=self._changed(5 * _MOMENT_STEPS**2))
         unit = (frame.radius / _MOMENT_STEPS) ** 2
-        asked = _Statistic(name, noise, unit, len(weights))
+        asked = Statistic(name, noise, unit, len(weights))
         self._debit(asked)
 
         def statistic(rows: Floats) -> Integers:
@@ -241,37 +218,21 @@ class PrivatePoints:
 
     # Sensitivities: what one row can change, times the rows that one step between neighbours adds
     # or removes.
-    def _changed(self, size: int) -> Fraction:
-        return Fraction(self._unit.rows_changed * size)
-
-    def _counts(self, name: str, share: Share) -> _Statistic:
-        changed = self._changed(1)
-        # A replaced row leaves one count and joins another: (1, -1) has a squared length of 2.
-        squared = Fraction(2) if isinstance(self._unit, ReplaceRow) else changed**2
-        noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=squared)
-        return _Statistic(name, noise, 1, 1)
+    def _counts(self, name: str, share: Share) -> Statistic:
+        return Statistic(name, self._counting_noise(share))
 
     def _offsets(
         self, name: str, share: Share, grid: FrameGrid, length: int, dimension: int
-    ) -> _Statistic:
+    ) -> Statistic:
         noise = vector_noise(share, length_sensitivity=self._changed(length))
-        return _Statistic(name, noise, grid.step, dimension)
+        return Statistic(name, noise, grid.step, dimension)
 
-    def _square(self, name: str, share: Share, grid: FrameGrid, length: int) -> _Statistic:
+    def _square(self, name: str, share: Share, grid: FrameGrid, length: int) -> Statistic:
         # The terms of rows lie between 0 and the largest, and so does what replacing one changes.
         replaced = isinstance(self._unit, ReplaceRow)
         changed = Fraction(SQUARE_LEVELS) if replaced else self._changed(SQUARE_LEVELS)
         noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=changed**2)
-        return _Statistic(name, noise, (length * grid.step) ** 2 / SQUARE_LEVELS, 1)
-
-    def _debit(self, *asked: _Statistic) -> None:
-        for statistic in asked:
-            words = f"{statistic.noise.words}, standard error {statistic.standard_error:.3g}"
-            self._meter.charge(statistic.name, statistic.noise.loss, words)
-
-    def _noised(self, asked: _Statistic, exact: Integers) -> Noisy:
-        noisy = asked.noise.draw(exact, self._noise).astype(np.float64)
-        return Noisy(noisy * asked.step, asked.standard_error)
+        return Statistic(name, noise, (length * grid.step) ** 2 / SQUARE_LEVELS)
 
 
 def _row_count(rows: Floats) -> Integers:

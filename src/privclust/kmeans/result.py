@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privclust.data.points import Floats, Noisy
+from privclust.data.points import Floats
+from privclust.data.view import Noisy
 
 __all__ = ["KMeansResult"]
 

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points import Floats, Frame, Noisy, PrivatePoints
+from privclust.data.points import Floats, Frame, PrivatePoints
+from privclust.data.view import Noisy
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
