@@ -1,4 +1,4 @@
-"""How errors are answered: one sentence on stderr, an exit status, and no traceback.
+"""How errors are answered: one sentence on stderr, an exit status, and no traceback; and warnings.
 
 The library raises ``ValueError`` (schemas, data, releases, ledgers, parameters) with one sentence
 that says what to do. Anything unexpected is a defect and keeps its traceback.
@@ -7,6 +7,7 @@ that says what to do. Anything unexpected is a defect and keeps its traceback.
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any, Final, TypedDict
 
 import typer
@@ -44,10 +45,13 @@ class OneSentence(TyperGroup):
             if hasattr(stream, "reconfigure"):  # "ε" on a terminal that cannot show it
                 stream.reconfigure(errors="replace")
         settings["standalone_mode"] = False
-        try:
-            status = super().main(*args, **settings)
-        except Exception as error:
-            status = _answer(error)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _warn
+            try:
+                status = super().main(*args, **settings)
+            except Exception as error:
+                status = _answer(error)
         sys.exit(status or 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -96,6 +100,10 @@ def _sentence(error: Exception) -> str:
     return str(error)
 
 
-def _say(sentence: str) -> None:
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(str(message), "Warning")
+
+
+def _say(sentence: str, what: str = "Error") -> None:
     # A path may hold line breaks; an answer is one line.
-    typer.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    typer.echo(f"{what}: {' '.join(sentence.split())}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from privclust.budget import Share
 from privclust.data.door import PointRows, schema_from_bounds
 from privclust.data.points import PrivatePoints
 from privclust.kmeans.rehearsal import as_table, best_inertia, synthetic_rows
-from privclust.kmeans.result import KMeansResult
+from privclust.kmeans.result import KMeansResult, LowSignalWarning
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
@@ -94,7 +95,9 @@ class KMeansEstimator(
         ratios = []
         for seed in range(_REHEARSALS):
             rows = synthetic_rows(schema, self.n_clusters, n_rows, seed)
-            rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LowSignalWarning)  # the plan's advice says it
+                rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
             best = best_inertia(rows / rehearsal._widths(schema), self.n_clusters)
             ratios.append(-rehearsal.score(as_table(rows, schema, unit)) / best)
         statement = replace(rehearsal.privacy_, private=True)
@@ -158,6 +161,8 @@ class KMeansEstimator(
         )
         self._n_features_out = self.n_clusters
         self._settle()
+        if result.warning:
+            warnings.warn(result.warning, LowSignalWarning, stacklevel=3)
         return self
 
     def _cluster(

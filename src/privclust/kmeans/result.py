@@ -7,12 +7,26 @@ from dataclasses import dataclass
 from privclust.data.points import Floats
 from privclust.data.view import Noisy
 
-__all__ = ["KMeansResult"]
+__all__ = ["KMeansResult", "LowSignalWarning"]
+
+
+class LowSignalWarning(UserWarning):
+    """Noise hides the clusters; it is told from noisy values, so telling it costs nothing."""
 
 
 @dataclass(frozen=True)
 class KMeansResult:
-    """Released centres of shape (n_clusters, n_features) and the noisy sizes of their clusters."""
+    """What a run releases.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_clusters, n_features)
+    sizes : Noisy, value of shape (n_clusters,)
+        The numbers of rows nearest to each centre.
+    warning : str
+        Why the centres should not be trusted, if so.
+    """
 
     centres: Floats
     sizes: Noisy
+    warning: str = ""

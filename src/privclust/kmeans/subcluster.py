@@ -21,7 +21,8 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points import Floats, Frame, PrivatePoints
-from privclust.data.view import Noisy
+from privclust.kmeans.packing import packed_centres
+from privclust.kmeans.refinement import refined, shrunk_means
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
@@ -30,7 +31,9 @@ __all__ = ["subcluster"]
 # Shares of the budget. The cells and the steps divide what these leave.
 _COUNT, _MEAN, _SPREAD, _AXES, _SIZES = 0.03, 0.03, 0.02, 0.10, 0.03
 _LARGEST_MEAN_SHARE = 0.8
-_MEAN_ERROR = 0.15  # of the radius of the domain, beyond which the mean gets a larger share
+# In units of the radius of the domain: an error of the mean beyond which it gets a larger share,
+# and one at which centres that never saw the data are no worse.
+_MEAN_ERROR, _LOST_MEAN = 0.15, 1.0
 
 # Axes.
 _AXES_PER_DOUBLING, _MOST_AXES = 1.5, 10
@@ -45,11 +48,13 @@ _LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 _SYNTHETIC_ROWS = 4000
 
-# Steps.
-# A second, third, ... step is made if its noise adds at most this much to the mean square distance
-# of rows to their centre, relative to it.
-_STEP_ERRORS = 0.1, 0.01, 0.003, 0.003, 0.003
-_STEP_COUNTS, _STEP_SQUARE = 0.12, 0.03  # of a step's share
+
+_REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
+_HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
+_UNSEEN = (
+    "At this budget even the mean of the rows would be noise, so the centres are spread over the "
+    f"declared bounds and never saw the rows; {_REMEDY}."
+)
 
 
 @dataclass(frozen=True)
@@ -74,14 +79,22 @@ def subcluster(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     purse = _Purse(budget)
+    n_rows = max(1.0, float(view.count("number of rows", purse.take(_COUNT)).value[0]))
+    if _mean_error(view, purse.share(_LARGEST_MEAN_SHARE), n_rows) > _LOST_MEAN:
+        centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+        return _sized(view, centres, purse.rest, _UNSEEN)
     for_sizes = purse.take(_SIZES)
-    spread = _find_spread(view, purse)
+    spread = _find_spread(view, purse, n_rows)
     axes = _find_axes(view, purse, spread, n_clusters, rng)
-    seeds, within = _find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres = _refine(view, purse, spread, seeds, within)
+    seeds, within, n_live = _find_seeds(view, purse, spread, axes, n_clusters, rng)
+    centres = refined(view, purse.rest, n_rows, seeds, within)
+    return _sized(view, centres, for_sizes, "" if n_live >= n_clusters else _HIDDEN)
+
+
+def _sized(view: PrivatePoints, centres: Floats, share: Share, warning: str) -> KMeansResult:
     frame = Frame(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, sizes)
+    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
+    return KMeansResult(centres, sizes, warning)
 
 
 class _Purse:
@@ -110,11 +123,9 @@ class _Purse:
         return self._budget.take(round(fraction, 6))
 
 
-def _find_spread(view: PrivatePoints, purse: _Purse) -> _Spread:
-    dimension = view.domain.dimension
-    n_rows = max(1.0, float(view.count("number of rows", purse.take(_COUNT)).value[0]))
+def _find_spread(view: PrivatePoints, purse: _Purse, n_rows: float) -> _Spread:
     fraction = _mean_fraction(view, purse, n_rows)
-    origin = np.zeros((1, dimension))
+    origin = np.zeros((1, view.domain.dimension))
     answer = view.clusters(
         "mean", Frame(origin[0]), origin, 1.0, offsets=purse.take(fraction)
     ).offsets
@@ -127,12 +138,16 @@ def _find_spread(view: PrivatePoints, purse: _Purse) -> _Spread:
 
 def _mean_fraction(view: PrivatePoints, purse: _Purse, n_rows: float) -> float:
     """Return a share that puts the mean within ``_MEAN_ERROR``, if there is one."""
-    dimension = view.domain.dimension
     for fraction in np.geomspace(_MEAN, _LARGEST_MEAN_SHARE, 20):
-        error = view.offset_error(purse.share(fraction), 1.0, dimension)
-        if error * math.sqrt(dimension) / n_rows <= _MEAN_ERROR:
+        if _mean_error(view, purse.share(fraction), n_rows) <= _MEAN_ERROR:
             return float(fraction)
     return _LARGEST_MEAN_SHARE
+
+
+def _mean_error(view: PrivatePoints, share: Share, n_rows: float) -> float:
+    """Return how far from the mean a share would leave its noisy estimate."""
+    dimension = view.domain.dimension
+    return view.offset_error(share, 1.0, dimension) * math.sqrt(dimension) / n_rows
 
 
 def _find_axes(
@@ -182,8 +197,8 @@ def _find_seeds(
     axes: _Axes,
     n_clusters: int,
     rng: np.random.Generator,
-) -> tuple[Floats, float]:
-    """Return k centres of the cells, and the mean square distance of rows to them."""
+) -> tuple[Floats, float, int]:
+    """Return k centres of the cells, the mean square distance of rows to them, and live cells."""
     p, d = axes.frame.dimension, view.domain.dimension
     # The error of a mean grows with the root of the dimension; so do the two stages' shares.
     (stage, _) = purse.rest.split([math.sqrt(p), math.sqrt(d)])
@@ -223,7 +238,8 @@ def _find_seeds(
     across = max(spread.distance**2 - axes.variances.sum(), 0)
     within = float(weights @ squares / max(weights.sum(), 1)) + 0.4 * radius**2 + across
     directions = axes.frame.axes
-    return spread.mean + (seeds if directions is None else seeds @ directions.T), within
+    seeds = spread.mean + (seeds if directions is None else seeds @ directions.T)
+    return seeds, within, int(live.sum())
 
 
 def _cell_radius(
@@ -242,69 +258,3 @@ def _reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Gene
     scatter = rng.standard_normal((len(sources), cells.shape[1]))
     split = cells[sources] + scatter * (_SPLIT_SPREAD * radius / math.sqrt(cells.shape[1]))
     return np.concatenate([cells[~dead], split])
-
-
-def _refine(
-    view: PrivatePoints, purse: _Purse, spread: _Spread, centres: Floats, within: float
-) -> Floats:
-    """Move the centres by noisy mean offsets, clipped to about the clusters' own radius."""
-    dimension = centres.shape[1]
-    frame = Frame(np.zeros(dimension))
-    reach = 1 + 0.5 / math.sqrt(dimension)
-    shares = purse.rest.split([1] * _n_steps(view, purse.rest, spread, len(centres), reach))
-    for number, share in enumerate(shares, start=1):
-        last = number == len(shares)
-        square = None if last else share.take(_STEP_SQUARE)
-        counts = share.take(_STEP_COUNTS)
-        offsets = share.remainder(counts, *([] if square is None else [square]))
-        radius = min(reach * math.sqrt(within), 2.0)
-        answer = view.clusters(
-            f"step {number}",
-            frame,
-            centres,
-            radius,
-            counts=counts,
-            offsets=offsets,
-            square=square,
-        )
-        sizes = answer.counts.value
-        moves = shrunk_means(answer.offsets, sizes, 2 * answer.counts.standard_error, radius)
-        centres = clipped(centres + moves, 1.0)
-        if not last:
-            gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
-            left = (float(answer.square.value[0]) - gain) / spread.n_rows
-            within = float(np.clip(left, 0.05 * within, within))
-    return centres
-
-
-def _n_steps(
-    view: PrivatePoints, rest: Share, spread: _Spread, n_clusters: int, reach: float
-) -> int:
-    """Return as many steps as keep the noise of each small beside the clusters' own spread."""
-    dimension = len(spread.mean)
-
-    def added_error(steps: int) -> float:
-        share = rest.split([1] * steps)[0].take(1 - _STEP_COUNTS)
-        error = view.offset_error(share, reach, dimension) * n_clusters / spread.n_rows
-        return dimension * error**2
-
-    allowed = enumerate(_STEP_ERRORS, start=2)
-    return 1 + sum(added_error(steps) < limit for steps, limit in allowed)
-
-
-def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
-    """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
-
-    Groups with a count of ``least`` or below get no offset.
-    """
-    lengths = np.maximum((sums.value**2).sum(axis=1), 1e-300)
-    noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
-    kept = np.maximum(0, 1 - noise / lengths)
-    factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
-    return clipped(factors[:, None] * sums.value, radius)
-
-
-def clipped(vectors: Floats, radius: float) -> Floats:
-    """Shorten vectors to at most ``radius``."""
-    lengths: Floats = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
-    return np.asarray(vectors * np.minimum(1, radius / lengths))

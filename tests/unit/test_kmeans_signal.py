@@ -1,0 +1,35 @@
+"""What PrivateKMeans does and says when noise hides the clusters."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+
+from privclust import PrivateKMeans
+from privclust.kmeans import LowSignalWarning
+
+
+def test_centres_that_never_saw_the_rows_are_called_so():
+    rows = np.random.default_rng(0).uniform(0, 1, (40, 6))
+    tiny = PrivateKMeans(3, epsilon=0.01, bounds=(0, 1), random_state=1)
+    with pytest.warns(LowSignalWarning, match="never saw the rows"):
+        fitted = tiny.fit(rows)
+    # Other rows, the same centres: nothing but the number of rows and the sizes was asked.
+    with pytest.warns(LowSignalWarning, match="never saw the rows"):
+        other = clone(tiny).fit(1 - rows)
+    np.testing.assert_array_equal(fitted.cluster_centers_, other.cluster_centers_)
+    names = [charge.query for charge in fitted.privacy_.queries]
+    assert names == ["number of rows", "cluster sizes: counts"]
+    assert fitted.privacy_.spent.pure == fitted._budget().amount
+
+
+def test_hidden_clusters_are_warned_of_and_clear_ones_are_not():
+    rows, _ = make_blobs(3000, centers=[[-5, 0], [0, 5], [5, 0]], cluster_std=0.3, random_state=0)
+    hidden = PrivateKMeans(3, epsilon=0.03, bounds=(-10, 10), random_state=0)
+    with pytest.warns(LowSignalWarning, match="hides some of the clusters"):
+        hidden.fit(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrivateKMeans(3, epsilon=1, bounds=(-10, 10), random_state=0).fit(rows)
