@@ -59,6 +59,7 @@ def test_nothing_exact_is_kept():
         "n_features_in_",
         "privacy_",
         "schema_",
+        "warnings_",
     }
     assert len(pickle.dumps(fitted)) < 10_000
 

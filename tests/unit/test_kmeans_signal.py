@@ -23,6 +23,7 @@ def test_centres_that_never_saw_the_rows_are_called_so():
     names = [charge.query for charge in fitted.privacy_.queries]
     assert names == ["number of rows", "cluster sizes: counts"]
     assert fitted.privacy_.spent.pure == fitted._budget().amount
+    assert "never saw the rows" in fitted.release().to_html()
 
 
 def test_hidden_clusters_are_warned_of_and_clear_ones_are_not():

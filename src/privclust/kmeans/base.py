@@ -118,6 +118,7 @@ class KMeansEstimator(
                 "n_clusters": int(self.n_clusters),
                 **self._method(),
                 "rescale": bool(self.rescale),
+                **({"warnings": list(self.warnings_)} if self.warnings_ else {}),
             },
             privacy=self.privacy_,
         )
@@ -159,10 +160,11 @@ class KMeansEstimator(
         self.privacy_ = PrivacyStatement.from_meter(
             meter, unit=rows.unit, private=seed is None, receipt=receipt
         )
+        self.warnings_ = result.warnings
         self._n_features_out = self.n_clusters
         self._settle()
-        if result.warning:
-            warnings.warn(result.warning, LowSignalWarning, stacklevel=3)
+        for message in self.warnings_:
+            warnings.warn(message, LowSignalWarning, stacklevel=3)
         return self
 
     def _cluster(

@@ -63,6 +63,8 @@ class PrivateKMeans(KMeansEstimator):
         What was promised and what was asked.
     schema_ : Schema
         The schema used.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -23,10 +23,10 @@ class KMeansResult:
     centres : ndarray of shape (n_clusters, n_features)
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
-    warning : str
+    warnings : tuple of str
         Why the centres should not be trusted, if so.
     """
 
     centres: Floats
     sizes: Noisy
-    warning: str = ""
+    warnings: tuple[str, ...] = ()

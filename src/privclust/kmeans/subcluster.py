@@ -82,19 +82,21 @@ def subcluster(
     n_rows = max(1.0, float(view.count("number of rows", purse.take(_COUNT)).value[0]))
     if _mean_error(view, purse.share(_LARGEST_MEAN_SHARE), n_rows) > _LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-        return _sized(view, centres, purse.rest, _UNSEEN)
+        return _sized(view, centres, purse.rest, (_UNSEEN,))
     for_sizes = purse.take(_SIZES)
     spread = _find_spread(view, purse, n_rows)
     axes = _find_axes(view, purse, spread, n_clusters, rng)
     seeds, within, n_live = _find_seeds(view, purse, spread, axes, n_clusters, rng)
     centres = refined(view, purse.rest, n_rows, seeds, within)
-    return _sized(view, centres, for_sizes, "" if n_live >= n_clusters else _HIDDEN)
+    return _sized(view, centres, for_sizes, () if n_live >= n_clusters else (_HIDDEN,))
 
 
-def _sized(view: PrivatePoints, centres: Floats, share: Share, warning: str) -> KMeansResult:
+def _sized(
+    view: PrivatePoints, centres: Floats, share: Share, warnings: tuple[str, ...]
+) -> KMeansResult:
     frame = Frame(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
-    return KMeansResult(centres, sizes, warning)
+    return KMeansResult(centres, sizes, warnings)
 
 
 class _Purse:

@@ -65,6 +65,8 @@ class SubclusterKMeans(KMeansEstimator):
         What was promised and what was asked.
     schema_ : Schema
         The schema used.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
