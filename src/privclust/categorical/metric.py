@@ -20,8 +20,8 @@ __all__ = ["AttributeMetric", "CategoricalMetric", "attribute_metric"]
 
 Floats = NDArray[np.float64]
 
-# Attributes with more values get no axes for the uncertainty of single values.
-_MOST_OWN_AXES = 500
+# Attributes with more values get no axes for what is uncertain about them.
+_MOST_DOUBTED = 500
 
 
 @dataclass(frozen=True)
@@ -128,19 +128,27 @@ def attribute_metric(
         Compare P(Y <= y | x), so that the order of the values counts.
     """
     parts = [estimate.conditional(target, other) for other in context]
-    n_columns = sum(chances.shape[1] for chances, _ in parts)
-    chances = np.concatenate([chances for chances, _ in parts], axis=1) / np.sqrt(n_columns)
-    doubt = sum((spread.sum(axis=1) for _, spread in parts), np.zeros(len(labels))) / n_columns
-    own = np.sqrt(doubt)
-    axes = np.diag(own) if len(labels) <= _MOST_OWN_AXES else np.zeros((len(labels), 0))
-    if ordinal:
-        # Steps between neighbouring values add up, and so does what is uncertain about them.
-        chances = np.cumsum(chances, axis=0)
-        axes = np.tril(np.broadcast_to(own, (len(labels), len(labels))), 0)
-        axes = axes if len(labels) <= _MOST_OWN_AXES else axes[:, :0]
+    chances = np.concatenate([chances for chances, _ in parts], axis=1)
+    doubt = np.concatenate([doubt for _, doubt in parts])
+    points = np.concatenate([chances, _doubt_axes(chances, doubt)], axis=1)
+    points /= np.sqrt(chances.shape[1])
+    if ordinal:  # steps between neighbouring values add up, and so does the doubt about them
+        points = np.cumsum(points, axis=0)
     told = tuple(names[other] for other in context)
-    coordinates = _reduced(np.concatenate([chances, axes], axis=1))
-    return AttributeMetric(names[target], tuple(labels), told, coordinates)
+    return AttributeMetric(names[target], tuple(labels), told, _reduced(points))
+
+
+def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:
+    """Return axes that add to every squared distance what uncertainty is expected to add to it.
+
+    A column of chances p that is uncertain by a share c of the most it can be has the covariance
+    c (diag p - p p') of a Dirichlet distribution; the axes are a root of the sum over the columns.
+    """
+    if not doubt.any() or len(chances) > _MOST_DOUBTED:
+        return np.zeros((len(chances), 0))
+    covariance = np.diag(chances @ doubt) - (chances * doubt) @ chances.T
+    strengths, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes * np.sqrt(np.maximum(strengths, 0)))
 
 
 def _reduced(points: Floats) -> Floats:

@@ -76,34 +76,44 @@ def _rough_margins(view: PrivateTable, histograms: Noisy) -> list[Floats]:
 
 
 def _chained(along: Estimate) -> Estimate:
-    """Return tables of all pairs: products of conditional probabilities along the tree."""
+    """Return tables of all pairs: products of conditional probabilities along the tree.
+
+    What is learned of a pair is what is learned of every edge between the two.
+    """
     layout = PairLayout.all_pairs(along.layout.sizes)
     neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
     for i, j in along.layout.pairs:
         neighbours[i].append(j)
         neighbours[j].append(i)
     counts, variances = np.zeros(layout.n_cells), np.zeros(layout.n_cells)
+    unlearned = np.ones(len(layout.pairs))
     starts = np.cumsum((0, *layout.sizes))
     for given in neighbours:
         margin = along.margins[starts[given] : starts[given + 1]]
-        for target, chances in _from(along, given, neighbours).items():
+        for target, (chances, learned) in _from(along, given, neighbours).items():
             if given < target:
                 layout.table(counts, (given, target))[:] = (chances * margin).T
+                unlearned[layout.places[given, target]] = 1 - learned
     for i, j in along.layout.pairs:
         layout.table(counts, (i, j))[:] = along.layout.table(along.counts, (i, j))
         layout.table(variances, (i, j))[:] = along.layout.table(along.variances, (i, j))
-    return Estimate(layout, along.n_rows, along.margins, counts, variances, along.kept)
+    return Estimate(layout, along.n_rows, along.margins, counts, variances, unlearned)
 
 
-def _from(along: Estimate, given: int, neighbours: dict[int, list[int]]) -> dict[int, Floats]:
-    """Return P(target | given) for every target, walking outwards from ``given``."""
-    chances: dict[int, Floats] = {}
+def _from(
+    along: Estimate, given: int, neighbours: dict[int, list[int]]
+) -> dict[int, tuple[Floats, float]]:
+    """Walk outwards from ``given``; return P(target | given) and what share of it is learned."""
+    start = np.eye(along.layout.sizes[given])
+    reached: dict[int, tuple[Floats, float]] = {given: (start, 1.0)}
     waiting = [given]
     while waiting:
         here = waiting.pop()
+        chances, learned = reached[here]
         for target in neighbours[here]:
-            if target != given and target not in chances:
+            if target not in reached:
+                edge = along.unlearned[along.layout.places[min(here, target), max(here, target)]]
                 step = along.conditional(target, here)[0]
-                chances[target] = step if here == given else step @ chances[here]
+                reached[target] = step @ chances, learned * (1 - float(edge))
                 waiting.append(target)
-    return chances
+    return reached
