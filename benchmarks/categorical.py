@@ -30,9 +30,9 @@ from category_measures import (
     l1_distance,
     object_pearson,
     off_diagonal_pearson,
-    raw_pairs,
 )
 from category_output import Scores, mean_and_error, show
+from category_rivals import raw_pairs, shrunk_pairs
 from category_sets import REAL, SYNTHETIC, CategorySet, load
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.reference import Dilca
@@ -46,12 +46,16 @@ ROWS: dict[str, tuple[str, float, str]] = {
     "max-relevance": ("max-relevance", 0, "max-relevance"),
     "max-dependency": ("max-dependency", 0, "max-dependency"),
     "raw pairs": ("raw", 0, "max-relevance"),
+    "shrunk pairs": ("shrunk", 0, "max-relevance"),
     "pairs": ("pairs", 0, "max-relevance"),
     "tree (default)": ("tree", 0, "max-relevance"),
     "raw pairs, δ": ("raw", DELTA, "max-relevance"),
+    "shrunk pairs, δ": ("shrunk", DELTA, "max-relevance"),
     "pairs, δ (default)": ("pairs", DELTA, "max-relevance"),
     "tree, δ": ("tree", DELTA, "max-relevance"),
 }
+
+RIVALS = {"raw": raw_pairs, "shrunk": shrunk_pairs}
 
 
 def main() -> None:
@@ -80,9 +84,9 @@ def arguments() -> argparse.Namespace:
 
 
 def private(data: CategorySet, method: str, delta: float, epsilon: float, unit: str) -> Any:
-    """Fit a private metric; ``raw`` is all pair tables without any post-processing."""
-    if method == "raw":
-        return raw_pairs(data.rows, data.schema, epsilon, delta, unit)
+    """Fit a private metric; ``raw`` and ``shrunk`` are the rivals."""
+    if method in RIVALS:
+        return RIVALS[method](data.rows, data.schema, epsilon, delta, unit)
     model = PrivateDilca(epsilon=epsilon, delta=delta, schema=data.schema, method=method, unit=unit)
     return model.fit(data.rows)
 

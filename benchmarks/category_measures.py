@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -11,13 +10,8 @@ import pandas as pd
 from scipy.spatial.distance import pdist
 
 from privclust import Schema
-from privclust.budget import Budget
-from privclust.categorical.context import association, choose_context
-from privclust.categorical.estimate import plain_estimate
-from privclust.categorical.metric import AttributeMetric, CategoricalMetric, attribute_metric
+from privclust.categorical.metric import AttributeMetric, CategoricalMetric
 from privclust.data.table_door import TableRows
-from privclust.privacy.meter import Meter
-from privclust.unit import unit_from
 
 
 class MetricOnly:
@@ -30,29 +24,6 @@ class MetricOnly:
     def transform(self, rows: pd.DataFrame) -> np.ndarray:
         with TableRows(rows, self._schema) as opened:
             return self.metric_.embed(opened.codes())
-
-
-def raw_pairs(
-    rows: pd.DataFrame, schema: Schema, epsilon: float, delta: float, unit: str
-) -> MetricOnly:
-    """All pair tables with noise and nothing else, then the most relevant contexts."""
-    budget = Budget(epsilon, delta)
-    with TableRows(rows, schema, unit=unit_from(unit)) as opened:
-        view = opened.private(Meter(budget), None)
-        pairs = list(combinations(range(view.n_attributes), 2))
-        estimate = plain_estimate(view.pair_tables("tables", pairs, budget.whole))
-    known = association(estimate)
-    parts = {
-        name: attribute_metric(
-            estimate,
-            target,
-            choose_context("max-relevance", target, known, 3),
-            schema.names,
-            view.labels[target],
-        )
-        for target, name in enumerate(schema.names)
-    }
-    return MetricOnly(CategoricalMetric(schema.names, parts), schema)
 
 
 def hamming(name: str, labels: tuple[str, ...]) -> AttributeMetric:
