@@ -12,8 +12,9 @@ import argparse
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
+from category_fits import Fits
 from category_measures import (
     adjusted_f,
     chance_f,
@@ -32,7 +34,6 @@ from category_measures import (
     off_diagonal_pearson,
 )
 from category_output import Scores, mean_and_error, show
-from category_rivals import raw_pairs, shrunk_pairs
 from category_sets import REAL, SYNTHETIC, CategorySet, load
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.reference import Dilca
@@ -54,8 +55,6 @@ ROWS: dict[str, tuple[str, float, str]] = {
     "pairs, δ (default)": ("pairs", DELTA, "max-relevance"),
     "tree, δ": ("tree", DELTA, "max-relevance"),
 }
-
-RIVALS = {"raw": raw_pairs, "shrunk": shrunk_pairs}
 
 
 def main() -> None:
@@ -83,47 +82,37 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def private(data: CategorySet, method: str, delta: float, epsilon: float, unit: str) -> Any:
-    """Fit a private metric; ``raw`` and ``shrunk`` are the rivals."""
-    if method in RIVALS:
-        return RIVALS[method](data.rows, data.schema, epsilon, delta, unit)
-    model = PrivateDilca(epsilon=epsilon, delta=delta, schema=data.schema, method=method, unit=unit)
-    return model.fit(data.rows)
-
-
 def sweep(
     options: argparse.Namespace,
     data: CategorySet,
-    measure: Callable[[Any, Dilca], float],
-    rows: Iterable[str],
-) -> Scores:
-    """Return mean and standard error of a measure for each row and ε."""
-    scores: Scores = {}
-    for row in rows:
+    measures: dict[str, Callable[[Any, Dilca], float]],
+    fits: Fits | None = None,
+) -> dict[str, Scores]:
+    """Return mean and standard error of each measure for each row and ε."""
+    fits = fits or Fits(data.rows, data.schema, options.unit)
+    scores: dict[str, Scores] = {name: {} for name in measures}
+    for row in options.rows:
         method, delta, rule = ROWS[row]
         exact = Dilca(rule, schema=data.schema).fit(data.rows)
-        scores[row] = []
         for epsilon in options.epsilon:
-            values = [
-                measure(private(data, method, delta, epsilon, options.unit), exact)
-                for _ in range(options.runs)
-            ]
-            scores[row].append(mean_and_error(values))
+            found: dict[str, list[float]] = {name: [] for name in measures}
+            for _ in range(options.runs):
+                model = fits(method, epsilon, delta)
+                for name, measure in measures.items():
+                    found[name].append(measure(model, exact))
+            for name, values in found.items():
+                scores[name].setdefault(row, []).append(mean_and_error(values))
     return scores
 
 
 def distances(options: argparse.Namespace) -> None:
     """Off-diagonal Pearson and L1 of the distance matrices; Hamming has no contrast at all."""
+    measures = {"Pearson": off_diagonal_pearson, "L1": l1_distance}
     for name in options.sets:
         data = load(name, options.data)
-        for what, measure in (("Pearson", off_diagonal_pearson), ("L1", l1_distance)):
-            flat = {"Hamming": 0.0 if what == "Pearson" else l1_distance(None, _exact(data))}
-            show(
-                options,
-                f"distances {what} {name}",
-                sweep(options, data, measure, options.rows),
-                flat,
-            )
+        plain = {"Pearson": 0.0, "L1": l1_distance(None, _exact(data))}
+        for what, scores in sweep(options, data, measures).items():
+            show(options, f"distances {what} {name}", scores, {"Hamming": plain[what]})
 
 
 def _exact(data: CategorySet) -> Dilca:
@@ -135,8 +124,10 @@ def contexts(options: argparse.Namespace) -> None:
     for name in options.sets:
         data = load(name, options.data)
         m = len(data.schema)
-        scores = sweep(options, data, partial(adjusted_f, chance=chance_f(m)), options.rows)
-        show(options, f"contexts adjusted F {name}", scores, {})
+        adjusted = partial(adjusted_f, chance=chance_f(m))
+        scores = sweep(options, data, {"F": adjusted})["F"]
+        # Hamming looks at no other attribute: its context is a random one, which scores zero.
+        show(options, f"contexts adjusted F {name}", scores, {"Hamming": 0.0})
 
 
 def objects(options: argparse.Namespace) -> None:
@@ -144,7 +135,8 @@ def objects(options: argparse.Namespace) -> None:
     for name in options.sets:
         data = load(name, options.data)
         some = data.rows.sample(min(1000, len(data.rows)), random_state=0)
-        scores = sweep(options, data, partial(object_pearson, rows=some), options.rows)
+        pearson = partial(object_pearson, rows=some)
+        scores = sweep(options, data, {"objects": pearson})["objects"]
         plain = object_pearson(hamming_points(data.schema), _exact(data), rows=some)
         show(options, f"objects Pearson {name}", scores, {"Hamming": plain})
 
@@ -164,7 +156,7 @@ def ward(options: argparse.Namespace) -> None:
             "DILCA": ari(_exact(data), None),
             "Hamming": ari(hamming_points(data.schema), None),
         }
-        show(options, f"Ward ARI {name}", sweep(options, data, ari, options.rows), flat)
+        show(options, f"Ward ARI {name}", sweep(options, data, {"ARI": ari})["ARI"], flat)
 
 
 def neighbours(options: argparse.Namespace) -> None:
@@ -172,35 +164,43 @@ def neighbours(options: argparse.Namespace) -> None:
     for name in options.sets:
         data = load(name, options.data)
         chosen = data.rows.sample(min(4000, len(data.rows)), random_state=0).index
-        rows, classes = data.rows.loc[chosen], data.classes[chosen]
-        folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(rows, classes))
-
-        def accuracy(fit: Callable[[Any], Any], rows: Any = rows, classes: Any = classes) -> float:
-            hits = []
-            for train, test in folds:  # noqa: B023 - used within the loop only
-                model = fit(rows.iloc[train])
-                knn = KNeighborsClassifier(5)
-                knn.fit(model.transform(rows.iloc[train]), classes[train])
-                hits.append(knn.score(model.transform(rows.iloc[test]), classes[test]))
-            return float(np.mean(hits))
-
+        folds = FoldsOf(data.rows.loc[chosen], data.classes[chosen])
+        fits = [Fits(train, data.schema, options.unit) for train in folds.trains]
         scores: Scores = {}
         for row in options.rows:
             method, delta, _ = ROWS[row]
-            scores[row] = []
-            for epsilon in options.epsilon:
-
-                def fit(train: Any, m: str = method, d: float = delta, e: float = epsilon) -> Any:
-                    part = CategorySet(data.name, train, data.schema, classes)  # noqa: B023
-                    return private(part, m, d, e, options.unit)
-
-                values = [accuracy(fit) for _ in range(max(2, options.runs // 10))]
-                scores[row].append(mean_and_error(values))
-        flat = {
-            "DILCA": accuracy(lambda train: Dilca("max-relevance", schema=data.schema).fit(train)),  # noqa: B023
-            "Hamming": accuracy(lambda _: hamming_points(data.schema)),  # noqa: B023
-        }
+            scores[row] = [
+                mean_and_error(
+                    [
+                        folds.accuracy([fit(method, epsilon, delta) for fit in fits])
+                        for _ in range(max(2, options.runs // 10))
+                    ]
+                )
+                for epsilon in options.epsilon
+            ]
+        exact = [Dilca("max-relevance", schema=data.schema).fit(train) for train in folds.trains]
+        plain = [hamming_points(data.schema)] * len(fits)
+        flat = {"DILCA": folds.accuracy(exact), "Hamming": folds.accuracy(plain)}
         show(options, f"5-NN accuracy {name}", scores, flat)
+
+
+class FoldsOf:
+    """Four folds of labelled rows."""
+
+    def __init__(self, rows: Any, classes: np.ndarray) -> None:
+        self.rows, self.classes = rows, classes
+        splits = StratifiedKFold(4, shuffle=True, random_state=0).split(rows, classes)
+        self.splits = list(splits)
+        self.trains = [rows.iloc[train] for train, _ in self.splits]
+
+    def accuracy(self, models: list[Any]) -> float:
+        """Return the accuracy of 5-NN with one metric per fold."""
+        hits = []
+        for model, (train, test) in zip(models, self.splits, strict=True):
+            knn = KNeighborsClassifier(5)
+            knn.fit(model.transform(self.rows.iloc[train]), self.classes[train])
+            hits.append(knn.score(model.transform(self.rows.iloc[test]), self.classes[test]))
+        return float(np.mean(hits))
 
 
 def kmeans(options: argparse.Namespace) -> None:
@@ -245,23 +245,17 @@ def synthetic(options: argparse.Namespace) -> None:
             data, size = make(noise, rng)
             right = {f"x{i}" for i in range(1, size + 1)}
             scores: Scores = {}
-            for method in ("mean-su", "max-relevance", "max-dependency", "pairs"):
+            fits = Fits(data.rows, data.schema, options.unit)
+            for method in ("mean-su", "max-relevance", "max-dependency", "pairs", "tree"):
                 scores[method] = []
                 for epsilon in options.epsilon:
-                    model = PrivateDilca(
-                        epsilon=epsilon,
-                        schema=data.schema,
-                        method=method,
-                        targets=["x0"],
-                        context_size=size,
-                        unit=options.unit,
-                    )
                     found = [
-                        set(model.fit(data.rows).contexts_["x0"]) == right
+                        set(fits(method, epsilon, 0, size, (0,)).contexts_["x0"]) == right
                         for _ in range(options.runs)
                     ]
                     scores[method].append(mean_and_error(found))
-            show(options, f"{name} noise {noise:g}", scores, {})
+            chance = 1 / comb(len(data.schema) - 1, size)
+            show(options, f"{name} noise {noise:g}", scores, {"Hamming (chance)": chance})
 
 
 def times(options: argparse.Namespace) -> None:

@@ -51,7 +51,7 @@ class ExactCounts:
         self._source, self._coder, self._layout = source, coder, layout
         self._pairs: Integers | None = None
         self._codes: Codes | None = None
-        self._sums: dict[tuple[int, int], dict[tuple[int, ...], int]] = {}
+        self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
 
     def n_rows(self) -> int:
         """Return the number of rows."""
@@ -92,9 +92,10 @@ class ExactCounts:
     def _subset_sums(self, size: int, scale: EntropyScale) -> dict[tuple[int, ...], int]:
         """Return the sums of F for all sets of ``size`` and ``size + 1`` attributes."""
         key = size, scale.n_rows
-        if key not in self._sums:
-            self._sums[key] = subset_sums(self._all_codes(), self._layout.sizes, size, scale)
-        return self._sums[key]
+        if self._sums is None or self._sums[0] != key:
+            sums = subset_sums(self._all_codes(), self._layout.sizes, size, scale)
+            self._sums = key, sums
+        return self._sums[1]
 
     def _pair_counts(self) -> Integers:
         if self._pairs is None:

@@ -1,7 +1,8 @@
-"""Two plain ways to use noisy tables of all pairs, which the default must not fall behind.
+"""Many fits of private metrics on the same rows, which are read and counted once.
 
-``raw_pairs`` takes the tables as they come out; ``shrunk_pairs`` shrinks each of them towards
-independence by itself, by moments, and adds nothing for what is uncertain.
+Besides the methods of the library there are two plain ways to use noisy tables of all pairs, which
+the default must not fall behind: ``raw`` takes the tables as they come out; ``shrunk`` shrinks each
+of them towards independence by itself, by moments, and adds nothing for what is uncertain.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from privclust.budget import Budget
 from privclust.categorical.cells import Cells
 from privclust.categorical.context import association, choose_context
 from privclust.categorical.estimate import Estimate, plain_estimate
+from privclust.categorical.estimator import learn_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust.categorical.published import Options
 from privclust.data.points import Noisy
 from privclust.data.table import NoisyTables
 from privclust.data.table_door import TableRows
@@ -28,30 +31,48 @@ from privclust.unit import unit_from
 HISTOGRAMS = 0.2
 
 
-def raw_pairs(
-    rows: pd.DataFrame, schema: Schema, epsilon: float, delta: float, unit: str
-) -> MetricOnly:
-    """All pair tables with noise and nothing else, then the most relevant contexts."""
-    budget = Budget(epsilon, delta)
-    with TableRows(rows, schema, unit=unit_from(unit)) as opened:
-        view = opened.private(Meter(budget), None)
-        pairs = list(combinations(range(view.n_attributes), 2))
-        estimate = plain_estimate(view.pair_tables("tables", pairs, budget.whole))
-    return _metric(estimate, schema)
+class Fits:
+    """Private metrics of some rows.
 
+    Parameters
+    ----------
+    rows : DataFrame
+    schema : Schema
+    unit : str
+    """
 
-def shrunk_pairs(
-    rows: pd.DataFrame, schema: Schema, epsilon: float, delta: float, unit: str
-) -> MetricOnly:
-    """Histograms and all pair tables, every table shrunk by itself."""
-    budget = Budget(epsilon, delta)
-    for_histograms, for_tables = budget.whole.split([HISTOGRAMS, 1 - HISTOGRAMS])
-    with TableRows(rows, schema, unit=unit_from(unit)) as opened:
-        view = opened.private(Meter(budget), None)
+    def __init__(self, rows: pd.DataFrame, schema: Schema, unit: str) -> None:
+        self._schema = schema
+        opened = TableRows(rows, schema, unit=unit_from(unit))
+        self._view = opened.private(Meter(Budget(1)), None)
+
+    def __call__(
+        self,
+        method: str,
+        epsilon: float,
+        delta: float = 0,
+        context_size: int = 3,
+        targets: tuple[int, ...] | None = None,
+    ) -> MetricOnly:
+        """Fit once, within a budget of its own."""
+        budget = Budget(epsilon, delta)
+        self._view._meter = Meter(budget)  # the counts stay, the budget is new
+        if method in ("raw", "shrunk"):
+            return self._rival(method, budget)
+        chosen = targets or tuple(range(self._view.n_attributes))
+        options = Options(targets=chosen, context_size=context_size)
+        metric, _ = learn_metric(self._view, budget.whole, method, options)
+        return MetricOnly(metric, self._schema)
+
+    def _rival(self, method: str, budget: Budget) -> MetricOnly:
+        view, whole = self._view, budget.whole
         pairs = list(combinations(range(view.n_attributes), 2))
+        if method == "raw":
+            return _metric(plain_estimate(view.pair_tables("tables", pairs, whole)), self._schema)
+        for_histograms, for_tables = whole.split([HISTOGRAMS, 1 - HISTOGRAMS])
         histograms = view.histograms("histograms", for_histograms)
         tables = view.pair_tables("tables", pairs, for_tables)
-    return _metric(_shrunk(histograms, tables), schema)
+        return _metric(_shrunk(histograms, tables), self._schema)
 
 
 def _shrunk(histograms: Noisy, tables: NoisyTables) -> Estimate:
