@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 __all__ = ["draw_gaps", "draw_ratios"]
 
@@ -23,6 +24,8 @@ def draw_gaps(
             panel.plot(epsilons, curve, style, marker="o", markersize=3, label=title)
         panel.set(title=name, xlabel="claimed ε", xscale="log", yscale="log")
         panel.minorticks_off()
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        panel.yaxis.set_major_formatter("{x:g}")
         panel.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     panels[0][0].set_ylabel("CostGap")
     panels[0][0].legend(fontsize=7)
