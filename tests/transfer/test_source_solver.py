@@ -96,7 +96,7 @@ def test_no_centre_is_put_where_the_source_already_is():
     assert targets[found.chosen[0], 0] == 10
 
 
-def test_a_certain_source_needs_no_draws_and_doubt_turns_to_the_targets_alone():
+def test_a_certain_source_needs_no_draws_and_an_uncertain_one_is_weighed():
     rng = np.random.default_rng(0)
     public = PublicTargets.check(rng.normal(size=(60, 2)))
     base = rng.uniform(0, 1, 60)
@@ -104,10 +104,11 @@ def test_a_certain_source_needs_no_draws_and_doubt_turns_to_the_targets_alone():
         solve(public, Existing(np.repeat(base[None], n, axis=0)), 6).chosen for n in (1, 5)
     )
     assert once.tolist() == often.tolist()
-    ignored = solve(public, Existing(np.full((1, 60), np.inf)), 6).chosen
-    assert (
-        solve(public, Existing(base[None], doubt=1 - 1e-12), 6).chosen.tolist() == ignored.tolist()
-    )
+    nothing = np.full((1, 60), np.inf)
+    ignored = solve(public, Existing(nothing), 6).chosen
+    hardly = np.concatenate([base[None], np.repeat(nothing, 10_000, axis=0)])
+    assert solve(public, Existing(hardly), 6).chosen.tolist() == ignored.tolist()
+    assert ignored.tolist() != once.tolist()
 
 
 def test_large_problems_are_solved_on_cells_at_almost_the_same_cost(monkeypatch):

@@ -21,6 +21,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from privclust.budget import Share
 from privclust.data.contribution import bounded
@@ -257,6 +258,16 @@ class PrivateSources:
         if isinstance(noise, DiscreteGaussian):
             return noise.standard_error() * NormalDist().inv_cdf(1 - min(chance, 0.5))
         return max(0.0, float(noise.scale) * math.log(1 / (2 * chance)))
+
+    def count_tail(self, share: Share, values: Floats) -> Floats:
+        """Return the chances that the noise of a count is at least so large."""
+        noise = self._count_noise(share)
+        if isinstance(noise, DiscreteGaussian):
+            return np.asarray(ndtr((0.5 - values) / noise.standard_error()))
+        step = float(1 / noise.scale)
+        # The noise is as likely at least x as at most -x, so of x and 1 - x the positive one tells.
+        beyond = np.exp(-(np.abs(values - 0.5) + 0.5) * step) / (1 + np.exp(-step))
+        return np.asarray(np.where(values > 0, beyond, 1 - beyond))
 
     def count_log_density(self, share: Share, gaps: Floats) -> Floats:
         """Return the log-density of the noise of a count, up to a constant."""

@@ -208,7 +208,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
             view = rows.private(public.space, meter, seed)
             released = self._sanitised(view, budget.whole, public, rng)
         base = metric_lengths(released.base, public.metric)
-        found = solve(public, Existing(base, released.doubt), n_centers)
+        found = solve(public, Existing(base), n_centers)
         self.schema_ = schema
         self._keep_choice(names, public, found)
         self._keep(public, released, found)

@@ -3,6 +3,11 @@
 Most bins of a histogram are empty and a few are full. How many are, is itself learned from the
 noisy counts: the distribution of true counts that explains them best is found by expectation and
 maximisation (empirical Bayes), and gives each bin the chances of its true count.
+
+Such a fit explains the largest noise by true counts. So no bin is believed more than the share of
+false ones allows that are to be expected among the bins with as large a count (Benjamini and
+Hochberg 1995), and a group of bins, of which none stands out from what noise alone would bring
+forth, is empty.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountPosterior", "count_posterior"]
+__all__ = ["CountPosterior", "count_posterior", "false_shares"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,7 +29,7 @@ _SMALL_COUNTS, _LARGER_COUNTS = 12, 30
 _EMPTY_BINS = 1.0
 # Below this chance of being occupied a bin is taken for empty. Chances that are small one by one
 # would otherwise add up over hundreds of bins and cover everything a little.
-_OCCUPIED = 0.8
+_OCCUPIED = 0.5
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,20 @@ class CountPosterior:
 
     counts: Floats
     chances: Floats
+
+    def doubted(self, false_shares: Floats, most_false: float) -> CountPosterior:
+        """Return the same with bins as likely empty as their share of false ones, or likelier.
+
+        All of them are empty if even the clearest one is false with more than ``most_false``.
+        """
+        empty = np.maximum(self.chances[:, 0], false_shares)
+        if false_shares.min(initial=1) > most_false:
+            empty[:] = 1
+        full = self.chances[:, 1:].sum(axis=1)
+        left = np.where(full > 0, (1 - empty) / np.where(full > 0, full, 1), 0)
+        changed = self.chances * left[:, None]
+        changed[:, 0] = 1 - changed[:, 1:].sum(axis=1)
+        return CountPosterior(self.counts, changed)
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
@@ -83,3 +102,18 @@ def count_posterior(
         prior[0] += _EMPTY_BINS
         prior /= prior.sum()
     return CountPosterior(counts, chances)
+
+
+def false_shares(tails: Floats) -> Floats:
+    """Return the share of empty bins to expect among those with as large a count as each one.
+
+    Parameters
+    ----------
+    tails : ndarray of shape (n_bins,)
+        The chance that noise alone is as large as the noisy count of each bin.
+    """
+    order = np.argsort(tails)
+    expected = tails[order] * len(tails) / np.arange(1, len(tails) + 1)
+    shares = np.empty(len(tails))
+    shares[order] = np.minimum.accumulate(expected[::-1])[::-1]
+    return np.minimum(shares, 1)

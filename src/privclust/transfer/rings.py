@@ -21,7 +21,7 @@ from privclust.budget import Share
 from privclust.data.nearest_targets import Noisy, PrivateSources, Rings
 from privclust.transfer.nna import nothing_found
 from privclust.transfer.placement import PublicCells
-from privclust.transfer.posterior import CountPosterior, count_posterior
+from privclust.transfer.posterior import CountPosterior, count_posterior, false_shares
 from privclust.transfer.sanitised import Sanitised
 
 __all__ = ["rings"]
@@ -44,11 +44,11 @@ _FEWEST_OUTER, _MOST_OUTER = 12, 60
 _DRAWS = 16
 # Counts of this many standard errors are unsure, those beyond are sure.
 _UNSURE = 2.0, 8.0
-# With few sources for the noise, centres should not rely on them: the doubt that there is any is
-# the square of this many standard errors of a count, divided by the number of sources.
-_DOUBT, _MOST_DOUBT = 45.0, 0.6
+# The chance that noise alone makes the inner shells seem occupied, and the same of the outer ones.
+_FALSE_SHELLS = 0.01
 _FEW_SOURCES = 140
-_MUCH_OUTSIDE = 0.05
+# The share of sources outside that is worth a warning, and how clearly it must show.
+_MUCH_OUTSIDE, _CLEAR = 0.05, 3.0
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,17 @@ class _Shells:
     """Noisy numbers of sources per shell; the inner ones share their sites."""
 
     edges: Floats
-    sizes: Floats
+    noisy: Floats
     outside: float
+    error: float
+
+    @property
+    def sizes(self) -> Floats:
+        return np.maximum(self.noisy, 0)
 
     @property
     def total(self) -> float:
-        return float(max(self.sizes.sum(), 1.0))
+        return float(max(self.noisy.sum(), 1.0))
 
     @property
     def inner(self) -> float:
@@ -83,7 +88,6 @@ def rings(
         _base_draw(cells, partition, posteriors, shells.edges, inner, error, rng)
         for _ in range(_DRAWS)
     ]
-    doubt = min(_MOST_DOUBT, (_DOUBT * error / shells.total) ** 2)
     live = np.concatenate([posterior.occupied for posterior in posteriors])
     return Sanitised(
         np.concatenate([cells.positions(sites) for sites in partition.sites])[live],
@@ -91,7 +95,6 @@ def rings(
         answer.standard_error,
         _shell_bounds(partition)[live],
         np.array(draws),
-        doubt,
         _warnings(shells, error, int(live.sum())),
     )
 
@@ -103,8 +106,8 @@ def _count_shells(view: PrivateSources, share: Share, cells: PublicCells) -> _Sh
     edges = np.append(0, spacing * 2.0 ** np.arange(-_INNER_SHELLS, outer + 1))
     one = cells.sites(1)
     whole = Rings(edges, tuple(one for _ in edges[1:]))
-    noisy = np.maximum(view.histogram("distances to the targets", whole, share).value, 0)
-    return _Shells(edges, noisy[:-1], float(noisy[-1]))
+    answer = view.histogram("distances to the targets", whole, share)
+    return _Shells(edges, answer.value[:-1], float(answer.value[-1]), answer.standard_error)
 
 
 def _partition(cells: PublicCells, shells: _Shells, error: float) -> Rings:
@@ -123,16 +126,23 @@ def _posteriors(
     view: PrivateSources, share: Share, partition: Rings, answer: Noisy
 ) -> list[CountPosterior]:
     """Return the chances of the counts of each shell; the outer ones learn from each other."""
-    first, last = partition.offsets[1], partition.offsets[-1]
-    found = [
+    noisy, cuts = answer.value[:-1], partition.offsets[1:-1]
+    first = cuts[0]
+    inner, outer = (
         count_posterior(
-            noisy, answer.standard_error, lambda gaps: view.count_log_density(share, gaps)
+            counts, answer.standard_error, lambda gaps: view.count_log_density(share, gaps)
         )
-        for noisy in (answer.value[:first], answer.value[first:last])
+        for counts in (noisy[:first], noisy[first:])
+    )
+    false = [false_shares(tails) for tails in np.split(view.count_tail(share, noisy), cuts)]
+    shells = np.split(outer.chances, cuts[1:] - first)
+    return [
+        inner.doubted(false[0], _FALSE_SHELLS),
+        *(
+            CountPosterior(outer.counts, chances).doubted(shares, _FALSE_SHELLS / len(shells))
+            for chances, shares in zip(shells, false[1:], strict=True)
+        ),
     ]
-    cuts = partition.offsets[2:-1] - first
-    outer = np.split(found[1].chances, cuts)
-    return [found[0], *(CountPosterior(found[1].counts, chances) for chances in outer)]
 
 
 def _base_draw(
@@ -180,8 +190,8 @@ def _warnings(shells: _Shells, error: float, n_live: int) -> tuple[str, ...]:
             f"There are about {shells.total:.0f} sources, few for this budget; expect little from "
             "them, or raise epsilon.",
         )
-    beyond = shells.outside / (shells.total + shells.outside)
-    if beyond > _MUCH_OUTSIDE:
+    beyond = shells.outside / (shells.total + max(shells.outside, 0))
+    if beyond > _MUCH_OUTSIDE and shells.outside > _CLEAR * shells.error:
         found += (
             f"About {100 * beyond:.0f} % of the sources lie outside the declared bounds or far "
             "from all targets and were left out; widen the bounds if they should count.",

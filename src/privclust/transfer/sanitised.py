@@ -33,8 +33,6 @@ class Sanitised:
     base : ndarray of shape (n_draws, n_targets)
         Possible distances of the targets to the source, in the lengths of the space, one draw
         after the other; infinite where nothing serves.
-    doubt : float
-        How far the solver should reckon with there being no source at all, between 0 and 1.
     warnings : tuple of str
         What the user should know, all of it from released values.
     """
@@ -44,7 +42,6 @@ class Sanitised:
     count_error: float
     shells: Floats
     base: Floats
-    doubt: float = 0.0
     warnings: tuple[str, ...] = ()
 
 

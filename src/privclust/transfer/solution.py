@@ -40,12 +40,9 @@ class Existing:
     ----------
     base : ndarray of shape (n_draws, n_targets)
         Possible distances of the targets to it; infinite where there is none.
-    doubt : float
-        The chance, in the eyes of the solver, that there is none at all.
     """
 
     base: Floats
-    doubt: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution
         distances = distance_table(public.places[rows], objects, public.metric)
         forced = distance_table(public.places[public.forced], objects, public.metric)
     base = np.minimum(base, forced.min(axis=0, initial=np.inf))
-    problem = _expected(distances, Existing(base, existing.doubt), weights, forced)
+    problem = _expected(distances, base, weights)
     found = lazy_greedy(problem, n_centers - len(public.forced)).chosen
     better = improved_by_swaps(problem, found)
     order = np.concatenate([public.forced, rows[found]])
@@ -116,23 +113,17 @@ def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution
     return _evaluated(public, existing, chosen, order)
 
 
-def _expected(distances: Table, existing: Existing, weights: Floats, forced: Table) -> Problem:
+def _expected(distances: Table, base: Floats, weights: Floats) -> Problem:
     """Change the distances, in place, into mean costs."""
     nowhere = float(distances.max(initial=0)) or 1.0
-    farthest = np.minimum(forced.min(axis=0, initial=np.inf), nowhere)
-    draws = np.minimum(existing.base, nowhere).astype(np.float32)
-    trust = 1 - existing.doubt
+    draws = np.minimum(base, nowhere).astype(np.float32)
     for start in range(0, len(distances), _ROWS):
         piece = distances[start : start + _ROWS]
         mean = np.zeros_like(piece)
         for draw in draws:
             mean += np.minimum(piece, draw)
-        mean *= trust / len(draws)
-        if existing.doubt:
-            mean += np.minimum(piece, farthest.astype(np.float32)) * np.float32(existing.doubt)
-        distances[start : start + _ROWS] = mean
-    base = trust * draws.mean(axis=0, dtype=np.float64) + existing.doubt * farthest
-    return Problem(distances, base, weights)
+        distances[start : start + _ROWS] = mean / len(draws)
+    return Problem(distances, draws.mean(axis=0, dtype=np.float64), weights)
 
 
 def _reduced(public: PublicTargets, base: Floats) -> tuple[Indices, Floats, Floats, Floats]:

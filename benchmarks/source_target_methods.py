@@ -1,0 +1,152 @@
+"""The contestants of the source-target benchmark: each returns the order in which it chooses.
+
+Ours are ``PrivateSourceTargetMedoids`` with its three methods. Beside them stand what the paper
+publishes (NNA with its constants and its threshold, which are NOT private as claimed), counts that
+are snapped to graded sites without shells, and private k-means centres of the source.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from privclust.kmeans import PrivateKMeans
+from privclust.privacy.loss import epsilon_spent
+from privclust.reference.source_target import SourceTargetMedoids
+from privclust.transfer import PrivateSourceTargetMedoids
+from privclust.transfer.sites import cell_sites, coreset
+
+__all__ = ["BUDGETS", "DELTA", "Order", "contestants", "private"]
+
+DELTA = 1e-6
+BUDGETS = {"ε=0.5": (0.5, None), "ε=1": (1, None), "ε=3": (3, None)} | {
+    "ρ=0.5": (None, 0.5),
+    "ρ=3": (None, 3),
+}
+
+# Source, target, number of centres, seed of the comparison methods: numbers of targets.
+Order = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
+
+
+def contestants(epsilon: float | None, rho: float | None) -> dict[str, Order]:
+    """Return all methods at one budget."""
+    return {
+        "NAS": private(epsilon, rho, method="nas"),
+        "NNA as published": nna_as_published(epsilon, rho),
+        "NNA": private(epsilon, rho, method="nna"),
+        "k-means of S": kmeans_of_source(epsilon, rho),
+        "snapped counts": snapped_counts(epsilon, rho),
+        "rings": private(epsilon, rho),
+    }
+
+
+def private(epsilon: float | None, rho: float | None, **parameters: object) -> Order:
+    """Return one of our methods at a budget of ε, or of ρ spent through (ε, δ)."""
+    budget = _budget(epsilon, rho)
+
+    def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
+        model = PrivateSourceTargetMedoids(k, **budget, **parameters)
+        return model.fit(target, source=source).order_
+
+    return order
+
+
+def nna_as_published(epsilon: float | None, rho: float | None) -> Order:
+    """Return NNA with the constants and the threshold of the paper (γ = 0.05)."""
+
+    def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        sites = target[coreset(target, 0.05)]
+        clipped = source * np.minimum(1, 0.5 / np.linalg.norm(source, axis=1))[:, None]
+        labels = cKDTree(sites).query(clipped)[1]
+        counts = np.bincount(labels, minlength=len(sites)).astype(float)
+        sums = np.array([np.bincount(labels, x, len(sites)) for x in clipped.T]).T
+        root = math.sqrt(target.shape[1])
+        if rho is None:
+            scale, threshold = (root + 1) / epsilon, 1 + math.log((root + 1) / 0.05) / epsilon
+            counts += rng.laplace(0, scale, counts.shape)
+            sums += rng.laplace(0, scale, sums.shape)
+        else:
+            scale = math.sqrt(2 / rho)
+            threshold = 1 + scale * math.sqrt(2 * math.log(2 / 0.05))
+            counts += rng.normal(0, scale, counts.shape)
+            sums += rng.normal(0, scale, sums.shape)
+        live = counts >= threshold
+        points = sums[live] / counts[live, None]
+        return SourceTargetMedoids(k).fit(target, source=points).order_
+
+    return order
+
+
+def kmeans_of_source(epsilon: float | None, rho: float | None) -> Order:
+    """Return the baseline that releases private k-means centres of the source."""
+    budget = _budget(epsilon, rho)
+
+    def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
+        low, high = target.min(axis=0) - 0.5, target.max(axis=0) + 0.5
+        centres = PrivateKMeans(20, bounds=(low, high), **budget).fit(source).cluster_centers_
+        return SourceTargetMedoids(k).fit(target, source=centres).order_
+
+    return order
+
+
+def snapped_counts(epsilon: float | None, rho: float | None) -> Order:
+    """Return counts at graded sites; a site whose noisy count passes stands for its sources."""
+
+    def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        strength = epsilon if rho is None else math.sqrt(2 * rho)
+        total = _noisy(np.array([len(source)]), 0.02, epsilon, rho, rng)[0]
+        fine = cell_sites(target, int(np.clip(0.08 * strength * total, 60, 1500)))
+        sites = _graded(target, fine, rng)
+        counts = np.bincount(cKDTree(sites).query(source)[1], minlength=len(sites))
+        noisy = _noisy(counts, 0.98, epsilon, rho, rng)
+        if rho is None:
+            threshold = math.log(len(sites) / 2) / (0.98 * epsilon)
+        else:
+            threshold = NormalDist().inv_cdf(1 - 1 / len(sites)) / math.sqrt(1.96 * rho)
+        live = sites[noisy >= max(threshold, 0.5)]
+        return SourceTargetMedoids(k).fit(target, source=live).order_
+
+    return order
+
+
+def _graded(target: np.ndarray, fine: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the fine sites and others around the targets, the sparser the farther away."""
+    few = cell_sites(target, min(100, len(target) // 2))
+    spacing = float(np.median(cKDTree(few).query(target)[0]))
+    starts = target[rng.integers(len(target), size=6000)]
+    ways = rng.standard_normal(starts.shape)
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    points = starts + ways * np.exp(rng.uniform(np.log(spacing), 0, 6000))[:, None]
+    away = cKDTree(target).query(points)[0]
+    points, away = points[away > spacing], away[away > spacing]
+    kept, gaps = [], cKDTree(fine).query(points)[0]
+    for number in np.argsort(-away):
+        if gaps[number] >= 0.8 * away[number] and len(kept) < 300:
+            kept.append(points[number])
+            np.minimum(gaps, np.linalg.norm(points - points[number], axis=1), out=gaps)
+    return np.concatenate([fine, np.array(kept).reshape(-1, target.shape[1])])
+
+
+def _noisy(
+    counts: np.ndarray,
+    share: float,
+    epsilon: float | None,
+    rho: float | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    if rho is None:
+        return counts + rng.laplace(0, 1 / (share * epsilon), counts.shape)
+    return counts + rng.normal(0, 1 / math.sqrt(2 * share * rho), counts.shape)
+
+
+def _budget(epsilon: float | None, rho: float | None) -> dict[str, float]:
+    if rho is None:
+        return {"epsilon": epsilon}
+    return {"epsilon": epsilon_spent(Fraction(rho), Fraction(DELTA)), "delta": DELTA}
