@@ -1,8 +1,9 @@
 """New clinic sites among real cities, beside existing practices that must stay private.
 
 A health service wants to open clinics in ten European cities. Many doctors already practise, most
-of them from home, so where they live must not show. The cities are public; the practices here are
-made up, three thousand of them around two cities in five.
+of them from home, so where they live must not show. The cities are public (places and populations
+from GeoNames, CC BY 4.0, see ``clinic_sites_cities.md``); the practices here are made up, three
+thousand of them around two cities in five.
 
 Run ``python examples/clinic_sites.py [FOLDER]``: it prints the plan and the chosen cities, and
 writes the release with its report, which has the map.
