@@ -47,6 +47,7 @@ _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 _SYNTHETIC_ROWS = 4000
+_UNSEEN_CELLS = 500
 
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
@@ -235,6 +236,8 @@ def _find_seeds(
         if number < _ROUNDS - 1 and live.any():
             cells = _reseeded(cells, np.where(live, counts, 0), radius, rng)
     weights = np.where(live, counts, 0)
+    if live.sum() < n_clusters:
+        cells, weights = _with_unseen(cells, weights, spread.n_rows, deviations, rng)
     seeds = weighted_kmeans(cells, weights, n_clusters, rng)
     squares = ((cells - seeds[nearest_of(cells, seeds)]) ** 2).sum(axis=1)
     across = max(spread.distance**2 - axes.variances.sum(), 0)
@@ -251,6 +254,18 @@ def _cell_radius(
     synthetic = rng.standard_normal((_SYNTHETIC_ROWS, len(deviations))) * deviations
     gaps = np.linalg.norm(synthetic - cells[nearest_of(synthetic, cells)], axis=1)
     return float(np.quantile(gaps, reach))
+
+
+def _with_unseen(
+    cells: Floats, weights: Floats, n_rows: float, deviations: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Add synthetic cells for the rows that stand out nowhere, so that centres still spread."""
+    synthetic = rng.standard_normal((_UNSEEN_CELLS, len(deviations))) * deviations
+    unseen = max(n_rows - float(weights.sum()), 1.0)
+    return (
+        np.concatenate([cells, synthetic]),
+        np.append(weights, np.full(_UNSEEN_CELLS, unseen / _UNSEEN_CELLS)),
+    )
 
 
 def _reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
