@@ -1,16 +1,15 @@
 """The experiments of the DP-DILCA paper, for the published variants and for ours.
 
 ``python benchmarks/categorical.py [EXPERIMENT ...] [--data FOLDER] [--sets ...] [--runs 30]``
-prints a table per experiment and data set, and draws it with ``--plots FOLDER``. The folder of the
-data, which are not part of the project, may also be named by the variable PRIVCLUST_DATA. ε is
-always the total for the whole metric; ``--unit`` chooses the neighbours (the paper's: replace-row).
+prints a table per experiment and data set, and draws them with ``--plots FOLDER``. The data are not
+part of the project; the variable PRIVCLUST_DATA may name their folder too. ε is always the total
+for the whole metric; ``--unit`` chooses the neighbours (the paper's: replace-row).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -33,9 +32,10 @@ from category_measures import (
     object_pearson,
     off_diagonal_pearson,
 )
-from category_output import Scores, mean_and_error, show
+from category_output import Scores, draw, mean_and_error, show
 from category_sets import REAL, SYNTHETIC, CategorySet, load
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+from category_speed import scale, times
+from privclust.categorical import PrivateCategoricalKMeans
 from privclust.reference import Dilca
 
 DELTA = 1e-6
@@ -62,7 +62,10 @@ def main() -> None:
     options = arguments()
     warnings.simplefilter("ignore")
     for name in options.experiments:
+        options.panels = []
         EXPERIMENTS[name](options)
+        if options.plots and options.panels:
+            draw(options.plots / f"categorical-{name}.png", options.epsilon, options.panels)
 
 
 def arguments() -> argparse.Namespace:
@@ -72,12 +75,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", default=list(REAL), choices=REAL)
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.1, 0.5, 1.0, 2.5])
+    parser.add_argument("--many", nargs="+", type=int, default=[10**6, 10**7])
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--unit", default="add-remove-row")
     parser.add_argument("--plots", type=Path, help="folder for the figures")
     options = parser.parse_args()
     options.experiments = options.experiments or list(EXPERIMENTS)
-    if options.data is None and set(options.experiments) != {"synthetic"}:
+    if options.data is None and set(options.experiments) - {"synthetic", "scale"}:
         parser.error("name the folder of the data with --data or PRIVCLUST_DATA")
     return options
 
@@ -258,21 +262,6 @@ def synthetic(options: argparse.Namespace) -> None:
             show(options, f"{name} noise {noise:g}", scores, {"Hamming (chance)": chance})
 
 
-def times(options: argparse.Namespace) -> None:
-    """CPU seconds of one fit of the whole metric, all targets, contexts of three."""
-    methods = ("max-dependency", "max-relevance", "mean-su", "baseline", "pairs", "tree")
-    print("\n| CPU seconds | " + " | ".join(methods) + " |\n" + "|---" * (len(methods) + 1) + "|")
-    for name in options.sets:
-        data = load(name, options.data)
-        cells = []
-        for method in methods:
-            model = PrivateDilca(epsilon=1.0, schema=data.schema, method=method)
-            start = time.process_time()
-            model.fit(data.rows)
-            cells.append(f"{time.process_time() - start:.2f}")
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-
-
 EXPERIMENTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "distances": distances,
     "contexts": contexts,
@@ -282,6 +271,7 @@ EXPERIMENTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "kmeans": kmeans,
     "synthetic": synthetic,
     "times": times,
+    "scale": scale,
 }
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 _POWER = 1.5
 # The strength of dependence to expect of a pair, as a share of the strongest possible.
 _USUAL_STRENGTH = 0.08
-_LEAST_STRENGTH = 0.003
+_LEAST_STRENGTH = 0.02
 _STRENGTHS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 # An eigenvalue above the edge of noise by this factor is signal.
 _ABOVE_NOISE = 1.15
