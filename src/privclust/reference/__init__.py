@@ -4,12 +4,12 @@ Nothing here takes a ledger or a budget. An algorithm that claims privacy in its
 warns when it is made.
 """
 
+from privclust.reference.cost_gap import cost_gap
 from privclust.reference.dilca import Dilca
 from privclust.reference.kmeans_guarantee import (
     KMeansGuarantee,
     NotPrivateWarning,
     SubclusterGuarantee,
-    cost_gap,
 )
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.reference.tau_coclustering import TauCoclustering

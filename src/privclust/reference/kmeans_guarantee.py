@@ -29,9 +29,8 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from privclust.reference.cost_gap import cost_gap
 
-__all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee", "cost_gap"]
+__all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
