@@ -29,7 +29,6 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-
 __all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee"]
 
 Floats = NDArray[np.float64]
