@@ -16,6 +16,8 @@ __all__ = ["block_error", "column_clusters", "prototype_weights"]
 Floats = NDArray[np.float64]
 
 _MOST_STEPS = 15
+# Shares are compared after so many standard errors were added to both, which tames rare columns.
+_PSEUDO = 3
 
 
 def column_clusters(
@@ -74,7 +76,7 @@ def prototype_weights(profiles: Noisy) -> Floats:
     expected = np.maximum(values.sum(axis=1), 1.0)[:, None] * (shares / shares.sum())
     deviation = values - expected
     kept = np.maximum(0, 1 - error**2 / np.maximum(deviation**2, 1e-9))
-    pseudo = max(error, 0.5)
+    pseudo = _PSEUDO * max(error, 0.5)
     likely = np.maximum(expected + deviation * kept, 0)
     weights: Floats = np.log((likely + pseudo) / (expected + pseudo))
     return weights

@@ -27,8 +27,6 @@ _LAST_ITERATIONS = 6
 _SETTLED = 1e-3
 # Points that the starts are tried on.
 _SOME = 2000
-# Strengths must exceed those of noise by this factor to count as structure.
-_ABOVE_EDGE = 1.05
 # Rows of the table whose total is lost in the noise weigh as much as one of half its size.
 _LOST = 0.25
 
@@ -43,14 +41,13 @@ class Embedding:
         Where the rows lie along the strongest directions.
     weights : ndarray of shape (n_rows,)
         How much each row is worth, at most 1.
-    n_above_noise : int
-        How many directions are stronger than noise alone would make them. Meant for equal weights;
-        unequal ones, of at most 1, make it smaller.
+    strengths : ndarray of shape (n_groups,)
+        How strong each direction of the table is, the strongest first.
     """
 
     points: Floats
     weights: Floats
-    n_above_noise: int
+    strengths: Floats
 
 
 def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedding:
@@ -87,10 +84,7 @@ def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedding:
     weighted = whitened if trust == 0 else whitened * weights[:, None]
     strengths, directions = np.linalg.eigh(weighted.T @ whitened)
     kept = directions[:, ::-1][:, : max(1, min(n_directions, width - 1))]
-    # Rows of unit variance have strengths up to this edge (Marchenko and Pastur).
-    edge = (np.sqrt(len(values)) + np.sqrt(width)) ** 2
-    above = int((strengths > _ABOVE_EDGE * edge).sum())
-    return Embedding(whitened @ kept, weights, above)
+    return Embedding(whitened @ kept, weights, strengths[::-1])
 
 
 def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> Floats:

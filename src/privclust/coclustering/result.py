@@ -33,7 +33,7 @@ class CoclusteringResult:
     rows : Groups or None
         A released cluster of each row.
     directions : int or None
-        How many directions of the first table stand out of the noise.
+        How many directions of the last table of rows stand out of the noise.
     """
 
     block_totals: Floats

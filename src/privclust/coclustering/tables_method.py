@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from privclust.budget import Share
 from privclust.coclustering.columns import column_clusters, prototype_weights
-from privclust.coclustering.grouping import Embedding, embed, grouped
+from privclust.coclustering.grouping import embed, grouped
 from privclust.coclustering.result import CoclusteringResult
+from privclust.coclustering.signal import directions_above_noise
 from privclust.data.matrix import Groups, Noisy, PrivateMatrix
 
 __all__ = ["Schedule", "tables_method"]
@@ -45,15 +46,15 @@ class Schedule:
         The number of tables; the last one gives the profiles.
     columns_first : bool
         Whether the first table is over blind groups of rows, from which columns are grouped.
-    finer : bool
-        Whether the groups on the way are twice as many as the clusters.
+    fineness : int
+        How many groups there are on the way for each cluster: 1, 2 or 3.
     trust : float
         How strongly frequent columns are preferred; see :func:`embed`.
     """
 
     n_tables: int
     columns_first: bool
-    finer: bool
+    fineness: int
     trust: float
 
     @classmethod
@@ -68,8 +69,24 @@ class Schedule:
         n_pairs = 1 if signal < (12 if capped else 8) else 2 if signal < 60 else 3
         columns_first = capped or signal < 12
         n_tables = 2 * n_pairs + (1 if columns_first else 2)
+        # Fine groups keep what coarse ones merge, but thin rows are lost in so many noisy cells.
+        fineness = 1 if signal < 12 else 2 if signal < 30 else 3
         trust = 1.0 if capped else 0.75 if columns_first else 0.5
-        return cls(n_tables, columns_first, signal >= 12, trust)
+        return cls(n_tables, columns_first, fineness, trust)
+
+    def groups(self, n_clusters: int) -> int:
+        """Return how many groups are made on the way."""
+        return max(3, self.fineness * n_clusters)
+
+    def directions(self, n_clusters: int, *, last: bool) -> int:
+        """Return in how many directions rows or columns are told apart.
+
+        K clusters differ in K - 1 directions. Some more keep what finer groups tell, and save the
+        case where a direction that is none of the clusters' is stronger than one of theirs.
+        """
+        if self.fineness == 1:
+            return max(1, n_clusters - 1)
+        return n_clusters if last or self.fineness == 2 else (3 * n_clusters + 1) // 2
 
 
 def tables_method(
@@ -87,16 +104,18 @@ def tables_method(
     schedule = Schedule.of(loss, per_row, n_row_clusters, capped=view.capped)
     *shares, for_profiles = for_tables.split([_FIRST_WEIGHT] + [1] * (schedule.n_tables - 1))
     groups = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
-    directions = None
     for number, share in enumerate(shares, start=1):
         table = _table(view, groups, share, number)
         last = number == len(shares)
-        embedding = _embedded(table, groups.of_rows, schedule, n_row_clusters)
-        if directions is None and not groups.of_rows:
-            directions = embedding.n_above_noise
-        wanted = n_row_clusters if last else max(3, (2 if schedule.finer else 1) * n_row_clusters)
-        starts = _LAST_STARTS if last else _STARTS
-        found = grouped(embedding, wanted, rng, n_starts=starts)
+        embedding = embed(
+            table,
+            schedule.directions(n_row_clusters, last=last),
+            trust=schedule.trust if groups.of_rows else 0.0,
+        )
+        if number == 1:
+            blind_table = table
+        wanted = n_row_clusters if last else schedule.groups(n_row_clusters)
+        found = grouped(embedding, wanted, rng, n_starts=_LAST_STARTS if last else _STARTS)
         groups = _Side(found, of_rows=not groups.of_rows)
     rows = Groups(groups.groups.labels, n_row_clusters)
     profiles = view.column_table("profiles of the row clusters", rows, for_profiles)
@@ -109,7 +128,7 @@ def tables_method(
         column_weights=prototype_weights(profiles).T,
         profiles=profiles,
         rows=rows,
-        directions=directions,
+        directions=directions_above_noise(table, blind_table, rng),
     )
 
 
@@ -144,9 +163,3 @@ def _table(view: PrivateMatrix, side: _Side, share: Share, number: int) -> Noisy
         return view.row_table(f"rows by column groups, step {number}", side.groups, share)
     answer = view.column_table(f"columns by row groups, step {number}", side.groups, share)
     return Noisy(answer.value.T, answer.standard_error)
-
-
-def _embedded(table: Noisy, of_columns: bool, schedule: Schedule, n_clusters: int) -> Embedding:
-    # K clusters differ in K - 1 directions; one more keeps what finer groups tell.
-    n_directions = max(1, n_clusters if schedule.finer else n_clusters - 1)
-    return embed(table, n_directions, trust=schedule.trust if of_columns else 0.0)

@@ -1,0 +1,61 @@
+"""The signal test: it warns of matrices without structure, and of no others."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from privclust.coclustering import NoStructureWarning, PrivateCoclustering
+from privclust.coclustering.rehearsal import synthetic_counts
+from privclust.coclustering.signal import directions_above_noise
+from privclust.data.matrix import Noisy
+
+RUNS = 20
+
+
+def warned(matrices, n_clusters, **parameters):
+    times = 0
+    for seed, matrix in enumerate(matrices):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            PrivateCoclustering(n_clusters, n_clusters, random_state=seed, **parameters).fit(matrix)
+        times += any(entry.category is NoStructureWarning for entry in caught)
+    return times
+
+
+# At ε = 10 counts vary more than the noise, and groups fit what chance put there.
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 10])
+@pytest.mark.parametrize("n_clusters", [2, 5])
+def test_matrices_without_structure_are_reported(epsilon, n_clusters):
+    matrices = [np.random.default_rng(seed).poisson(2, (120, 40)) for seed in range(RUNS)]
+    assert warned(matrices, n_clusters, epsilon=epsilon) >= 0.95 * RUNS
+
+
+def test_unequal_rows_and_columns_are_no_structure():
+    rng = np.random.default_rng(0)
+    rates = np.outer(rng.gamma(2, 1, 500), 100 / np.arange(1, 201)) / 5
+    matrices = [np.random.default_rng(seed).poisson(rates) for seed in range(RUNS)]
+    assert warned(matrices, 3, epsilon=1) >= 0.95 * RUNS
+    assert warned(matrices, 3, epsilon=1, unit="entry") >= 0.95 * RUNS
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 10])
+def test_planted_blocks_are_not_taken_for_noise(epsilon):
+    planted = [synthetic_counts((400, 200), 3, 3, 150, seed).counts for seed in range(RUNS)]
+    assert warned(planted, 3, epsilon=epsilon) == 0
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (120, 12), (30, 60), (2000, 3)])
+def test_pure_laplace_noise_has_no_direction(shape):
+    rng = np.random.default_rng(0)
+    tables = [Noisy(rng.laplace(0, 100, shape), 100 * np.sqrt(2)) for _ in range(40)]
+    assert sum(directions_above_noise(table, table, rng) > 0 for table in tables) <= 2
+
+
+def test_two_kinds_of_rows_are_one_direction():
+    rng = np.random.default_rng(0)
+    kinds = np.kron([[60, 0, 30], [0, 60, 30]], np.ones((200, 1)))
+    table = Noisy(rng.poisson(kinds) + rng.laplace(0, 10, kinds.shape), 10 * np.sqrt(2))
+    assert directions_above_noise(table, table, rng) == 1
