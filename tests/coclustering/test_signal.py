@@ -59,3 +59,20 @@ def test_two_kinds_of_rows_are_one_direction():
     kinds = np.kron([[60, 0, 30], [0, 60, 30]], np.ones((200, 1)))
     table = Noisy(rng.poisson(kinds) + rng.laplace(0, 10, kinds.shape), 10 * np.sqrt(2))
     assert directions_above_noise(table, table, rng) == 1
+
+
+def row_model(epsilon):
+    return PrivateCoclustering(3, 3, epsilon=epsilon, delta=1e-6, unit="row", random_state=0)
+
+
+def test_too_few_rows_per_cluster_are_told_when_rows_are_protected():
+    few = synthetic_counts((90, 200), 3, 3, 100, seed=0).counts
+    with pytest.warns(NoStructureWarning, match="Only 0 of the 2 .* too few rows per cluster"):
+        row_model(1).fit(few)
+    assert "too small" in row_model(1).plan(90, 200, 100).advice
+
+
+def test_enough_rows_per_cluster_raise_no_warning_when_rows_are_protected():
+    many = synthetic_counts((6000, 200), 3, 3, 100, seed=0).counts
+    assert row_model(2).fit(many).n_directions_ == 2
+    assert "suffices" in row_model(2).plan(6000, 200, 100).advice

@@ -174,13 +174,26 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
             self.row_profiles_ = result.profiles.value
             self.row_profiles_error_ = result.profiles.standard_error
         self.n_directions_ = result.directions
-        if result.directions == 0:
-            warnings.warn(
-                "No structure stands out of the noise at this ε; the clusters may be random. Raise "
-                "epsilon, ask for fewer clusters or gather more data.",
-                NoStructureWarning,
-                stacklevel=4,
+        self._warn_of_noise()
+
+    def _warn_of_noise(self) -> None:
+        """Say plainly if the clusters are likely to be noise, wholly or in part."""
+        wanted = self.n_row_clusters - 1
+        by_rows = isinstance(matrix_unit_from(self.unit), OneRow)
+        if self.n_directions_ is None or self.n_directions_ >= (wanted if by_rows else 1):
+            return
+        message = (
+            "No structure stands out of the noise at this ε; the clusters may be random. Raise "
+        )
+        message += "epsilon, ask for fewer clusters or gather more data."
+        if by_rows:
+            message = (
+                f"Only {self.n_directions_} of the {wanted} directions that tell "
+                f"{self.n_row_clusters} clusters apart stand out of the noise: there are too few "
+                "rows per cluster at this ε, and some or all clusters are noise. Raise epsilon, "
+                "ask for fewer clusters, or gather rows: whole rows need thousands per cluster."
             )
+        warnings.warn(message, NoStructureWarning, stacklevel=5)
 
     def _labels(self, matrix: CountMatrix) -> NDArray[np.int32]:
         rooted = isinstance(matrix.unit, OneRow)

@@ -53,9 +53,10 @@ class PrivateCoclustering(Coclusterer):
     column_labels_ : ndarray of shape (n_columns,)
         The released cluster of each column.
     block_totals_, block_totals_error_ : ndarray of shape (n_row_clusters, n_column_clusters)
-        Noisy sums of the blocks and their standard errors. With the unit ``"row"`` what is summed
-        are the square roots of the entries, each row brought to length one; and the column clusters
-        were picked by the same noise, which raises these totals, and τ, beyond their errors.
+        Noisy sums of the blocks and their standard errors. With the unit ``"row"`` they are no
+        counts: what is summed are the square roots of the entries, each row brought to length one;
+        and the column clusters were picked by the same noise, which raises these totals, and τ,
+        beyond their errors.
     row_profiles_ : ndarray of shape (n_row_clusters, n_columns)
         Noisy sums of each column over each row cluster, with ``row_profiles_error_``.
     row_labels_ : ndarray of shape (n_rows,)
@@ -65,7 +66,8 @@ class PrivateCoclustering(Coclusterer):
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
-        How many directions of a noisy table stand out of the noise; with 0 a warning is given.
+        How many directions of a noisy table stand out of the noise; with 0 a warning is given, and
+        with the unit ``"row"`` also if there are fewer than tell so many clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
 

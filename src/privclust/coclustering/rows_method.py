@@ -78,11 +78,11 @@ def _masses(sums: Noisy) -> Floats:
 
 
 def _directions(sums: Noisy) -> int:
-    """Return how many directions of the last sums stand out of their noise."""
-    strengths = np.linalg.eigvalsh(_deviations(sums) @ _deviations(sums).T)
+    """Return how many directions of the last sums, but for what all have in common, stand out."""
+    strengths = np.linalg.eigvalsh(sums.value @ sums.value.T)
     height, width = sums.value.shape
     edge = (np.sqrt(height) + np.sqrt(width)) ** 2 * sums.standard_error**2
-    return int((strengths > _ABOVE_EDGE * edge).sum())
+    return max(0, int((strengths > _ABOVE_EDGE * edge).sum()) - 1)
 
 
 def _unit(lines: Floats) -> Floats:
