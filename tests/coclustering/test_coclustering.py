@@ -17,6 +17,7 @@ from privclust.coclustering.rehearsal import synthetic_counts
 from privclust.coclustering.tau_method import blind_start
 from privclust.reference.tau_coclustering import TauCoclustering
 from privclust.release import Release, ReleaseError
+from privclust.release.coclustering_report import block_plot
 from privclust.unit import OneEntry, Person
 
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
@@ -44,6 +45,14 @@ def test_planted_blocks_are_found(name):
     model = fitted(name, random_state=1)
     assert adjusted_rand_score(MADE.rows, model.predict(MADE.counts)) > 0.9
     assert model.n_directions_ > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_are_found_also_if_there_are_not_as_many_clusters_as_of_rows(seed):
+    made = synthetic_counts((1000, 200), 5, 4, 120, seed=seed)
+    model = PrivateCoclustering(5, 4, epsilon=2, random_state=seed).fit(made.counts)
+    assert adjusted_rand_score(made.columns, model.column_labels_) > 0.9
+    assert model.tau_ > 0.2
 
 
 @pytest.mark.parametrize("name", ["tau", "tau, Gaussian", "row"])
@@ -191,6 +200,14 @@ def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     page = again.to_html()
     assert "Block totals with noise" in page
     assert ("word" in page) == (name != "tau")
+    assert ("no counts" in page) == (name == "row")
+
+
+def test_the_picture_puts_blocks_that_go_together_on_the_diagonal():
+    totals = np.array([[1.0, 1.0, 50.0], [50.0, 1.0, 1.0], [1.0, 50.0, 1.0]])
+    picture = block_plot(totals, np.ones(3), np.ones(3, int))
+    assert picture.index(">C2<") < picture.index(">C0<") < picture.index(">C1<")
+    assert picture.count("×2.9") == 3
 
 
 def test_a_release_refuses_names_for_other_columns():

@@ -39,7 +39,7 @@ def rows_method(
     for number, share in enumerate(budget.split([1] * _ROUNDS), start=1):
         sums = view.profile_sums(f"profiles, round {number}", prototypes, share)
         prototypes = _unit(_denoised(sums, n_row_clusters))
-    columns, totals = column_clusters(sums.value, n_column_clusters, rng)
+    columns, totals = column_clusters(sums, n_column_clusters, rng)
     return CoclusteringResult(
         block_totals=totals,
         block_error=block_error(sums, columns),

@@ -119,7 +119,7 @@ def tables_method(
         groups = _Side(found, of_rows=not groups.of_rows)
     rows = Groups(groups.groups.labels, n_row_clusters)
     profiles = view.column_table("profiles of the row clusters", rows, for_profiles)
-    columns, _ = column_clusters(profiles.value, n_column_clusters, rng)
+    columns, _ = column_clusters(profiles, n_column_clusters, rng)
     totals = view.block_table("block totals", rows, columns, for_blocks)
     return CoclusteringResult(
         block_totals=totals.value,

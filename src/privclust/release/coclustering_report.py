@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.release.coclustering import column_names
-from privclust.release.svg import ABOVE, BELOW, LINE, WIDTH, inline_svg, shown
+from privclust.release.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,9 @@ Floats = npt.NDArray[np.float64]
 
 _TOP_COLUMNS = 10
 # Colours are full at this many times the expected density, or its inverse.
-_FULL_COLOUR = 8.0
+_FULL_COLOUR = 4.0
+# Blocks smaller than this share of the picture hold no number.
+_WRITTEN_WIDTH, _WRITTEN_HEIGHT = 0.05, 0.06
 # No block is drawn thinner than this share of the picture.
 _THINNEST = 0.02
 
@@ -78,9 +80,15 @@ def _top_columns(release: Release, n_clusters: int) -> list[list[str]]:
 
 
 def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]) -> str:
-    """Draw the matrix with its rows and columns sorted by cluster; one rectangle per block."""
-    tops, lefts = _edges(row_sizes), _edges(column_sizes)
+    """Draw the matrix with its rows and columns sorted by cluster; one rectangle per block.
+
+    Column clusters come in the order of the row clusters that they are denser in than elsewhere, so
+    that what goes together lies along the diagonal.
+    """
     ratios = _densities(totals)
+    order = np.lexsort((-ratios.max(axis=0), ratios.argmax(axis=0)))
+    ratios = ratios[:, order]
+    tops, lefts = _edges(row_sizes), _edges(column_sizes[order])
 
     def draw(figure: Figure) -> None:
         from matplotlib.colors import to_rgba
@@ -102,7 +110,10 @@ def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]
                     linewidth=0.5,
                 )
             )
-        _label_blocks(ax, tops, lefts)
+            if width > _WRITTEN_WIDTH and height > _WRITTEN_HEIGHT:
+                middle = corner[0] + width / 2, corner[1] + height / 2
+                ax.text(*middle, _times(float(ratio)), ha="center", va="center", color=INK)
+        _label_blocks(ax, tops, lefts, order)
 
     k, n_clusters = totals.shape
     alt = (
@@ -125,11 +136,16 @@ def _densities(totals: Floats) -> Floats:
     return np.asarray(np.log((positive + pseudo) / (expected + pseudo)))
 
 
-def _label_blocks(ax: Axes, tops: Floats, lefts: Floats) -> None:
+def _times(ratio: float) -> str:
+    times = float(np.exp(ratio))
+    return f"×{times:.1f}" if times < 10 else f"×{times:.0f}"
+
+
+def _label_blocks(ax: Axes, tops: Floats, lefts: Floats, order: npt.NDArray[Any]) -> None:
     ax.set_xlim(0, 1)
     ax.set_ylim(1, 0)
     ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
-    ax.set_xticks((lefts[1:] + lefts[:-1]) / 2, [f"C{label}" for label in range(len(lefts) - 1)])
+    ax.set_xticks((lefts[1:] + lefts[:-1]) / 2, [f"C{label}" for label in order])
     ax.set_yticks((tops[1:] + tops[:-1]) / 2, [f"R{label}" for label in range(len(tops) - 1)])
     for spine in ax.spines.values():
         spine.set_visible(False)
