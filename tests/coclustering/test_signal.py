@@ -76,3 +76,10 @@ def test_enough_rows_per_cluster_raise_no_warning_when_rows_are_protected():
     many = synthetic_counts((6000, 200), 3, 3, 100, seed=0).counts
     assert row_model(2).fit(many).n_directions_ == 2
     assert "suffices" in row_model(2).plan(6000, 200, 100).advice
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_cluster_of_protected_rows_stays_empty(seed):
+    made = synthetic_counts((8000, 200), 4, 4, 100, seed=3)
+    model = PrivateCoclustering(4, 4, epsilon=2, delta=1e-6, unit="row", random_state=seed)
+    assert np.bincount(model.fit_predict(made.counts), minlength=4).min() > 1000

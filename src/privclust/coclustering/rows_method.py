@@ -23,6 +23,8 @@ __all__ = ["rows_method"]
 Floats = NDArray[np.float64]
 
 _ROUNDS = 4
+# Prototypes whose rows add up to less than this part of the mean are lost.
+_DEAD = 0.1
 # Strengths must exceed those of noise by this factor to count as structure.
 _ABOVE_EDGE = 1.05
 
@@ -39,6 +41,8 @@ def rows_method(
     for number, share in enumerate(budget.split([1] * _ROUNDS), start=1):
         sums = view.profile_sums(f"profiles, round {number}", prototypes, share)
         prototypes = _unit(_denoised(sums, n_row_clusters))
+        if number < _ROUNDS:
+            prototypes = _revived(prototypes, sums.value.sum(axis=1), rng)
     columns, totals = column_clusters(sums, n_column_clusters, rng)
     return CoclusteringResult(
         block_totals=totals,
@@ -69,6 +73,17 @@ def _denoised(sums: Noisy, n_directions: int) -> Floats:
     common = common / max(float(np.linalg.norm(common)), 1e-300)
     kept -= np.outer(kept @ common, common)
     return np.asarray(kept / np.sqrt(_masses(sums))[:, None])
+
+
+def _revived(prototypes: Floats, masses: Floats, rng: np.random.Generator) -> Floats:
+    """Let prototypes that hardly any row is nearest to share the rows of the heaviest ones."""
+    prototypes = prototypes.copy()
+    dead = np.flatnonzero(masses < _DEAD * masses.mean())
+    for weak, heavy in zip(dead, np.argsort(-masses), strict=False):
+        aside = _unit(rng.standard_normal((1, prototypes.shape[1])))[0]
+        prototypes[weak] = prototypes[heavy] + aside
+        prototypes[heavy] -= aside
+    return _unit(prototypes)
 
 
 def _masses(sums: Noisy) -> Floats:
