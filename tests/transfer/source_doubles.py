@@ -7,6 +7,7 @@ the tests look.
 import math
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from typing import ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -120,3 +121,57 @@ def loss_between(mechanism, exact, other):
 
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
+
+
+def log_ratio(mechanism, seen, left, right):
+    """Return the logarithm of how much likelier an answer is on the right than on the left."""
+    before, after = (np.asarray(seen - exact, float) for exact in (left, right))
+    if isinstance(mechanism, DiscreteLaplace):
+        return float((abs(before) - abs(after)).sum() / float(mechanism.scale))
+    if isinstance(mechanism, DiscreteGaussian):
+        return float((before**2 - after**2).sum() / (2 * float(mechanism.variance)))
+    lengths = np.linalg.norm(before, axis=1) - np.linalg.norm(after, axis=1)
+    return float(lengths.sum() / float(mechanism.scale))
+
+
+class SourceTranscript:
+    """A view of one source of a pair that weighs, at every answer, for which of them it speaks.
+
+    The guarantee covers all answers of a fit, not only what an estimator keeps of them. Each
+    question is put to the other source as well, where mechanisms repeat the answer, so that the
+    exact values of both are known. It works within ``replaced_draws(SourceTranscript.draw)``.
+    """
+
+    QUESTIONS = ("histogram", "size", "cells", "nearest_averages")
+    _answered: ClassVar[list] = []
+    _asked_again: ClassVar[list | None] = None
+
+    def __init__(self, views, side):
+        self._view, self._twin = views[side], views[1 - side]
+        self._sign = 1 if side == 0 else -1
+        self.evidence = 0.0
+
+    def __getattr__(self, name):
+        if name not in self.QUESTIONS:
+            return getattr(self._view, name)
+        return lambda *args, **kwargs: self._asked(name, args, kwargs)
+
+    @classmethod
+    def draw(cls, original, mechanism, exact, noise):
+        """Answer, or repeat the answer to the other source."""
+        if cls._asked_again is not None:
+            cls._asked_again.append(exact)
+            return cls._answered[len(cls._asked_again) - 1][2]
+        answer = original(mechanism, exact, noise)
+        cls._answered.append((mechanism, exact, answer))
+        return answer
+
+    def _asked(self, question, args, kwargs):
+        kind = type(self)
+        kind._answered, kind._asked_again = [], None
+        answer = getattr(self._view, question)(*args, **kwargs)
+        kind._asked_again = []
+        getattr(self._twin, question)(*args, **kwargs)
+        for (mechanism, exact, seen), other in zip(kind._answered, kind._asked_again, strict=True):
+            self.evidence += self._sign * log_ratio(mechanism, seen, exact, other)
+        return answer

@@ -2,7 +2,8 @@
 the flaw of the paper: a scale in which the source has a part.
 
 Every released value is computed from answers of the view (see ``test_source_estimator``), so the
-answers are what is watched; the adaptive method is also watched as a whole.
+answers are what is watched, one question at a time here and all of a fit together in
+``test_source_transcripts``.
 """
 
 import warnings
@@ -94,16 +95,3 @@ def test_a_scale_by_the_largest_norm_of_the_source_is_found():
 def test_a_scale_by_the_targets_is_not_refuted():
     report = audit(lambda rows, rng: outputs(fitted(rows, rng)), OUTLIER, 1, 300, random_state=0)
     assert report.verdict == "not refuted"
-
-
-@pytest.mark.parametrize("method", ["rings", "nas"])
-def test_whole_fits_are_not_refuted(method):
-    def release(rows, rng):
-        seed = int(rng.integers(2**31))
-        model = PrivateSourceTargetMedoids(1, epsilon=1, method=method, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SourceWarning)
-            return outputs(model.fit(TARGETS, source=rows))
-
-    pairs = NeighbourPair("the only source", np.empty((0, 2)), TARGETS[:1])
-    assert audit(release, pairs, 1, 300, random_state=0).verdict == "not refuted"

@@ -224,17 +224,18 @@ class PrivateSources:
         *Why this is private.* Rows and sites are clipped to the public radius R. A row that is
         added takes the place of one other row, or of the site, in the sum of each site and so
         changes it by a vector of length at most 2R: all n sums together by at most 2R n √d in the
-        sum of absolute values and by at most 2R √n in Euclidean norm.
+        sum of absolute values and by at most 2R √n in Euclidean norm. A replaced row changes them
+        no more than that: it, the row in its place, and what either displaces are in one ball.
         """
-        changed = self._changed(2 * SOURCE_STEPS)
+        rows = 1 if isinstance(self._unit, ReplaceRow) else self._unit.rows_changed
         n_sites, dimension = sites.shape
         # The absolute values of an integer vector of length l in d dimensions add up to an integer
         # that is at most l √d, so the root may be rounded down.
         absolute = math.isqrt(dimension * (2 * SOURCE_STEPS) ** 2)
         noise = additive_noise(
             share,
-            l1_sensitivity=n_sites * self._changed(absolute),
-            squared_l2_sensitivity=n_sites * changed**2,
+            l1_sensitivity=Fraction(n_sites * rows * absolute),
+            squared_l2_sensitivity=Fraction(n_sites * (rows * 2 * SOURCE_STEPS) ** 2),
         )
         step = self.space.radius / SOURCE_STEPS / n_nearest
         error = noise.standard_error() * step

@@ -47,13 +47,13 @@ class CountPosterior:
     counts: Floats
     chances: Floats
 
-    def doubted(self, false_shares: Floats, most_false: float) -> CountPosterior:
-        """Return the same with bins as likely empty as their share of false ones, or likelier.
+    def doubted(self, doubts: Floats, most: float = 1.0) -> CountPosterior:
+        """Return the same with each bin at least as likely empty as its doubt says.
 
-        All of them are empty if even the clearest one is false with more than ``most_false``.
+        All of them are empty if the doubt of even the clearest one is above ``most``.
         """
-        empty = np.maximum(self.chances[:, 0], false_shares)
-        if false_shares.min(initial=1) > most_false:
+        empty = np.maximum(self.chances[:, 0], doubts)
+        if doubts.min(initial=1) > most:
             empty[:] = 1
         full = self.chances[:, 1:].sum(axis=1)
         left = np.where(full > 0, (1 - empty) / np.where(full > 0, full, 1), 0)

@@ -44,8 +44,8 @@ _FEWEST_OUTER, _MOST_OUTER = 12, 60
 _DRAWS = 16
 # Counts of this many standard errors are unsure, those beyond are sure.
 _UNSURE = 2.0, 8.0
-# The chance that noise alone makes the inner shells seem occupied, and the same of the outer ones.
-_FALSE_SHELLS = 0.01
+# The chance that noise alone makes the inner shells seem occupied.
+_FALSE_INNER = 0.01
 _FEW_SOURCES = 140
 # The share of sources outside that is worth a warning, and how clearly it must show.
 _MUCH_OUTSIDE, _CLEAR = 0.05, 3.0
@@ -134,15 +134,13 @@ def _posteriors(
         )
         for counts in (noisy[:first], noisy[first:])
     )
-    false = [false_shares(tails) for tails in np.split(view.count_tail(share, noisy), cuts)]
+    tails = view.count_tail(share, noisy)
+    inner = inner.doubted(false_shares(tails[:first]), _FALSE_INNER)
+    # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
+    # true one brings: as likely empty as false ones are to be expected, not just as their share.
+    outer = outer.doubted(np.minimum(tails[first:] * len(tails[first:]), 1))
     shells = np.split(outer.chances, cuts[1:] - first)
-    return [
-        inner.doubted(false[0], _FALSE_SHELLS),
-        *(
-            CountPosterior(outer.counts, chances).doubted(shares, _FALSE_SHELLS / len(shells))
-            for chances, shares in zip(shells, false[1:], strict=True)
-        ),
-    ]
+    return [inner, *(CountPosterior(outer.counts, chances) for chances in shells)]
 
 
 def _base_draw(
