@@ -94,12 +94,15 @@ def _share(line: dict[str, Any]) -> float:
 def figures(folder: Path) -> None:
     """Draw what is saved: costs by k, the ablations, the times."""
     import matplotlib as mpl
+    from PIL import Image
 
     mpl.use("Agg")
     for experiment, draw in {"costs": _costs, "coreset": _ablations, "times": _times}.items():
         if (folder / f"{experiment}.jsonl").exists():
             figure = draw(folder)
-            figure.savefig(folder / f"source-target-{experiment}.png", dpi=80)
+            path = folder / f"source-target-{experiment}.png"
+            figure.savefig(path, dpi=65)
+            Image.open(path).quantize(24).save(path, optimize=True)  # a few colours, a small file
 
 
 def _costs(folder: Path) -> Any:
