@@ -190,7 +190,8 @@ def _times(folder: Path) -> Any:
         left.barh(np.arange(len(methods)) + 0.25 * place, taken, 0.23, label=name)
     left.set_yticks(np.arange(len(methods)) + 0.25, methods, fontsize=8)
     left.set(xlabel="CPU seconds of one fit, k = 20, ε = 1", xscale="log")
-    left.legend(fontsize=8, frameon=False)
+    left.set_ylim(-0.4, len(methods) + 1)  # room for the legend above the bars
+    left.legend(fontsize=8, frameon=False, loc="upper right")
     if (folder / "solver.jsonl").exists():
         solved = _read(folder, "solver")
         for key, label in (("akm", "AkM"), ("ours", "lazy greedy and swaps")):
