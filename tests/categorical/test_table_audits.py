@@ -1,15 +1,14 @@
-"""Every variant of the private metric is audited; with half the noise the audit must object.
+"""Every question and every variant of the private metric is audited; half the noise is found.
 
-The audits run on the view with its exact counts kept, so that thousands of runs are cheap; what is
-audited is what the variant learns, noise and all. One attribute is the only target, so that the
-whole budget is spent around it.
+A run is seen with all its answers; the statistic is the evidence that a transcript adds up.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from table_views import seeded, view_of
+from table_transcripts import Transcript
+from table_views import seeded
 
 from privclust.audit import audit
 from privclust.budget import Budget
@@ -21,12 +20,92 @@ from privclust.categorical.published import (
     max_relevance,
     mean_su,
 )
-from privclust.privacy.meter import Meter
+from privclust.unit import AddRemoveRow, ReplaceRow
 
-SIZES = (2, 2, 2)
-COMMON = [(0, 0, 0)] * 6
-PAIR = (np.array(COMMON), np.array([*COMMON, (1, 1, 1)]))
-OPTIONS = Options(targets=(0,), context_size=1, selection_share=0.2)
+BUDGETS = {"pure": Budget("1.5"), "zcdp": Budget(2, "0.1")}
+
+
+def evidence_of(method, sizes, unit, budget, flawed):
+    rng = np.random.default_rng(0)
+
+    def run(data, runs):
+        pair, side = data
+        transcript = Transcript(pair, side, sizes, unit, budget, seeded(rng, flawed))
+        return np.round([transcript.evidence(method) for _ in range(runs)], 1)
+
+    return run
+
+
+def audited(method, sizes, unit, pair, budget, runs, *, halved):
+    return audit(
+        evidence_of(method, sizes, unit, budget, halved),
+        ((pair, 0), (pair, 1)),
+        budget,
+        runs,
+        features="values",
+        batch=True,
+        random_state=0,
+    )
+
+
+# Every question by itself, on the pair of neighbours that shows most.
+
+SAME = [(0, 0, 0)] * 6
+ADD, REPLACE = AddRemoveRow(), ReplaceRow()
+QUESTIONS = {
+    "count": lambda view, share: view.count("q", share),
+    "histograms": lambda view, share: view.histograms("q", share),
+    "tables": lambda view, share: view.pair_tables("q", [(0, 1)], share),
+    "entropies": lambda view, share: view.entropies("q", [(0,)], 6, share),
+    "relevance": lambda view, share: view.relevant_attributes("q", 0, 1, 6, share),
+    "context": lambda view, share: view.relevant_context("q", 0, 1, 6, share),
+}
+ODD = [(1, 0, 1)]  # a value of the target that the first attribute does not tell
+ASKED = {
+    ("count", ADD): ((1,), ([(0,)], [(0,)] * 2)),
+    ("histograms", ADD): ((2,), ([(0,)], [(0,), (1,)])),
+    ("histograms", REPLACE): ((2,), ([(0,)], [(1,)])),
+    ("tables", ADD): ((2, 2), ([(0, 0)], [(0, 0), (1, 1)])),
+    ("tables", REPLACE): ((2, 2), ([(0, 0)], [(1, 1)])),
+    ("entropies", ADD): ((2,), ([(0,)] * 5, [(0,)] * 6)),
+    ("entropies", REPLACE): ((2,), ([(0,)] * 6, [(0,)] * 5 + [(1,)])),
+    ("relevance", ADD): ((2, 2, 2), (SAME, SAME + ODD)),
+    ("relevance", REPLACE): ((2, 2, 2), (SAME, SAME[1:] + ODD)),
+    ("context", ADD): ((2, 2, 2), (SAME, SAME + ODD)),
+    ("context", REPLACE): ((2, 2, 2), (SAME, SAME[1:] + ODD)),
+}
+SMALL = [("relevance", REPLACE), ("context", REPLACE)]
+CASES = [(*case, currency) for case in ASKED for currency in BUDGETS]
+FULL_RUNS, HALVED_RUNS = 600, 2400
+# Among two or three candidates a pick loses less than half of what is claimed for it, so that half
+# the noise stays within the claim; these are weighed otherwise.
+LARGE = [case for case in CASES if case[:2] not in SMALL]
+
+
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize(("question", "unit", "currency"), LARGE)
+def test_a_question_is_refuted_only_if_its_noise_is_halved(question, unit, currency, halved):
+    sizes, pair = ASKED[question, unit]
+    runs = HALVED_RUNS if halved else FULL_RUNS
+    asked = QUESTIONS[question]
+    report = audited(asked, sizes, unit, pair, BUDGETS[currency], runs, halved=halved)
+    assert report.verdict == ("violated" if halved else "not refuted")
+
+
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize(("question", "unit"), SMALL)
+def test_picks_weigh_as_much_as_their_noise_says(question, unit, halved):
+    """On the right, how much likelier answers are on the left is one on average."""
+    sizes, pair = ASKED[question, unit]
+    rng = np.random.default_rng(0)
+    transcript = Transcript(pair, 1, sizes, unit, BUDGETS["pure"], seeded(rng, halved))
+    weights = np.exp([-transcript.evidence(QUESTIONS[question]) for _ in range(5_000)])
+    gap = abs(weights.mean() - 1) / (weights.std() / np.sqrt(len(weights)))
+    assert (gap > 4.5) == halved
+
+
+# Every variant: with pure noise no transcript may tell neighbours apart by more than ε, ever.
+
 METHODS = {
     "pairs": pairs,
     "tree": tree,
@@ -35,77 +114,25 @@ METHODS = {
     "max-relevance": max_relevance,
     "max-dependency": max_dependency,
 }
-OURS = ("pairs", "tree")
-PUBLISHED = [name for name in METHODS if name not in OURS]
-RUNS = 1500
-
-# Shrinking hides most of a loss that is spread over tables of a few rows; one table of many rows
-# shows it.
-MANY = np.array([(0, 0), (0, 1), (1, 0), (1, 1)] * 50)
-ONE_TABLE = (MANY, np.concatenate([MANY, [(1, 1)]]))
+OPTIONS = Options(targets=(0, 1, 2), context_size=1)
+NEIGHBOURS = {ADD: (SAME, [*SAME, (1, 1, 1)]), REPLACE: (SAME, [*SAME[1:], (1, 1, 1)])}
 
 
-def learner(method, budget, flawed):
-    """What a variant learns in each of many runs on the same rows, as numbers."""
-
-    def learn(rows, runs, rng):
-        view = view_of(rows, SIZES, budget=budget)
-        view._noise, outputs = seeded(rng, flawed), []
-        for _ in range(runs):
-            view._meter = Meter(budget)
-            learned = method(view, budget.whole, OPTIONS)
-            (estimate,) = learned.estimates.values()
-            context = learned.contexts[0]
-            # Contexts differ in size; the tables of a padded context keep outputs alike.
-            cells = np.zeros((2, 4))
-            for place, other in enumerate((1, 2)):
-                if other in context or len(estimate.layout.pairs) == 3:
-                    cells[place] = estimate.layout.table(estimate.counts, (0, other)).ravel()
-            outputs.append([*cells.ravel(), *(float(other in context) for other in (1, 2))])
-        return np.array(outputs)
-
-    return learn
-
-
-@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("unit", NEIGHBOURS, ids=lambda unit: unit.name)
 @pytest.mark.parametrize("name", METHODS)
-def test_no_variant_loses_more_than_it_claims(name, delta):
-    budget = Budget(2, delta)
-    fit = learner(METHODS[name], budget, flawed=False)
-    report = audit(fit, PAIR, budget, 450, batch=True, random_state=1)
-    assert report.verdict == "not refuted"
+def test_all_answers_of_a_variant_together_tell_at_most_epsilon(name, unit):
+    budget = BUDGETS["pure"]
 
+    def method(view, share):
+        return METHODS[name](view, share, OPTIONS)
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_half_the_noise_of_a_published_variant_is_found(name):
-    budget = Budget(2)
-    fit = learner(METHODS[name], budget, flawed=True)
-    report = audit(fit, PAIR, budget, RUNS, batch=True, random_state=1)
-    assert report.verdict == "violated"
-
-
-def one_table_learner(method, budget, flawed):
-    def learn(rows, runs, rng):
-        view = view_of(rows, (2, 2), budget=budget)
-        view._noise, outputs = seeded(rng, flawed), []
-        for _ in range(runs):
-            view._meter = Meter(budget)
-            (estimate,) = method(view, budget.whole, OPTIONS).estimates.values()
-            outputs.append([*estimate.counts, *estimate.margins, estimate.n_rows])
-        return np.array(outputs)
-
-    return learn
-
-
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("flawed", [False, True])
-def test_half_the_noise_on_one_table_is_found_and_the_full_noise_is_not_refuted(name, flawed):
-    budget = Budget(2)
-    fit = one_table_learner(METHODS[name], budget, flawed)
-    # The tree has nothing to choose here, so a part of its budget shows no loss: look longer.
-    runs = 2 * RUNS if flawed and name == "tree" else RUNS
-    report = audit(fit, ONE_TABLE, budget, runs, batch=True, random_state=1)
-    assert report.verdict == ("violated" if flawed else "not refuted")
+    rng = np.random.default_rng(0)
+    found = []
+    for side in (0, 1):
+        transcript = Transcript(NEIGHBOURS[unit], side, (2, 2, 2), unit, budget, seeded(rng))
+        found += [transcript.evidence(method) for _ in range(60)]
+    assert np.abs(found).max() <= float(budget.epsilon) * (1 + 1e-9)
+    assert np.abs(found).max() > float(budget.epsilon) / 3  # it sees something
 
 
 # The published code of MeanSU divides by the exact entropies.
