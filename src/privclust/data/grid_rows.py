@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.encode import Domain, Floats
-from privclust.data.engines.local import Statistic, sum_over, sum_over_blocks
+from privclust.data.engines.local import Total, sum_over, sum_over_blocks
 from privclust.data.sources import Block, RowSource
 
 __all__ = ["GridRows"]
@@ -48,7 +48,7 @@ class GridRows:
         self._kept_bytes = kept_bytes
         self._kept: list[Kept] | None = None
 
-    def sum(self, statistic: Callable[[Floats], Statistic]) -> Statistic:
+    def sum(self, statistic: Callable[[Floats], Total]) -> Total:
         """Return the sum of a statistic over all rows, a piece at a time."""
         if self._kept is not None:
             return sum_over(
@@ -59,7 +59,7 @@ class GridRows:
             )
         shelf = _Shelf(self._kept_bytes)
 
-        def of_block(block: Block) -> Statistic:
+        def of_block(block: Block) -> Total:
             pieces = self._pieces(block)
             shelf.put(pieces)
             return reduce(add, map(statistic, pieces))

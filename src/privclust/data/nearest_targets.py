@@ -26,7 +26,7 @@ from scipy.special import ndtr
 from privclust.budget import Share
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain, Floats
-from privclust.data.engines.local import Statistic, sum_over_blocks
+from privclust.data.engines.local import Total, sum_over_blocks
 from privclust.data.kernels.targets import (
     EARTH_RADIUS_KM,
     SOURCE_STEPS,
@@ -39,13 +39,11 @@ from privclust.data.kernels.targets import (
     nearest_rows,
     ring_counts,
 )
-from privclust.data.points import Noisy
 from privclust.data.sources import Block, RowSource, open_rows
 from privclust.data.sources.base import NoRowsError
+from privclust.data.view import Noisy, RowView, Statistic
 from privclust.privacy.mechanisms import (
-    AdditiveNoise,
     DiscreteGaussian,
-    DiscreteLaplace,
     additive_noise,
     vector_noise,
 )
@@ -124,7 +122,7 @@ def _no_rows(names: Sequence[str], id_column: str | None) -> pa.Table:
     return pa.table({name: pa.array([], pa.float64()) for name in columns})
 
 
-class PrivateSources:
+class PrivateSources(RowView):
     """Source rows that answer questions only through noise.
 
     Parameters
@@ -152,12 +150,10 @@ class PrivateSources:
         meter: Meter,
         noise: NoiseSource,
     ) -> None:
+        super().__init__(unit, meter, noise)
         self.space = space
         self._source = source
         self._domain = domain
-        self._unit = unit
-        self._meter = meter
-        self._noise = noise
 
     def histogram(self, name: str, rings: Rings, share: Share) -> Noisy:
         """Ask for the number of rows in each bin of a public partition; the last one is outside.
@@ -167,8 +163,8 @@ class PrivateSources:
         *Why this is private.* Which bin a row is in depends on that row and on public points, and
         it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
-        noise = self._count_noise(share)
-        self._debit(name, noise, noise.standard_error())
+        asked = Statistic(name, self._counting_noise(share))
+        self._debit(asked)
 
         def statistic(block: Block) -> Integers:
             rows = self._domain.complete(block.numbers())
@@ -176,8 +172,7 @@ class PrivateSources:
             inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
             return ring_counts(self.space, rings, clipped, inside)
 
-        exact = self._sum(statistic, np.zeros(rings.n_bins, np.int64))
-        return Noisy(noise.draw(exact, self._noise).astype(np.float64), noise.standard_error())
+        return self._noised(asked, self._sum(statistic, np.zeros(rings.n_bins, np.int64)))
 
     def size(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
@@ -186,10 +181,10 @@ class PrivateSources:
         -----
         *Why this is private.* A row changes the number by one.
         """
-        noise = self._count_noise(share)
-        self._debit(name, noise, noise.standard_error())
+        asked = Statistic(name, self._counting_noise(share))
+        self._debit(asked)
         exact = self._sum(lambda block: np.array([block.n_rows]), np.zeros(1, np.int64))
-        return Noisy(noise.draw(exact, self._noise).astype(np.float64), noise.standard_error())
+        return self._noised(asked, exact)
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
@@ -200,19 +195,17 @@ class PrivateSources:
         centre. A row belongs to one site, so it changes one count by one and one sum by a vector
         of length at most R.
         """
-        count_noise = self._count_noise(counts)
-        sum_noise = vector_noise(sums, length_sensitivity=self._changed(SOURCE_STEPS))
-        step = self.space.radius / SOURCE_STEPS
-        sum_error = sum_noise.standard_error(self.space.dimension) * step
-        self._debit(f"{name}: counts", count_noise, count_noise.standard_error())
-        self._debit(f"{name}: sums", sum_noise, sum_error)
+        of_counts = Statistic(f"{name}: counts", self._counting_noise(counts))
+        of_sums = Statistic(
+            f"{name}: sums",
+            vector_noise(sums, length_sensitivity=self._changed(SOURCE_STEPS)),
+            self.space.radius / SOURCE_STEPS,
+            self.space.dimension,
+        )
+        self._debit(of_counts, of_sums)
         none = cell_sums(self.space, sites, np.empty((0, self._domain.dimension)))
         exact = self._sum(lambda block: cell_sums(self.space, sites, self._rows(block)), none)
-        noisy_counts = count_noise.draw(exact.counts, self._noise).astype(np.float64)
-        noisy_sums = sum_noise.draw(exact.sums, self._noise).astype(np.float64) * step
-        return CellAnswer(
-            Noisy(noisy_counts, count_noise.standard_error()), Noisy(noisy_sums, sum_error)
-        )
+        return CellAnswer(self._noised(of_counts, exact.counts), self._noised(of_sums, exact.sums))
 
     def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
@@ -237,32 +230,30 @@ class PrivateSources:
             l1_sensitivity=Fraction(n_sites * rows * absolute),
             squared_l2_sensitivity=Fraction(n_sites * (rows * 2 * SOURCE_STEPS) ** 2),
         )
-        step = self.space.radius / SOURCE_STEPS / n_nearest
-        error = noise.standard_error() * step
-        self._debit(name, noise, error)
+        asked = Statistic(name, noise, self.space.radius / SOURCE_STEPS / n_nearest)
+        self._debit(asked)
         grid = self.space.clipped_grid(sites)
         none = nearest_rows(self.space, grid, np.empty((0, self._domain.dimension)), n_nearest)
         exact = self._sum(
             lambda block: nearest_rows(self.space, grid, self._rows(block), n_nearest), none
         )
-        noisy = noise.draw(exact.padded_sums(grid), self._noise).astype(np.float64)
-        return Noisy(noisy * step, error)
+        return self._noised(asked, exact.padded_sums(grid))
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
         """Return the standard error of a count."""
-        return self._count_noise(share).standard_error()
+        return self._counting_noise(share).standard_error()
 
     def count_quantile(self, share: Share, chance: float) -> float:
         """Return what the noise of a count exceeds with about the given chance, below one half."""
-        noise = self._count_noise(share)
+        noise = self._counting_noise(share)
         if isinstance(noise, DiscreteGaussian):
             return noise.standard_error() * NormalDist().inv_cdf(1 - min(chance, 0.5))
         return max(0.0, float(noise.scale) * math.log(1 / (2 * chance)))
 
     def count_tail(self, share: Share, values: Floats) -> Floats:
         """Return the chances that the noise of a count is at least so large."""
-        noise = self._count_noise(share)
+        noise = self._counting_noise(share)
         if isinstance(noise, DiscreteGaussian):
             return np.asarray(ndtr((0.5 - values) / noise.standard_error()))
         step = float(1 / noise.scale)
@@ -272,19 +263,10 @@ class PrivateSources:
 
     def count_log_density(self, share: Share, gaps: Floats) -> Floats:
         """Return the log-density of the noise of a count, up to a constant."""
-        noise = self._count_noise(share)
+        noise = self._counting_noise(share)
         if isinstance(noise, DiscreteGaussian):
             return np.asarray(-(gaps**2) / (2 * float(noise.variance)))
         return np.asarray(-np.abs(gaps) / float(noise.scale))
-
-    def _changed(self, size: int) -> Fraction:
-        return Fraction(self._unit.rows_changed * size)
-
-    def _count_noise(self, share: Share) -> DiscreteLaplace | DiscreteGaussian:
-        changed = self._changed(1)
-        # A replaced row leaves one count and joins another: (1, -1) has a squared length of 2.
-        squared = Fraction(2) if isinstance(self._unit, ReplaceRow) else changed**2
-        return additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=squared)
 
     def _rows(self, block: Block) -> Floats:
         return self._clipped(self._domain.complete(block.numbers()))
@@ -292,13 +274,9 @@ class PrivateSources:
     def _clipped(self, rows: Floats) -> Floats:
         return np.clip(rows, self._domain.low, self._domain.high)
 
-    def _sum(self, statistic: Callable[[Block], Statistic], none: Statistic) -> Statistic:
+    def _sum(self, statistic: Callable[[Block], Total], none: Total) -> Total:
         """Add up a statistic over all rows; that there are none at all must not show."""
         try:
             return sum_over_blocks(self._source, statistic)
         except NoRowsError:
             return none
-
-    def _debit(self, name: str, noise: AdditiveNoise, error: float) -> None:
-        words = f"{noise.words}, standard error {error:.3g}"
-        self._meter.charge(name, noise.loss, words)

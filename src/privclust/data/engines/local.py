@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from privclust.data.engines.progress import listener
 from privclust.data.sources import Block, RowSource
 
-__all__ = ["Statistic", "sum_over", "sum_over_blocks"]
+__all__ = ["Total", "sum_over", "sum_over_blocks"]
 
 
 class Addable(Protocol):
@@ -29,21 +29,21 @@ class Addable(Protocol):
     def __add__(self, other: Self, /) -> Self: ...
 
 
-Statistic = TypeVar("Statistic", bound=Addable)
+Total = TypeVar("Total", bound=Addable)
 Item = TypeVar("Item")
 
 
-def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Statistic]) -> Statistic:
+def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Total]) -> Total:
     """Return the sum of ``statistic`` over all blocks of ``source``."""
     return sum_over(source.blocks(), statistic, lambda block: block.n_rows, source.n_rows)
 
 
 def sum_over(
     items: Iterable[Item],
-    statistic: Callable[[Item], Statistic],
+    statistic: Callable[[Item], Total],
     n_rows_of: Callable[[Item], int],
     n_rows: int | None,
-) -> Statistic:
+) -> Total:
     """Return the sum of ``statistic`` over all items, of which there must be at least one.
 
     Parameters
@@ -67,7 +67,7 @@ def sum_over(
         ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
     ):
         # A short queue: parts wait in memory, and reading them should not run far ahead.
-        waiting: deque[Future[Statistic]] = deque(pool.submit(statistic, part) for part in first)
+        waiting: deque[Future[Total]] = deque(pool.submit(statistic, part) for part in first)
         total = None
         for part in parts:
             if len(waiting) > threads:
@@ -79,7 +79,7 @@ def sum_over(
     return total
 
 
-def _added(total: Statistic | None, part: Statistic) -> Statistic:
+def _added(total: Total | None, part: Total) -> Total:
     return part if total is None else total + part
 
 
