@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from privclust.categorical.cells import Cells
 from privclust.categorical.margins import combined_margins, number_of_rows
-from privclust.data.points import Noisy
 from privclust.data.table import NoisyTables, PairLayout
+from privclust.data.view import Noisy
 
 __all__ = ["Estimate", "plain_estimate", "shrunk_estimate"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.categorical.cells import Cells
-from privclust.data.points import Noisy
 from privclust.data.table import NoisyTables
+from privclust.data.view import Noisy
 
 __all__ = ["combined_margins", "number_of_rows", "on_simplex"]
 

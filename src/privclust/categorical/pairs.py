@@ -17,8 +17,8 @@ from privclust.categorical.context import association, choose_context
 from privclust.categorical.estimate import Estimate, shrunk_estimate
 from privclust.categorical.margins import on_simplex
 from privclust.categorical.published import Learned, Options
-from privclust.data.points import Noisy
 from privclust.data.table import PairLayout, PrivateTable
+from privclust.data.view import Noisy
 
 __all__ = ["pairs", "tree"]
 

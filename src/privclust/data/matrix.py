@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from privclust.budget import Share
 from privclust.data.kernels import matrix as kernels
-from privclust.data.points import Noisy
+from privclust.data.view import Noisy, PrivateView, Statistic
 from privclust.privacy.mechanisms import (
     DiscreteGaussian,
-    DiscreteLaplace,
     Exponential,
     additive_noise,
 )
@@ -57,7 +56,7 @@ class Groups:
         object.__setattr__(self, "labels", labels.astype(np.int32))
 
 
-class PrivateMatrix:
+class PrivateMatrix(PrivateView):
     """A matrix of counts that answers questions only through noise; its shape is public.
 
     Parameters
@@ -83,12 +82,11 @@ class PrivateMatrix:
     def __init__(
         self, counts: Any, unit: OneCount | OneEntry, meter: Meter, noise: NoiseSource
     ) -> None:
+        super().__init__(meter, noise)
         self._counts = counts
         self._capped = isinstance(unit, OneEntry)
         self._levels = unit.levels if isinstance(unit, OneEntry) else 1
         self._step = float(unit.step) if isinstance(unit, OneEntry) else 1.0
-        self._meter = meter
-        self._noise = noise
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,9 +121,9 @@ class PrivateMatrix:
         *Why this is private.* The changed entry moves the cell of its row and of its column's
         group, by at most ``levels``; see the class.
         """
-        noise = self._charged(name, share)
+        asked = self._paid_table(name, share)
         exact = kernels.row_sums(self._counts, column_groups.labels, column_groups.count)
-        return self._noised(noise, exact)
+        return self._noised(asked, exact)
 
     def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
@@ -139,9 +137,9 @@ class PrivateMatrix:
         *Why this is private.* The changed entry moves the cell of its column and of its row's
         group, by at most ``levels``; see the class.
         """
-        noise = self._charged(name, share)
+        asked = self._paid_table(name, share)
         exact = kernels.column_sums(self._counts, row_groups.labels, row_groups.count)
-        return self._noised(noise, exact)
+        return self._noised(asked, exact)
 
     def block_table(
         self, name: str, row_groups: Groups, column_groups: Groups, share: Share
@@ -156,10 +154,10 @@ class PrivateMatrix:
         -----
         *Why this is private.* The changed entry lies in one block; see the class.
         """
-        noise = self._charged(name, share)
+        asked = self._paid_table(name, share)
         shape = row_groups.count, column_groups.count
         labels = row_groups.labels, column_groups.labels
-        return self._noised(noise, kernels.block_sums(self._counts, *labels, shape))
+        return self._noised(asked, kernels.block_sums(self._counts, *labels, shape))
 
     def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each row, likely one of the highest sum of weighted entries.
@@ -194,7 +192,7 @@ class PrivateMatrix:
 
     def table_error(self, share: Share) -> float:
         """Return the standard error that a share would buy for each cell of a table."""
-        return self._table_noise(share).standard_error() * self._step
+        return self._table("", share).standard_error
 
     def _choose(self, name: str, weights: Floats, share: Share, *, by_rows: bool) -> Groups:
         whole = _whole_weights(weights)
@@ -210,23 +208,18 @@ class PrivateMatrix:
         return Groups(mechanism.draw(scores, self._noise), weights.shape[1])
 
     # One cell changes, by at most ``levels``: both norms of the change have that size.
-    def _table_noise(self, share: Share) -> DiscreteLaplace | DiscreteGaussian:
-        return additive_noise(
+    def _table(self, name: str, share: Share) -> Statistic:
+        noise = additive_noise(
             share,
             l1_sensitivity=Fraction(self._levels),
             squared_l2_sensitivity=Fraction(self._levels**2),
         )
+        return Statistic(name, noise, self._step)
 
-    def _charged(self, name: str, share: Share) -> DiscreteLaplace | DiscreteGaussian:
-        noise = self._table_noise(share)
-        error = noise.standard_error() * self._step
-        words = f"{noise.words}, standard error {error:.3g}"
-        self._meter.charge(name, noise.loss, words)
-        return noise
-
-    def _noised(self, noise: DiscreteLaplace | DiscreteGaussian, exact: Integers) -> Noisy:
-        noisy = noise.draw(exact, self._noise).astype(np.float64)
-        return Noisy(noisy * self._step, noise.standard_error() * self._step)
+    def _paid_table(self, name: str, share: Share) -> Statistic:
+        asked = self._table(name, share)
+        self._debit(asked)
+        return asked
 
 
 def _whole_weights(weights: Floats) -> Integers:
@@ -242,7 +235,7 @@ def _whole_weights(weights: Floats) -> Integers:
     return whole
 
 
-class PrivateProfiles:
+class PrivateProfiles(PrivateView):
     """A matrix of counts of which whole rows are protected; the number of rows is private.
 
     Parameters
@@ -256,9 +249,8 @@ class PrivateProfiles:
     """
 
     def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
+        super().__init__(meter, noise)
         self._counts = counts
-        self._meter = meter
-        self._noise = noise
 
     @property
     def n_columns(self) -> int:
@@ -291,10 +283,9 @@ class PrivateProfiles:
         other lines as they are.
         """
         noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
-        error = noise.standard_error() / _ROW_STEPS
-        self._meter.charge(name, noise.loss, f"DiscreteGaussian, standard error {error:.3g}")
+        asked = Statistic(name, noise, 1 / _ROW_STEPS)
+        self._debit(asked)
         rows = kernels.rooted_rows(self._counts, _ROW_STEPS)
         nearest = Groups((rows @ prototypes.T).argmax(axis=1), len(prototypes))
         exact = kernels.column_sums(rows, nearest.labels, nearest.count)
-        noisy = noise.draw(exact, self._noise).astype(np.float64)
-        return Noisy(noisy / _ROW_STEPS, error)
+        return self._noised(asked, exact)

@@ -24,10 +24,10 @@ from privclust.data.kernels.table import (
     Integers,
     PairLayout,
 )
-from privclust.data.points import Noisy
 from privclust.data.sources import RowSource
-from privclust.data.table_answers import Additive, NoisyTables, check_subsets, reach
+from privclust.data.table_answers import NoisyTables, check_subsets, reach
 from privclust.data.table_counts import ExactCounts
+from privclust.data.view import Noisy, RowView, Statistic
 from privclust.privacy.mechanisms import (
     Exponential,
     NoisyTopK,
@@ -45,7 +45,7 @@ _LARGEST_SCORE = 2**52
 Pair = tuple[int, int]
 
 
-class PrivateTable:
+class PrivateTable(RowView):
     """Categorical rows that answer questions only through noise.
 
     Parameters
@@ -70,10 +70,10 @@ class PrivateTable:
         meter: Meter,
         noise: NoiseSource,
     ) -> None:
+        super().__init__(unit, meter, noise)
         self.names, self.sizes, self.labels = coder.names, coder.sizes, coder.labels
         self.layout = PairLayout.all_pairs(coder.sizes)
         self._exact = ExactCounts(source, coder, self.layout)
-        self._unit, self._meter, self._noise = unit, meter, noise
 
     @property
     def n_attributes(self) -> int:
@@ -96,9 +96,9 @@ class PrivateTable:
         """
         if self.n_rows_is_public:
             return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
-        noise = self._counting_noise(share, 1)
-        self._debit(name, noise, noise.standard_error())
-        return self._noised(noise, np.array([self._exact.n_rows()], np.int64))
+        asked = Statistic(name, self._counting_noise(share))
+        self._debit(asked)
+        return self._noised(asked, np.array([self._exact.n_rows()], np.int64))
 
     def histograms(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows with each value of each attribute, one after another.
@@ -110,9 +110,9 @@ class PrivateTable:
         each histogram by one: L1 2m, squared L2 2m. All c rows of a person may share their
         values: L1 cm, squared L2 c²m.
         """
-        noise = self._counting_noise(share, self.n_attributes)
-        self._debit(name, noise, noise.standard_error())
-        return self._noised(noise, self._exact.histograms())
+        asked = Statistic(name, self._counting_noise(share, self.n_attributes))
+        self._debit(asked)
+        return self._noised(asked, self._exact.histograms())
 
     def pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
         """Ask for the tables of some pairs of attributes, all with the same noise.
@@ -124,9 +124,10 @@ class PrivateTable:
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
         noise = self._counting_noise(share, len(layout.pairs))
-        self._debit(name, noise, noise.standard_error())
+        asked = Statistic(name, noise)
+        self._debit(asked)
         tables = [self._exact.table(pair).ravel() for pair in layout.pairs]
-        noisy = self._noised(noise, np.concatenate(tables))
+        noisy = self._noised(asked, np.concatenate(tables))
         return NoisyTables(layout, noisy.value, noisy.standard_error, reach(noise, layout.n_cells))
 
     def entropies(
@@ -159,11 +160,12 @@ class PrivateTable:
         noise = additive_noise(
             share, l1_sensitivity=len(sets) * step, squared_l2_sensitivity=len(sets) * step**2
         )
-        self._debit(name, noise, noise.standard_error() / BIT)
+        asked = Statistic(name, noise, 1 / BIT)
+        self._debit(asked)
         exact = [int(scale(self._exact.table(chosen)).sum()) for chosen in sets]
-        noisy = self._noised(noise, np.array(exact, np.int64))
+        noisy = self._noised(asked, np.array(exact, np.int64))
         whole = int(scale(np.array([scale.n_rows]))[0])
-        return Noisy((whole - noisy.value) / BIT, noisy.standard_error / BIT)
+        return Noisy(whole / BIT - noisy.value, noisy.standard_error)
 
     def relevant_attributes(
         self, name: str, target: int, count: int, rows: float, share: Share
@@ -245,26 +247,8 @@ class PrivateTable:
         """Return the standard error of each cell when so many tables are asked together."""
         return self._counting_noise(share, n_tables).standard_error()
 
-    # Sensitivities.
-    def _counting_noise(self, share: Share, n_tables: int) -> Additive:
-        changed = self._unit.rows_changed
-        # A replaced row leaves one cell and joins another: (1, -1) has a squared length of 2.
-        squared = 2 if isinstance(self._unit, ReplaceRow) else changed**2
-        return additive_noise(
-            share,
-            l1_sensitivity=Fraction(changed * n_tables),
-            squared_l2_sensitivity=Fraction(squared * n_tables),
-        )
-
     def _score_range(self, scale: EntropyScale) -> Fraction:
         return Fraction(self._unit.rows_changed * scale.steepest)
-
-    def _debit(self, name: str, noise: Additive, standard_error: float) -> None:
-        words = f"{noise.words}, standard error {standard_error:.3g}"
-        self._meter.charge(name, noise.loss, words)
-
-    def _noised(self, noise: Additive, exact: Integers) -> Noisy:
-        return Noisy(noise.draw(exact, self._noise).astype(np.float64), noise.standard_error())
 
 
 def _one_row(scores: list[int]) -> Integers:
