@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import log_softmax
 from table_views import view_of
 
-from privclust.data.points import Noisy
 from privclust.data.table import PrivateTable
+from privclust.data.view import Noisy
 from privclust.privacy.mechanisms import DiscreteLaplace
 from privclust.privacy.meter import Meter
 
@@ -89,10 +89,10 @@ class _Noting(_Wrapped):
 
         return question
 
-    def _noised(self, noise, exact):
-        answer = noise.draw(exact, self._source).astype(np.float64)
+    def _noised(self, asked, exact):
+        answer = asked.noise.draw(exact, self._source).astype(np.float64)
         self.told.append(answer)
-        return Noisy(answer, noise.standard_error())
+        return Noisy(answer * asked.step, asked.standard_error)
 
     def exponential_rows(self, scores, scale):
         self.told.append(self._source.exponential_rows(scores, scale))
@@ -116,14 +116,14 @@ class _Witness(_Wrapped):
             getattr(self, name)(*arguments)
         return self._logs
 
-    def _noised(self, noise, exact):
-        answer = next(self._told)
+    def _noised(self, asked, exact):
+        answer, noise = next(self._told), asked.noise
         gaps = answer - exact
         if isinstance(noise, DiscreteLaplace):
             self._logs -= float(np.abs(gaps).sum() / float(noise.scale))
         else:
             self._logs -= float((gaps**2).sum() / (2 * float(noise.variance)))
-        return Noisy(answer, noise.standard_error())
+        return Noisy(answer * asked.step, asked.standard_error)
 
     def exponential_rows(self, scores, scale):
         picked = next(self._told)

@@ -72,7 +72,7 @@ class MatrixTranscript(PrivateMatrix):
         return self._weighed(noisy, share, exact)
 
     def _weighed(self, noisy, share, exact):
-        noise, seen = self._table_noise(share), np.rint(noisy.value / self._step)
+        noise, seen = self._table("", share).noise, np.rint(noisy.value / self._step)
         self.evidence += log_ratio(noise, seen, *exact)
         return noisy
 

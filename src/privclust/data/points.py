@@ -35,7 +35,7 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import ReplaceRow, Unit
 
-__all__ = ["ClusterAnswer", "Floats", "Frame", "Noisy", "PrivatePoints", "Zones"]
+__all__ = ["ClusterAnswer", "Floats", "Frame", "PrivatePoints", "Zones"]
 
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
 # beside the noise, and keeps the noise of thousands of entries cheap to draw.
