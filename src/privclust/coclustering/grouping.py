@@ -126,33 +126,39 @@ def _lloyd(
     points: Floats, weights: Floats, centres: Floats, n_steps: int, rng: np.random.Generator
 ) -> tuple[float, Floats, Labels]:
     """Return the inertia up to a constant, the centres and the labels."""
-    labels, gaps = _nearest(points, centres)
+    axes = np.ascontiguousarray((points * weights[:, None]).T)
+    gaps = _gaps(points, centres)
+    labels: Labels = gaps.argmin(axis=1)
     for _ in range(n_steps):
         sizes = np.bincount(labels, weights, len(centres))
-        sums = [np.bincount(labels, weights * axis, len(centres)) for axis in points.T]
+        sums = [np.bincount(labels, axis, len(centres)) for axis in axes]
         empty = sizes == 0
-        centres = np.column_stack(sums) / np.where(empty, 1, sizes)[:, None]
-        centres[empty] = points[rng.integers(len(points), size=int(empty.sum()))]
+        centres = np.stack(sums, axis=1) / np.where(empty, 1, sizes)[:, None]
+        if empty.any():
+            centres[empty] = points[rng.integers(len(points), size=int(empty.sum()))]
         before = labels
-        labels, gaps = _nearest(points, centres)
+        gaps = _gaps(points, centres)
+        labels = gaps.argmin(axis=1)
         if np.count_nonzero(labels != before) <= _SETTLED * len(points):
             break
-    return float(weights @ gaps), centres, labels
+    return float(weights @ gaps.min(axis=1)), centres, labels
 
 
-def _nearest(points: Floats, centres: Floats) -> tuple[Labels, Floats]:
-    """Return the nearest centre of each point, and its squared distance less the point's own."""
-    gaps = (centres**2).sum(axis=1) - 2 * points @ centres.T
-    labels: Labels = gaps.argmin(axis=1)
-    return labels, gaps[np.arange(len(points)), labels]
+def _gaps(points: Floats, centres: Floats) -> Floats:
+    """Return the squared distances of points and centres, less the squares of the points."""
+    gaps: Floats = points @ (-2 * centres.T)
+    gaps += (centres**2).sum(axis=1)
+    return gaps
 
 
 def _seeds(points: Floats, n_groups: int, rng: np.random.Generator) -> Floats:
     """Pick starting centres far apart, as k-means++ does."""
+    own = np.einsum("ij,ij->i", points, points)
     chosen = [int(rng.integers(len(points)))]
-    squares = ((points - points[chosen[0]]) ** 2).sum(axis=1)
+    nearest = np.full(len(points), np.inf)
     for _ in range(1, n_groups):
-        reach = np.cumsum(squares)
+        gaps = _gaps(points, points[chosen[-1:]])[:, 0]
+        np.minimum(nearest, np.maximum(own + gaps, 0), out=nearest)
+        reach = np.cumsum(nearest)
         chosen.append(min(int(np.searchsorted(reach, rng.random() * reach[-1])), len(points) - 1))
-        squares = np.minimum(squares, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
     return points[chosen]
