@@ -89,7 +89,7 @@ def test_the_report_of_clusters_shows_sizes_and_typical_values(clusters, tmp_pat
 @pytest.fixture
 def app():
     made = typer.Typer()
-    categorical.register(made)
+    made.command("categorical")(categorical.fit)
     made.command("plan")(categorical.plan)
     return made
 

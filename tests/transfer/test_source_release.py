@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from privclust.cli.source_target import fit, plan, register
+from privclust.cli.source_target import fit, plan
 from privclust.release import Release, ReleaseError
 from privclust.transfer import PrivateSourceTargetMedoids, SourceWarning
 
@@ -130,12 +130,6 @@ def test_coordinates_must_be_named(files):
     result = run(fit, "--source", files / "homes.csv", "--target", files / "towns.csv")
     assert result.exit_code != 0
     assert "Say which columns are coordinates" in f"{result.output}{result.exception}"
-
-
-def test_the_command_is_registered_under_its_name():
-    app = typer.Typer()
-    register(app)
-    assert [command.name for command in app.registered_commands] == ["source-target"]
 
 
 def test_a_plan_spends_the_whole_budget_and_no_ledger():

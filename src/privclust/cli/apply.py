@@ -32,7 +32,7 @@ def apply(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Label new rows; line i of the result belongs to row i of the data."""
+    """Label new rows by a release. Line i of the result belongs to row i of the data."""
     from privclust.release import Release
 
     files.check_file(output, "Labels", (".csv", ".parquet"), overwrite=overwrite)

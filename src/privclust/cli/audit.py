@@ -38,7 +38,7 @@ def audit(
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 for one per core.")] = -1,
     as_json: options.Json = False,
 ) -> None:
-    """Bound the privacy loss of an algorithm from below, by experiment."""
+    """Bound the privacy loss of an algorithm by experiment. The bound is one from below."""
     from privclust.audit import audit as run_audit
     from privclust.budget import Budget
 

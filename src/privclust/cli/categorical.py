@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
     from privclust.release import Release
 
-__all__ = ["fit", "plan", "register"]
+__all__ = ["fit", "plan"]
 
 Clusters = Annotated[
     int | None,
@@ -58,7 +58,7 @@ def fit(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Learn distances between categories, and clusters if asked; both may be published."""
+    """Learn distances between categories. With -k, clusters too; both may be published."""
     from privclust.data.engines.progress import listening
 
     model = _model(
@@ -105,11 +105,6 @@ def plan(
     )
     made = model.plan(rows)
     screen.answer(made.to_dict(), str(made), as_json=as_json)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("categorical")(fit)
 
 
 def _model(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
     from privclust.release import Release
 
-__all__ = ["fit", "plan", "register"]
+__all__ = ["fit", "plan"]
 
 MatrixPath = Annotated[
     Path,
@@ -67,7 +66,7 @@ def fit(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Co-cluster a matrix of private counts; clusters and block totals may be published."""
+    """Co-cluster a matrix of private counts. Clusters and block totals may be published."""
     options.check_budget(epsilon, delta)
     column_names = None if names is None else _lines(names)
     charge = charged_to(ledger, holder, dataset, data, seed)
@@ -83,11 +82,7 @@ def fit(
         **charge,
     )
     place = Place.checked(output, report=report, overwrite=overwrite)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(data)
-    for warning in caught:
-        screen.alarm(str(warning.message))
+    model.fit(data)
     release = model.release(column_names)
     place.publish(release, _facts(release), _table(release), as_json=as_json)
 
@@ -113,11 +108,6 @@ def plan(
     model = _model(method, rows, columns, epsilon=epsilon, delta=delta, unit=_unit(unit, cap))
     made = model.plan(*shape, row_total)
     screen.answer(made.to_dict(), str(made), as_json=as_json)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command ``cocluster``."""
-    app.command("cocluster")(fit)
 
 
 def _model(

@@ -41,7 +41,7 @@ app = typer.Typer(
     **PLAIN,
 )
 plans = typer.Typer(
-    help="Say what a fit would ask, cost and achieve; no data are touched.", **PLAIN
+    help="Say what a fit would ask, cost and achieve. No data are touched.", **PLAIN
 )
 
 for _name, _family in _FAMILIES.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from privclust.release import Release
     from privclust.transfer import PrivateSourceTargetMedoids
 
-__all__ = ["fit", "plan", "register"]
+__all__ = ["fit", "plan"]
 
 SourcePath = Annotated[
     Path, typer.Option("--source", metavar="FILE", help="Private existing centres (CSV, Parquet).")
@@ -80,7 +79,7 @@ def fit(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Choose new centres among public points beside private existing ones."""
+    """Choose new centres beside private ones. They are chosen among public points."""
     from privclust.transfer import PrivateSourceTargetMedoids
 
     declared = _declared(schema, bounds)
@@ -127,11 +126,6 @@ def plan(
     )
     made = model.plan(_places(target, declared, column), sources)
     screen.answer(made.to_dict(), str(made), as_json=as_json)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command ``source-target`` to a command line."""
-    app.command("source-target")(fit)
 
 
 def _declared(schema: Path | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
@@ -183,17 +177,9 @@ def _words(target: Path, name: str) -> list[str]:
 
 def _fit(model: PrivateSourceTargetMedoids, places: pa.Table, source: Path, weights: Any) -> None:
     from privclust.data.engines.progress import listening
-    from privclust.transfer import SourceWarning
 
-    with (
-        warnings.catch_warnings(),
-        screen.rows_progress("Reading") as tell,
-        listening(tell),
-    ):
-        warnings.simplefilter("ignore", SourceWarning)
+    with screen.rows_progress("Reading") as tell, listening(tell):
         model.fit(places, source=source, sample_weight=weights)
-    for message in model.warnings_:
-        typer.echo(f"Note: {message}", err=True)
 
 
 def _facts(release: Release, called: list[str] | None) -> dict[str, Any]:

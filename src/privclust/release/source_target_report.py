@@ -37,7 +37,6 @@ def context(release: Release) -> dict[str, Any]:
         "cost": _number(float(parameters["cost_estimate"])) + unit,
         "positions": len(arrays["source_positions"]),
         "counted": _counted(release),
-        "warnings": list(parameters.get("warnings", [])),
         "map": _map(release) if "targets" in arrays else None,
         "curve": _curve(arrays["order_costs"], unit) if "order_costs" in arrays else None,
         "names": list(release.schema.numeric),
