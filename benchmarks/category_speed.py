@@ -69,19 +69,42 @@ def _draw_times(path: Path, table: dict[str, list[float]]) -> None:
 def scale(options: argparse.Namespace) -> None:
     """CPU seconds and memory of one fit from Parquet, by the number of rows."""
     schema = Schema({f"c{i}": Categories(list(range(k))) for i, k in enumerate(SIZES)})
-    print("\n| rows | CPU s, pairs | CPU s, max-dependency | MB in all |\n|---|---|---|---|")
+    methods = ("pairs", "max-dependency")
+    heads = " | ".join(f"{method}, CPU s | MB in all" for method in methods)
+    print(f"\n| rows | {heads} |\n" + "|---" * (2 * len(methods) + 1) + "|")
+    seconds: dict[str, list[float]] = {method: [] for method in methods}
     with tempfile.TemporaryDirectory() as folder:
-        for n_rows in options.many:
-            path = Path(folder) / f"{n_rows}.parquet"
+        paths = {n_rows: Path(folder) / f"{n_rows}.parquet" for n_rows in options.many}
+        for n_rows, path in paths.items():
             _write(path, n_rows)
-            cells = [
-                cpu_seconds(lambda: PrivateDilca(schema=schema, method=method).fit(path))  # noqa: B023
-                for method in ("pairs", "max-dependency")
-            ]
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            seconds = " | ".join(f"{cell:.1f}" for cell in cells)
-            print(f"| {n_rows:,} | {seconds} | {peak:,.0f} |", flush=True)
-            path.unlink()
+        for n_rows, path in paths.items():
+            cells = []
+            for method in methods:
+                model = PrivateDilca(schema=schema, method=method)
+                seconds[method].append(cpu_seconds(lambda: model.fit(path)))  # noqa: B023
+                cells.append(f"{seconds[method][-1]:.1f} | {_peak_megabytes():,.0f}")
+            print(f"| {n_rows:,} | " + " | ".join(cells) + " |", flush=True)
+    if options.plots:
+        _draw_scale(options.plots / "categorical-scale.png", options.many, seconds)
+
+
+def _peak_megabytes() -> float:
+    """Return the most memory that this process has had until now; it never falls."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _draw_scale(path: Path, many: list[int], seconds: dict[str, list[float]]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.2), layout="constrained")
+    ax = figure.subplots()
+    for method, values in seconds.items():
+        ax.plot(many, values, "o-", label=method)
+    ax.set(xscale="log", yscale="log", xlabel="rows of 14 columns", ylabel="CPU seconds")
+    ax.grid(visible=True, alpha=0.25)
+    ax.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=80)
 
 
 def _write(path: Path, n_rows: int) -> None:
