@@ -137,6 +137,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
             "n_column_clusters": int(self.n_column_clusters),
             "rule": self.rule,
             "tau": self.tau_,
+            **({"warnings": list(self.warnings_)} if self.warnings_ else {}),
         }
 
     def _open(self, X: Any) -> CountMatrix:
@@ -155,6 +156,8 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
             meter, unit=matrix.unit, private=seed is None, receipt=receipt
         )
         self._settle()
+        for message in self.warnings_:
+            warnings.warn(message, NoStructureWarning, stacklevel=4)
         return self
 
     def _keep(self, result: CoclusteringResult) -> None:
@@ -174,32 +177,28 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
             self.row_profiles_ = result.profiles.value
             self.row_profiles_error_ = result.profiles.standard_error
         self.n_directions_ = result.directions
-        self._warn_of_noise()
+        self.warnings_ = self._doubts()
 
-    def _warn_of_noise(self) -> None:
+    def _doubts(self) -> tuple[str, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = self.n_row_clusters - 1
         by_rows = isinstance(matrix_unit_from(self.unit), OneRow)
         if self.n_directions_ is None or self.n_directions_ >= (wanted if by_rows else 1):
-            return
-        message = (
-            "No structure stands out of the noise at this ε; the clusters may be random. Raise "
-        )
-        message += "epsilon, ask for fewer clusters or gather more data."
+            return ()
         if by_rows:
-            message = (
+            return (
                 f"Only {self.n_directions_} of the {wanted} directions that tell "
                 f"{self.n_row_clusters} clusters apart stand out of the noise: there are too few "
                 "rows per cluster at this ε, and some or all clusters are noise. Raise epsilon, "
-                "ask for fewer clusters, or gather rows: whole rows need thousands per cluster."
+                "ask for fewer clusters, or gather rows: whole rows need thousands per cluster.",
             )
-        warnings.warn(message, NoStructureWarning, stacklevel=5)
+        return (
+            "No structure stands out of the noise at this ε; the clusters may be random. Raise "
+            "epsilon, ask for fewer clusters or gather more data.",
+        )
 
     def _labels(self, matrix: CountMatrix) -> NDArray[np.int32]:
-        rooted = isinstance(matrix.unit, OneRow)
-        scores = (matrix.rooted_scores if rooted else matrix.scores)(self.column_weights_)
-        labels: NDArray[np.int32] = scores.argmax(axis=1).astype(np.int32)
-        return labels
+        return matrix.labels(self.column_weights_).astype(np.int32)
 
     def _check_parameters(self) -> MatrixUnit:
         for name in ("n_row_clusters", "n_column_clusters"):

@@ -70,6 +70,8 @@ class PrivateCoclustering(Coclusterer):
         with the unit ``"row"`` also if there are fewer than tell so many clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
 
     Notes
     -----

@@ -83,21 +83,22 @@ class CountMatrix:
         return PrivateMatrix(self._counts, self.unit, meter, noise)
 
     # For the caller who holds the rows: answers about single rows, which are no release.
-    def scores(self, column_weights: Floats) -> Floats:
-        """Return the product of the matrix with weights of its columns."""
+    def labels(self, column_weights: Floats) -> NDArray[np.intp]:
+        """Return the group of each row whose weights of the columns speak most for it.
+
+        Where whole rows are protected, the square roots of the entries are weighed.
+        """
         if len(column_weights) != self.n_columns:
             raise DataError(
                 f"The matrix has {self.n_columns} columns where {len(column_weights)} were "
                 "fitted; give a matrix with the same columns."
             )
+        entries = self._counts
+        if isinstance(self.unit, OneRow):
+            entries = entries.astype(np.float64)
+            entries.data = np.sqrt(entries.data)
         step = float(self.unit.step) if isinstance(self.unit, OneEntry) else 1.0
-        return np.asarray(self._counts @ (column_weights * step))
-
-    def rooted_scores(self, column_weights: Floats) -> Floats:
-        """Return the product of the square roots of the entries with weights of the columns."""
-        roots = self._counts.astype(np.float64)
-        roots.data = np.sqrt(roots.data)
-        return np.asarray(roots @ column_weights)
+        return np.asarray((entries @ (column_weights * step)).argmax(axis=1))
 
     def __enter__(self) -> Self:
         return self

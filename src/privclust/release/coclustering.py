@@ -12,7 +12,7 @@ from privclust.privacy.statement import PrivacyStatement
 from privclust.release.errors import ReleaseError
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema import Box, Schema
-from privclust.unit import MatrixUnit, OneEntry, OneRow, matrix_unit_from
+from privclust.unit import MatrixUnit, OneEntry, matrix_unit_from
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -86,8 +86,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
     weights = release.arrays["column_weights"]
     try:
         with CountMatrix(X, unit=unit) as matrix:
-            score = matrix.rooted_scores if isinstance(unit, OneRow) else matrix.scores
-            yield score(weights).argmax(axis=1)
+            yield matrix.labels(weights)
     except ValueError as error:
         raise ReleaseError(str(error)) from None
 
