@@ -11,7 +11,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from category_output import save_small
 from category_sets import load
 from privclust import Categories, Schema
 from privclust.categorical import PrivateDilca
@@ -51,8 +53,6 @@ def times(options: argparse.Namespace) -> None:
 
 
 def _draw_times(path: Path, table: dict[str, list[float]]) -> None:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     ax = figure.subplots()
     rows = [*METHODS, "max-dependency, authors"]
@@ -65,8 +65,7 @@ def _draw_times(path: Path, table: dict[str, list[float]]) -> None:
     ax.set(yscale="log", ylabel="CPU seconds, all targets")
     ax.set_xticks(np.arange(len(table)) + 0.4 - width / 2, list(table))
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
+    save_small(figure, path)
 
 
 def scale(options: argparse.Namespace) -> None:
@@ -95,8 +94,6 @@ def _peak_megabytes() -> float:
 
 
 def _draw_scale(path: Path, seconds: dict[str, dict[int, float]]) -> None:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(5, 3.2), layout="constrained")
     ax = figure.subplots()
     for method, values in seconds.items():
@@ -104,8 +101,7 @@ def _draw_scale(path: Path, seconds: dict[str, dict[int, float]]) -> None:
     ax.set(xscale="log", yscale="log", xlabel="rows of 14 columns", ylabel="CPU seconds")
     ax.grid(visible=True, alpha=0.25)
     ax.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
+    save_small(figure, path)
 
 
 def _write(path: Path, n_rows: int) -> None:
