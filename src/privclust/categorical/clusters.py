@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from privclust.categorical.plane import principal_plane
 from privclust.categorical.published import Options
 from privclust.categorical.transformer import CategoricalTransformer
 from privclust.data.table_door import Embedding
+from privclust.kmeans.result import LowSignalWarning
 from privclust.kmeans.subcluster import subcluster
 from privclust.privacy.ledger import Ledger
 from privclust.privacy.meter import Meter
@@ -83,6 +85,8 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
         The values of each attribute as points of the axes; a row is the sum of its values.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
     """
 
     def __init__(
@@ -146,19 +150,20 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
         self.cluster_sizes_ = found.sizes.value
         self.cluster_sizes_error_ = found.sizes.standard_error
         self.value_points_ = embedding.points
+        self.warnings_ = found.warnings
         self.privacy_ = PrivacyStatement.from_meter(
             meter, unit=rows.unit, private=seed is None, receipt=receipt
         )
         self._settle()
+        for message in self.warnings_:
+            warnings.warn(message, LowSignalWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest released centre of each row."""
-        codes = self._codes(X)
-        rows = Embedding(self.value_points_).rows(codes)
-        centres = self.cluster_centers_
-        gaps = (centres**2).sum(axis=1) / 2 - rows @ centres.T
-        return np.asarray(gaps.argmin(axis=1), np.int32)
+        with self._open_again(X) as rows:
+            parts = [*rows.label_parts(Embedding(self.value_points_), self.cluster_centers_)]
+        return np.concatenate(parts).astype(np.int32)
 
     def fit_predict(self, X: Any, y: object = None, **_: Any) -> NDArray[np.int32]:
         """Fit, and return the label of each row to the caller; the labels are not kept."""
@@ -182,6 +187,7 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
                 "context_rule": self.context_rule,
                 "context_size": int(self.context_size),
                 "metric_share": float(self.metric_share),
+                **({"warnings": list(self.warnings_)} if self.warnings_ else {}),
             },
             privacy=self.privacy_,
         )

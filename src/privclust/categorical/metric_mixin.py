@@ -76,7 +76,12 @@ class MetricMixin(TransformerMixin):
         return np.array(names, dtype=object)
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
-        """Return the codes of new rows.
+        """Return the codes of new rows."""
+        with self._open_again(X) as rows:
+            return rows.codes()
+
+    def _open_again(self, X: Any) -> TableRows:
+        """Open new rows.
 
         Columns of a schema are looked for by name, at the door. Those of the short form are the
         columns of the fit, and scikit-learn's own words tell if they are not.
@@ -88,8 +93,7 @@ class MetricMixin(TransformerMixin):
             validate_data(self, X, reset=False, skip_check_array=True)
         unnamed = not hasattr(self, "feature_names_in_")
         declared = list(self.schema_.columns.values()) if unnamed else self.schema_
-        with TableRows(X, declared, ignore=ignored) as rows:
-            return rows.codes()
+        return TableRows(X, declared, ignore=ignored)
 
     def _ignored(self) -> Sequence[str]:
         """Return the columns of new rows that are not read."""
