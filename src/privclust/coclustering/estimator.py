@@ -60,7 +60,9 @@ class PrivateCoclustering(Coclusterer):
     row_profiles_ : ndarray of shape (n_row_clusters, n_columns)
         Noisy sums of each column over each row cluster, with ``row_profiles_error_``.
     row_labels_ : ndarray of shape (n_rows,)
-        A released cluster of each row, found in a noisy table. Not with the unit ``"row"``.
+        A released cluster of each row, found in a noisy table, and poorer than what ``predict``
+        tells the holder of the row. Profiles, block totals and τ are sums over these labels. Not
+        with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
         What one count in a column speaks for each row cluster.
     tau_ : float
