@@ -64,7 +64,9 @@ def draw(path: Path, epsilons: list[float], panels: list[Panel]) -> None:
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    columns = {1: 2, 2: 3}.get(across, 5)
+    place = "outside lower center"
+    figure.legend(handles, names, loc=place, ncols=columns, fontsize=8, frameon=False)
     save_small(figure, path)
 
 
@@ -83,6 +85,8 @@ def _style(row: str) -> dict[str, object]:
     if name in PUBLISHED:
         return {"color": GREEN, "ls": "--", "lw": 1, "marker": MARKERS[name], "ms": 4, "alpha": 0.8}
     style = {"color": ORANGE if "δ" in row else BLUE, "marker": "o", "ms": 3}
+    if name.startswith("tree"):
+        style |= {"marker": "x", "ms": 5}
     if name.startswith("raw"):
         return {**style, "ls": ":", "lw": 1}
     if name.startswith("shrunk"):
