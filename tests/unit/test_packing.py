@@ -1,0 +1,24 @@
+"""Starting centres that never saw the data, for any declared bounds."""
+
+import numpy as np
+import pytest
+
+from privclust.kmeans.packing import packed_centres
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 9])
+def test_any_box_can_be_packed_and_centres_lie_within_it(n_clusters):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        low = rng.uniform(-1, 1, 3)
+        high = low + rng.uniform(1e-3, 1, 3)
+        centres = packed_centres(n_clusters, low, high, rng)
+        assert centres.shape == (n_clusters, 3)
+        assert (centres >= low).all()
+        assert (centres <= high).all()
+
+
+def test_centres_stay_apart():
+    centres = packed_centres(4, np.zeros(2), np.ones(2), np.random.default_rng(0))
+    gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + np.eye(4)
+    assert gaps.min() > 0.2
