@@ -23,7 +23,7 @@ class MetricOnly:
 
     def transform(self, rows: pd.DataFrame) -> np.ndarray:
         with TableRows(rows, self._schema) as opened:
-            return self.metric_.embed(opened.codes())
+            return opened.coordinates(self.metric_.tables())
 
 
 def hamming(name: str, labels: tuple[str, ...]) -> AttributeMetric:

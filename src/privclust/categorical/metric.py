@@ -79,13 +79,11 @@ class CategoricalMetric:
             )
         return self.attributes[name]
 
-    def embed(self, codes: NDArray[np.unsignedinteger]) -> Floats:
-        """Return the coordinates of rows of codes, of shape (n_rows, n_axes)."""
-        parts = [
-            part.coordinates[codes[:, self.names.index(name)]]
-            for name, part in self.attributes.items()
+    def tables(self) -> list[tuple[int, Floats]]:
+        """Return the number of each column with distances, and the coordinates of its values."""
+        return [
+            (self.names.index(name), part.coordinates) for name, part in self.attributes.items()
         ]
-        return np.concatenate(parts, axis=1)
 
     def points(self) -> list[Floats]:
         """Return for every column the coordinates of its values in the space of all attributes."""

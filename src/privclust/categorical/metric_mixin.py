@@ -45,7 +45,8 @@ class MetricMixin(TransformerMixin):
 
     def transform(self, X: Any) -> Floats:
         """Return Euclidean coordinates of rows; their distances are those of the metric."""
-        return self.metric_.embed(self._codes(X))
+        with self._open_again(X) as rows:
+            return rows.coordinates(self.metric_.tables())
 
     def pairwise_distances(self, X: Any, Y: Any = None) -> Floats:
         """Return the distances between the rows of ``X`` and those of ``Y``, or of ``X``."""
@@ -74,11 +75,6 @@ class MetricMixin(TransformerMixin):
             for axis in range(part.coordinates.shape[1])
         ]
         return np.array(names, dtype=object)
-
-    def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
-        """Return the codes of new rows."""
-        with self._open_again(X) as rows:
-            return rows.codes()
 
     def _open_again(self, X: Any) -> TableRows:
         """Open new rows.

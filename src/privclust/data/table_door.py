@@ -131,6 +131,21 @@ class TableRows:
         """Return the codes of all rows."""
         return np.concatenate([self.coder.codes(block) for block in self._source.blocks()])
 
+    def coordinates(self, tables: Sequence[tuple[int, Floats]]) -> Floats:
+        """Return for each row the coordinates of its values, column after column.
+
+        Parameters
+        ----------
+        tables : sequence of (int, ndarray of shape (n_values, n_axes))
+            The number of a column, and the public coordinates of its values.
+        """
+        blocks = (self.coder.codes(block) for block in self._source.blocks())
+        parts = [
+            np.concatenate([table[codes[:, column]] for column, table in tables], axis=1)
+            for codes in blocks
+        ]
+        return np.concatenate(parts)
+
     def label_parts(self, embedding: Embedding, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row in a public embedding, while the rows are read."""
         halves = (centres**2).sum(axis=1) / 2
