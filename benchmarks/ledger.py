@@ -17,7 +17,7 @@ import numpy as np
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow
 
 CHARGES = 1000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
     from privclust.kmeans import PrivateKMeans, SubclusterKMeans
     from privclust.plan import Plan
-    from privclust.privacy.ledger import Ledger, LedgerError
+    from privclust.ledger import Ledger, LedgerError
     from privclust.privacy.statement import PrivacyStatement
     from privclust.release import Release
     from privclust.schema import Ball, Bins, Box, Categories, Schema
@@ -57,7 +57,7 @@ _HOMES = {
     "privclust.coclustering": ("PrivateCoclustering", "PrivateTauCoclustering"),
     "privclust.kmeans": ("PrivateKMeans", "SubclusterKMeans"),
     "privclust.plan": ("Plan",),
-    "privclust.privacy.ledger": ("Ledger", "LedgerError"),
+    "privclust.ledger": ("Ledger", "LedgerError"),
     "privclust.privacy.statement": ("PrivacyStatement",),
     "privclust.release": ("Release",),
     "privclust.schema": ("Ball", "Bins", "Box", "Categories", "Schema"),

@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.unit import Unit

@@ -11,7 +11,7 @@ import pytest
 from command_line import CENTRES, SCHEMA, Run
 
 from privclust import PrivateKMeans
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.release import Release
 
 FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", 3, "--epsilon", 100)

@@ -6,7 +6,7 @@ import sys
 import time
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import BudgetGoneError, Ledger
+from privclust.ledger import BudgetGoneError, Ledger
 from privclust.unit import AddRemoveRow
 
 

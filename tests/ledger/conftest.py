@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 

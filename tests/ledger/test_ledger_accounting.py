@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import Amount, Ledger, LedgerError, Pot
-from privclust.privacy.ledger.accounting import APPROXIMATE, PURE, cost_of, grant_of
-from privclust.privacy.ledger.amounts import ATTO, MOST, PICO, decimal, rounded_down, rounded_up
-from privclust.privacy.ledger.chain import Entry
+from privclust.ledger import Amount, Ledger, LedgerError, Pot
+from privclust.ledger.accounting import APPROXIMATE, PURE, cost_of, grant_of
+from privclust.ledger.amounts import ATTO, MOST, PICO, decimal, rounded_down, rounded_up
+from privclust.ledger.chain import Entry
 from privclust.privacy.loss import Loss, epsilon_spent, rho_within
 from privclust.unit import AddRemoveRow
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import Ledger, LedgerCorruptedError, LedgerError
-from privclust.privacy.ledger.chain import COLUMNS, Entry, Head
+from privclust.ledger import Ledger, LedgerCorruptedError, LedgerError
+from privclust.ledger.chain import COLUMNS, Entry, Head
 from privclust.unit import AddRemoveRow
 
 Tamper = Callable[[str], None]

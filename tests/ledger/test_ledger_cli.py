@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from privclust.budget import Budget
 from privclust.cli.errors import PLAIN, OneSentence
 from privclust.cli.ledger import app as commands
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow, Person
 
 app = typer.Typer(cls=OneSentence, **PLAIN)
@@ -178,7 +178,7 @@ def test_the_command_on_the_page_checks_it(path: str, tmp_path: Path) -> None:
 def test_the_database_is_let_go_at_the_end_of_a_program(tmp_path: Path) -> None:
     """After a command everything is in the one file, ready to be copied."""
     script = (
-        "from privclust.privacy.ledger import Ledger\n"
+        "from privclust.ledger import Ledger\n"
         "ledger = Ledger.open('budget.db')\n"
         "ledger.create_dataset('visits')\n"
         "ledger.grant('visits', 1)\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import Ledger
-from privclust.privacy.ledger.chain import receipt_of
+from privclust.ledger import Ledger
+from privclust.ledger.chain import receipt_of
 from privclust.unit import AddRemoveRow
 
 KILLS = 200
@@ -55,7 +55,7 @@ def test_the_count_above_would_notice_a_free_release(ledger: Ledger) -> None:
 def test_a_charge_is_there_or_not_and_nothing_in_between(
     any_ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from privclust.privacy.ledger.book import Book
+    from privclust.ledger.book import Book
 
     any_ledger.grant("visits", 1)
     append = Book.append

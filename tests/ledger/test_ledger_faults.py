@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import (
+from privclust.ledger import (
     Ledger,
     LedgerCorruptedError,
     LedgerError,
@@ -26,7 +26,7 @@ from privclust.privacy.ledger import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.privacy.ledger.chain import receipt_of
+from privclust.ledger.chain import receipt_of
 from privclust.unit import AddRemoveRow
 
 

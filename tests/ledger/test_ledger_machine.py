@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from privclust.budget import Budget
-from privclust.privacy.ledger import BudgetGoneError, Ledger, LedgerConflictError
-from privclust.privacy.ledger.accounting import APPROXIMATE, PURE
-from privclust.privacy.ledger.book import Book
-from privclust.privacy.ledger.chain import Entry
-from privclust.privacy.ledger.replay import replay
+from privclust.ledger import BudgetGoneError, Ledger, LedgerConflictError
+from privclust.ledger.accounting import APPROXIMATE, PURE
+from privclust.ledger.book import Book
+from privclust.ledger.chain import Entry
+from privclust.ledger.replay import replay
 from privclust.privacy.loss import rho_within
 from privclust.unit import AddRemoveRow
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.privacy.ledger import (
+from privclust.ledger import (
     Amount,
     BudgetGoneError,
     Ledger,

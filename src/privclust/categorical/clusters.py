@@ -19,7 +19,7 @@ from privclust.categorical.transformer import CategoricalTransformer
 from privclust.data.table_door import Embedding
 from privclust.kmeans.result import LowSignalWarning
 from privclust.kmeans.subcluster import subcluster
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release

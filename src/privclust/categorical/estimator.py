@@ -22,7 +22,7 @@ from privclust.categorical.published import (
 )
 from privclust.categorical.transformer import CategoricalTransformer
 from privclust.data.table import PrivateTable, check_subsets
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release

@@ -34,7 +34,7 @@ def charged_to(
         return {}
     if seed is not None:
         raise UsageError("A fit with --seed is not private and cannot be charged; drop one.")
-    from privclust.privacy.ledger import EVERYONE, Ledger
+    from privclust.ledger import EVERYONE, Ledger
 
     ledger = Ledger.open(place, holder=holder or EVERYONE)
     return {"ledger": ledger, "dataset": dataset or data.name.partition(".")[0]}

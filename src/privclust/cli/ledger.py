@@ -15,7 +15,7 @@ from privclust.cli.errors import PLAIN
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.privacy.ledger import Entry, Pot
+    from privclust.ledger import Entry, Pot
     from privclust.unit import Unit
 
 __all__ = ["app"]
@@ -52,7 +52,7 @@ def create(
     as_json: options.Json = False,
 ) -> None:
     """Add a data set, and make the ledger if there is none; nothing can be spent yet."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     chosen = _unit(unit, id_column, max_rows)
     Ledger.open(ledger).create_dataset(dataset, chosen, note=note)
@@ -77,7 +77,7 @@ def grant(
     as_json: options.Json = False,
 ) -> None:
     """Allow a holder to spend more on a data set."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     pot = Ledger.open(ledger).grant(dataset, epsilon, delta, holder=holder, note=note)
     screen.answer(pot.to_dict(), _balances([pot]), as_json=as_json)
@@ -86,7 +86,7 @@ def grant(
 @app.command("balance")
 def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
     """Show what was granted, spent and is left."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     opened = Ledger.open(ledger)
     names = opened.datasets() if dataset is None else [dataset]
@@ -98,7 +98,7 @@ def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Js
 @app.command("history")
 def history(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
     """Show every entry, oldest first."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     entries = Ledger.open(ledger).history(dataset)
     document = {"entries": [entry.to_dict() for entry in entries]}
@@ -108,7 +108,7 @@ def history(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Js
 @app.command("head")
 def head(ledger: LedgerPlace, as_json: options.Json = False) -> None:
     """Print the digest that stands for the whole ledger; keep it elsewhere."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     newest = Ledger.open(ledger).head()
     document = {"entries": newest.entries, "digest": newest.digest}
@@ -129,7 +129,7 @@ def verify(
     as_json: options.Json = False,
 ) -> None:
     """Compute everything again, and fail if anything was changed."""
-    from privclust.privacy.ledger import Ledger
+    from privclust.ledger import Ledger
 
     newest = Ledger.open(ledger).verify(digest)
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
@@ -149,8 +149,8 @@ def statement(
     as_json: options.Json = False,
 ) -> None:
     """Verify the ledger and say what is promised, granted and spent on a data set."""
-    from privclust.privacy.ledger import Ledger
-    from privclust.privacy.ledger.page import html_statement
+    from privclust.ledger import Ledger
+    from privclust.ledger.page import html_statement
 
     if output is not None:
         files.check_file(output, "Statement", (".html",), overwrite=overwrite)
@@ -175,8 +175,8 @@ def plot(
     as_json: options.Json = False,
 ) -> None:
     """Draw how the grants on a data set were used up."""
-    from privclust.privacy.ledger import Ledger
-    from privclust.privacy.ledger.picture import FORMATS, burn_down_figure
+    from privclust.ledger import Ledger
+    from privclust.ledger.picture import FORMATS, burn_down_figure
 
     files.check_file(output, "Picture", FORMATS, overwrite=overwrite)
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))
@@ -198,7 +198,7 @@ def _unit(name: str, id_column: str | None, max_rows: int | None) -> Unit:
 
 
 def _balances(pots: Sequence[Pot]) -> Table:
-    from privclust.privacy.ledger.words import granted_words, left_words, spent_words
+    from privclust.ledger.words import granted_words, left_words, spent_words
 
     table = _table("Data set", "Holder", "Granted", "Spent", "Left")
     for pot in pots:
@@ -209,7 +209,7 @@ def _balances(pots: Sequence[Pot]) -> Table:
 
 
 def _entries(entries: Sequence[Entry]) -> Table:
-    from privclust.privacy.ledger.words import loss_words
+    from privclust.ledger.words import loss_words
 
     table = _table("Entry", "Time", "What", "Data set", "Holder", "Amount", "For", "By")
     for entry in entries:

@@ -13,7 +13,7 @@ from privclust.coclustering.rows_method import rows_method
 from privclust.coclustering.tables_method import tables_method
 from privclust.coclustering.tau_method import CHOICE, tau_method
 from privclust.data.matrix import PrivateMatrix, PrivateProfiles
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.unit import MatrixUnit, OneRow, Unit
 
 __all__ = ["NoStructureWarning", "PrivateCoclustering", "PrivateTauCoclustering"]

@@ -12,7 +12,7 @@ from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.subcluster import subcluster
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.schema import Schema
 from privclust.unit import Unit
 

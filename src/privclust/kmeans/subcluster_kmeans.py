@@ -11,7 +11,7 @@ from privclust.data.points import PrivatePoints
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.zones import zoned
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.schema import Schema
 from privclust.unit import Unit
 

@@ -14,7 +14,7 @@ from privclust.base import PrivateEstimator
 from privclust.budget import Share
 from privclust.data.nearest_targets import PrivateSources, SourceRows
 from privclust.plan import Plan
-from privclust.privacy.ledger import Ledger
+from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release

@@ -16,8 +16,8 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
-from privclust.privacy.ledger.book import VERSION, Book, version_problem
-from privclust.privacy.ledger.errors import (
+from privclust.ledger.book import VERSION, Book, version_problem
+from privclust.ledger.errors import (
     LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
@@ -26,7 +26,7 @@ from privclust.privacy.ledger.errors import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.privacy.ledger.idle import borrowed
+from privclust.ledger.idle import borrowed
 
 __all__ = ["SQLiteStore"]
 
@@ -201,7 +201,7 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 def _statements() -> Iterator[str]:
     """Split the schema into statements; a trigger holds semicolons of its own."""
     statement = ""
-    script = files("privclust.privacy.ledger").joinpath("sqlite.sql").read_text("utf-8")
+    script = files("privclust.ledger").joinpath("sqlite.sql").read_text("utf-8")
     for line in script.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.amounts import ATTO, NOTHING, Amount, decimal
+from privclust.ledger.accounting import Pot
+from privclust.ledger.amounts import ATTO, NOTHING, Amount, decimal
 
 __all__ = ["budget_gone", "granted_words", "left_words", "loss_words", "spent_words"]
 

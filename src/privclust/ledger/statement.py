@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.amounts import NOTHING, Amount
-from privclust.privacy.ledger.chain import Entry, Head
-from privclust.privacy.ledger.words import loss_words
+from privclust.ledger.accounting import Pot
+from privclust.ledger.amounts import NOTHING, Amount
+from privclust.ledger.chain import Entry, Head
+from privclust.ledger.words import loss_words
 from privclust.unit import unit_from
 
 __all__ = ["LedgerStatement", "Moment"]

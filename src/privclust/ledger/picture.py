@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privclust.privacy.ledger.amounts import ATTO, PICO
-from privclust.privacy.ledger.errors import LedgerError
-from privclust.privacy.ledger.statement import LedgerStatement
+from privclust.ledger.amounts import ATTO, PICO
+from privclust.ledger.errors import LedgerError
+from privclust.ledger.statement import LedgerStatement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

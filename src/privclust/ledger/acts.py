@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from privclust.budget import Budget
-from privclust.privacy.ledger.accounting import (
+from privclust.ledger.accounting import (
     APPROXIMATE,
     PURE,
     Pot,
@@ -23,17 +23,17 @@ from privclust.privacy.ledger.accounting import (
     grant_of,
     pots_for,
 )
-from privclust.privacy.ledger.amounts import Amount
-from privclust.privacy.ledger.book import Book
-from privclust.privacy.ledger.chain import Entry, canonical, receipt_of
-from privclust.privacy.ledger.errors import (
+from privclust.ledger.amounts import Amount
+from privclust.ledger.book import Book
+from privclust.ledger.chain import Entry, canonical, receipt_of
+from privclust.ledger.errors import (
     BudgetGoneError,
     LedgerConflictError,
     LedgerError,
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.privacy.ledger.words import budget_gone
+from privclust.ledger.words import budget_gone
 from privclust.unit import Unit, unit_from
 
 __all__ = ["charge", "create", "dataset_named", "grant", "name_of", "new_dataset", "settle"]

@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
-from privclust.privacy.ledger.amounts import (
+from privclust.ledger.amounts import (
     ATTO,
     MOST,
     NOTHING,
@@ -33,7 +33,7 @@ from privclust.privacy.ledger.amounts import (
     rounded_down,
     rounded_up,
 )
-from privclust.privacy.ledger.errors import LedgerError
+from privclust.ledger.errors import LedgerError
 from privclust.privacy.loss import epsilon_spent, rho_within
 
 __all__ = ["APPROXIMATE", "PURE", "Pot", "cost_of", "first_to_cover", "grant_of", "pots_for"]

@@ -4,10 +4,10 @@ A charge is durable before any row is read, and is settled with the digest of wh
 crash in between leaves the charge: it loses budget, never privacy.
 """
 
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.amounts import Amount
-from privclust.privacy.ledger.chain import Entry, Head
-from privclust.privacy.ledger.errors import (
+from privclust.ledger.accounting import Pot
+from privclust.ledger.amounts import Amount
+from privclust.ledger.chain import Entry, Head
+from privclust.ledger.errors import (
     BudgetGoneError,
     LedgerConflictError,
     LedgerCorruptedError,
@@ -20,8 +20,8 @@ from privclust.privacy.ledger.errors import (
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.privacy.ledger.ledger import EVERYONE, Ledger
-from privclust.privacy.ledger.statement import LedgerStatement
+from privclust.ledger.ledger import EVERYONE, Ledger
+from privclust.ledger.statement import LedgerStatement
 
 __all__ = [
     "EVERYONE",

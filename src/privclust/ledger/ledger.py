@@ -15,15 +15,15 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from privclust.budget import Budget, Number
-from privclust.privacy.ledger import acts
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.book import Book, Store
-from privclust.privacy.ledger.chain import Entry, Head
-from privclust.privacy.ledger.errors import LedgerCorruptedError, LedgerError
-from privclust.privacy.ledger.postgres import PostgresStore
-from privclust.privacy.ledger.replay import replay
-from privclust.privacy.ledger.sqlite import SQLiteStore
-from privclust.privacy.ledger.statement import LedgerStatement
+from privclust.ledger import acts
+from privclust.ledger.accounting import Pot
+from privclust.ledger.book import Book, Store
+from privclust.ledger.chain import Entry, Head
+from privclust.ledger.errors import LedgerCorruptedError, LedgerError
+from privclust.ledger.postgres import PostgresStore
+from privclust.ledger.replay import replay
+from privclust.ledger.sqlite import SQLiteStore
+from privclust.ledger.statement import LedgerStatement
 from privclust.unit import Unit
 
 __all__ = ["EVERYONE", "Ledger"]

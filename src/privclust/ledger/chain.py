@@ -12,8 +12,8 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.amounts import Amount
+from privclust.ledger.accounting import Pot
+from privclust.ledger.amounts import Amount
 
 __all__ = ["COLUMNS", "Entry", "Head", "canonical", "receipt_of"]
 
@@ -38,7 +38,7 @@ class Entry:
     dataset, unit : str
         The data set, and its privacy unit as canonical JSON.
     holder, pot : str
-        Whose grants in which pot; see :mod:`~privclust.privacy.ledger.accounting`. Empty where the
+        Whose grants in which pot; see :mod:`~privclust.ledger.accounting`. Empty where the
         entry moves no amount.
     purpose : str
         What the charge is for, or a note.

@@ -13,8 +13,8 @@ from importlib.resources import files
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from privclust.privacy.ledger.book import VERSION, Book, version_problem
-from privclust.privacy.ledger.errors import (
+from privclust.ledger.book import VERSION, Book, version_problem
+from privclust.ledger.errors import (
     LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
@@ -23,7 +23,7 @@ from privclust.privacy.ledger.errors import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.privacy.ledger.idle import borrowed
+from privclust.ledger.idle import borrowed
 
 if TYPE_CHECKING:
     import psycopg
@@ -61,7 +61,7 @@ class PostgresStore:
             connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
             if _exists(connection):
                 return
-            script = files("privclust.privacy.ledger").joinpath("postgres.sql").read_text("utf-8")
+            script = files("privclust.ledger").joinpath("postgres.sql").read_text("utf-8")
             connection.execute(script)
             connection.execute(
                 "INSERT INTO privclust_ledger (identity, created, version) VALUES (%s, %s, %s)",

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from privclust.privacy.ledger.accounting import Pot
-from privclust.privacy.ledger.amounts import ATTO, PICO, decimal
-from privclust.privacy.ledger.chain import receipt_of
-from privclust.privacy.ledger.statement import LedgerStatement
-from privclust.privacy.ledger.words import granted_words, left_words, loss_words
+from privclust.ledger.accounting import Pot
+from privclust.ledger.amounts import ATTO, PICO, decimal
+from privclust.ledger.chain import receipt_of
+from privclust.ledger.statement import LedgerStatement
+from privclust.ledger.words import granted_words, left_words, loss_words
 
 __all__ = ["html_statement"]
 
@@ -36,7 +36,7 @@ def html_statement(statement: LedgerStatement) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("privclust.privacy.ledger", "."),
+        loader=PackageLoader("privclust.ledger", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
