@@ -17,14 +17,14 @@ from privclust import Schema
 from privclust.budget import Budget
 from privclust.categorical.cells import Cells
 from privclust.categorical.context import association, choose_context
-from privclust.categorical.estimate import Estimate, plain_estimate
 from privclust.categorical.estimator import learn_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.published import Options
-from privclust.data.points import Noisy
-from privclust.data.table import NoisyTables
-from privclust.data.table_door import TableRows
+from privclust.categorical.papers import Options
+from privclust.categorical.shrinkage import Estimate, plain_estimate
+from privclust.data.points.view import Noisy
+from privclust.data.table.door import TableRows
+from privclust.data.table.view import NoisyTables
 from privclust.privacy.meter import Meter
 from privclust.unit import unit_from
 

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from privclust import Schema
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.data.table_door import TableRows
+from privclust.data.table.door import TableRows
 
 
 class MetricOnly:

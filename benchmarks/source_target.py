@@ -27,8 +27,8 @@ from scipy.spatial.distance import cdist
 
 from peers.akm import akm
 from privclust.reference.source_target import SourceTargetMedoids
-from privclust.transfer import PrivateSourceTargetMedoids
-from privclust.transfer.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
+from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
 from source_target_methods import BUDGETS, Order, contestants, private
 from source_target_output import Results, figures, tables
 from source_target_sets import SETS

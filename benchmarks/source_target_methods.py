@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 from privclust.kmeans import PrivateKMeans
 from privclust.privacy.loss import epsilon_spent
 from privclust.reference.source_target import SourceTargetMedoids
-from privclust.transfer import PrivateSourceTargetMedoids
-from privclust.transfer.sites import cell_sites, coreset
+from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.sites import cell_sites, coreset
 
 __all__ = ["BUDGETS", "DELTA", "Order", "contestants", "private"]
 

@@ -24,7 +24,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from point_sets import clumps
 from privclust import PrivateKMeans
-from privclust.kmeans import SubclusterKMeans
+from privclust.kmeans import PrivateZoneKMeans
 from privclust.kmeans.packing import packed_centres
 from privclust.reference import (
     KMeansGuarantee,
@@ -236,10 +236,10 @@ def contestants(name: str) -> dict[str, Callable[[float], Fit]]:
         "KMeansGuarantee": lambda e: published(KMeansGuarantee, name, "unit", epsilon=e),
         "SubclusterGuarantee": lambda e: published(SubclusterGuarantee, name, "unit", epsilon=e),
         "DPLloyd": private(PrivateKMeans, 0, **lloyd),
-        "SubclusterKMeans": private(SubclusterKMeans, 0),
+        "PrivateZoneKMeans": private(PrivateZoneKMeans, 0),
         "PrivateKMeans": private(PrivateKMeans, 0),
         "DPLloyd δ": private(PrivateKMeans, DELTA, **lloyd),
-        "SubclusterKMeans δ": private(SubclusterKMeans, DELTA),
+        "PrivateZoneKMeans δ": private(PrivateZoneKMeans, DELTA),
         "PrivateKMeans δ": private(PrivateKMeans, DELTA),
     }
 
@@ -265,7 +265,7 @@ def ablation(options: argparse.Namespace) -> None:
 
 def spread_of_gaps(name: str, epsilon: float, runs: int) -> str:
     rows, n_clusters = rows_of(name)
-    model = SubclusterKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1))
+    model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1))
     return with_error(gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs))
 
 

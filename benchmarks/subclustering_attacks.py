@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from privclust.audit.bounds import epsilon_bound
-from privclust.kmeans import SubclusterKMeans
+from privclust.kmeans import PrivateZoneKMeans
 from privclust.reference import KMeansGuarantee, SubclusterGuarantee
 
 __all__ = ["ATTACKS", "Attack", "attacked"]
@@ -73,7 +73,7 @@ class Attack:
     @property
     def private(self) -> bool:
         """Say whether the algorithm draws its noise from the system, and takes no share."""
-        return self.kind is SubclusterKMeans
+        return self.kind is PrivateZoneKMeans
 
     def hits(self, epsilon: float, runs: int) -> tuple[int, int]:
         """Count the event on D and on D'."""
@@ -104,9 +104,9 @@ ATTACKS = {
         for kind in (KMeansGuarantee, SubclusterGuarantee)
     ],
     "repaired": [
-        Attack(SubclusterKMeans, 1, row_in_the_zone, near_the_row, 1_000, parameters=BOUNDS),
-        Attack(SubclusterKMeans, 2, few_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
-        Attack(SubclusterKMeans, 2, many_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
+        Attack(PrivateZoneKMeans, 1, row_in_the_zone, near_the_row, 1_000, parameters=BOUNDS),
+        Attack(PrivateZoneKMeans, 2, few_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
+        Attack(PrivateZoneKMeans, 2, many_and_far, out_of_the_crowd, 1_000, parameters=BOUNDS),
     ],
 }
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from privclust.reference import SourceTargetMedoids
-from privclust.transfer import PrivateSourceTargetMedoids, SourceWarning
+from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
 
 CITIES = Path(__file__).with_name("clinic_sites_cities.csv")
 

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 __all__ = [
     "AddRemoveRow",
+    "MatrixCount",
+    "MatrixEntry",
+    "MatrixRow",
     "MatrixUnit",
-    "OneCount",
-    "OneEntry",
-    "OneRow",
     "Person",
     "ReplaceRow",
     "Unit",
@@ -135,7 +135,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class OneCount:
+class MatrixCount:
     """Neighbours are matrices of counts of one shape, one entry of which differs by one.
 
     *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
@@ -164,7 +164,7 @@ class OneCount:
 
 
 @dataclass(frozen=True)
-class OneEntry:
+class MatrixEntry:
     """Neighbours are matrices of one shape, one entry of which differs by any amount.
 
     Parameters
@@ -223,7 +223,7 @@ class OneEntry:
 
 
 @dataclass(frozen=True)
-class OneRow:
+class MatrixRow:
     """Neighbours are matrices with the same columns that differ by one whole row.
 
     *Why this is private.* Every row is brought to length one before it enters a sum, so one step
@@ -247,12 +247,13 @@ class OneRow:
         return {"name": self.name}
 
 
-MatrixUnit = OneCount | OneEntry | OneRow
+MatrixUnit = MatrixCount | MatrixEntry | MatrixRow
 Unit = AddRemoveRow | ReplaceRow | Person | MatrixUnit
 
 _CHANGES = "changes the chance of any published result by no more than the stated privacy loss."
 _KINDS: dict[str, type[Unit]] = {
-    kind.name: kind for kind in (AddRemoveRow, ReplaceRow, Person, OneCount, OneEntry, OneRow)
+    kind.name: kind
+    for kind in (AddRemoveRow, ReplaceRow, Person, MatrixCount, MatrixEntry, MatrixRow)
 }
 _REMEDY = (
     'use "add-remove-row", "replace-row" or Person(id_column, max_rows); for a matrix of counts '
@@ -294,6 +295,6 @@ def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
     if not isinstance(chosen, MatrixUnit):
         raise ValueError(
             f"The unit {chosen.name!r} is none of a matrix of counts; use "
-            '"count", "entry", OneEntry(cap) or "row".'
+            '"count", "entry", MatrixEntry(cap) or "row".'
         )
     return chosen

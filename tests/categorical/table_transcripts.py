@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_softmax
 from table_views import view_of
 
-from privclust.data.table import PrivateTable
+from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
 from privclust.privacy.mechanisms import DiscreteLaplace
 from privclust.privacy.meter import Meter
@@ -59,7 +59,7 @@ class Transcript:
         return right - left
 
 
-class _Wrapped(PrivateTable):
+class _Wrapped(TableView):
     """Another table's counts and sensitivities, with answers of its own."""
 
     def __init__(self, view):

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.data.categories import CategoryCoder
-from privclust.data.sources import open_rows
-from privclust.data.table import PrivateTable
+from privclust.data.reading import open_rows
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Categories, Schema
@@ -68,7 +68,7 @@ def schema_of(sizes):
 def view_of(rows, sizes, *, unit=None, budget=None, noise=None):
     """A private table over rows of codes."""
     schema = schema_of(sizes)
-    return PrivateTable(
+    return TableView(
         open_rows(np.asarray(rows, np.int64), schema.names),
         CategoryCoder(schema),
         unit or AddRemoveRow(),

@@ -10,8 +10,8 @@ from survey import SCHEMA, survey
 
 from privclust import Bins, Box, Categories, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes
-from privclust.data.sources import DataError
-from privclust.data.table_door import TableRows
+from privclust.data.reading import DataError
+from privclust.data.table.door import TableRows
 from privclust.schema import SchemaError
 
 ROWS = survey(300)

@@ -39,7 +39,7 @@ def test_a_metric_without_clusters_says_so_when_asked_for_labels(metric):
 
 
 def test_a_release_keeps_distances_and_contexts(metric):
-    from privclust.release.categorical import attribute_points, distances
+    from privclust.categorical.release import attribute_points, distances
 
     release = metric.release()
     found = distances(attribute_points(release, 0))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust.categorical.estimate import Estimate, _usual_strength
 from privclust.categorical.metric import attribute_metric
 from privclust.categorical.pairs import _chained
-from privclust.data.table import PairLayout
+from privclust.categorical.shrinkage import Estimate, _usual_strength
+from privclust.data.table.view import PairLayout
 
 CHANCES = np.array([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])
 

@@ -8,7 +8,7 @@ import pytest
 
 from privclust import Bins, Box, Categories, Person, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.data.sources import DataError
+from privclust.data.reading import DataError
 from privclust.reference import Dilca
 from privclust.schema import SchemaError
 

@@ -13,7 +13,7 @@ from table_views import seeded
 from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.categorical.pairs import pairs, tree
-from privclust.categorical.published import (
+from privclust.categorical.papers import (
     Options,
     baseline,
     max_dependency,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.data.kernels.table import (
+from privclust.data.table.kernels import (
     BIT,
     EntropyScale,
     PairLayout,

@@ -12,11 +12,11 @@ from transcripts import MatrixTranscript, ProfilesTranscript, as_counts, noise_o
 
 from privclust.audit import audit
 from privclust.budget import Budget
-from privclust.coclustering import tables_method as module_of_tables
-from privclust.coclustering.rows_method import rows_method
-from privclust.coclustering.tables_method import tables_method
-from privclust.coclustering.tau_method import tau_method
-from privclust.unit import OneCount, OneEntry, OneRow
+from privclust.coclustering import tables as module_of_tables
+from privclust.coclustering.profiles import rows_method
+from privclust.coclustering.tables import tables_method
+from privclust.coclustering.tau import tau_method
+from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 
 
 def one_round(*arguments):
@@ -40,11 +40,11 @@ ROWS = np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int))
 COUNT, ENTRY = (blocks(1), with_entry(1)), (blocks(3), with_entry(3))
 PURE, APPROXIMATE = Budget("1.5"), Budget(2, "0.1")
 CASES = {
-    "tables, count": (tables_method, OneCount(), PURE, COUNT),
-    "tables, entry": (tables_method, OneEntry(3), PURE, ENTRY),
-    "tau, count": (one_round, OneCount(), PURE, COUNT),
-    "tau, entry": (one_round, OneEntry(3), PURE, ENTRY),
-    "row": (rows_method, OneRow(), APPROXIMATE, (ROWS[:-1], ROWS)),
+    "tables, count": (tables_method, MatrixCount(), PURE, COUNT),
+    "tables, entry": (tables_method, MatrixEntry(3), PURE, ENTRY),
+    "tau, count": (one_round, MatrixCount(), PURE, COUNT),
+    "tau, entry": (one_round, MatrixEntry(3), PURE, ENTRY),
+    "row": (rows_method, MatrixRow(), APPROXIMATE, (ROWS[:-1], ROWS)),
 }
 # Full noise must only not be refuted; these many runs show halved noise well beyond the claim.
 FULL_RUNS = 1_500
@@ -62,7 +62,7 @@ def one_start(monkeypatch):
 def evidence_of(method, unit, budget, noise):
     # Asked for many clusters, the table method makes do with three tables: more to see in each.
     n_clusters = 40 if method is tables_method else 2
-    transcript = ProfilesTranscript if isinstance(unit, OneRow) else MatrixTranscript
+    transcript = ProfilesTranscript if isinstance(unit, MatrixRow) else MatrixTranscript
 
     rng = np.random.default_rng(0)
 

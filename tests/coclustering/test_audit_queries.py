@@ -13,24 +13,24 @@ from transcripts import NOISES, noise_of
 
 from privclust.audit import audit
 from privclust.budget import Budget
-from privclust.data.matrix import Groups, PrivateMatrix, PrivateProfiles
+from privclust.data.matrix.view import Groups, MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
-from privclust.unit import OneCount, OneEntry
+from privclust.unit import MatrixCount, MatrixEntry
 
 RUNS = 30_000
 COLUMNS = Groups(np.array([0, 0, 1]), 2)
 WEIGHTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
 CAP = 4
 PAIRS = {
-    "count": (OneCount(), ([2, 4, 1], [3, 4, 1])),
-    "entry": (OneEntry(CAP), ([0, 4, 1], [CAP, 4, 1])),
+    "count": (MatrixCount(), ([2, 4, 1], [3, 4, 1])),
+    "entry": (MatrixEntry(CAP), ([0, 4, 1], [CAP, 4, 1])),
 }
 
 
 def asked(question, unit, budget, noise):
     def run(row, runs):
         counts = sparse.csr_array(np.tile(np.array(row, np.int64), (runs, 1)))
-        return question(PrivateMatrix(counts, unit, Meter(budget), noise), budget.whole)
+        return question(MatrixView(counts, unit, Meter(budget), noise), budget.whole)
 
     return run
 
@@ -64,7 +64,7 @@ def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
 
     def run(column, runs):
         counts = sparse.csr_array(np.tile(np.array(column, np.int64)[:, None], (1, runs)))
-        view = PrivateMatrix(counts, OneCount(), Meter(Budget(1)), source)
+        view = MatrixView(counts, MatrixCount(), Meter(Budget(1)), source)
         return choose_columns(view, Budget(1).whole)
 
     report = audit(run, PAIRS["count"][1], 1, RUNS, 0.999, batch=True, random_state=0)
@@ -80,7 +80,7 @@ def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
         sums = np.empty((runs, 2))
         for index in range(runs):
-            view = PrivateProfiles(counts, Meter(budget), source)
+            view = ProfilesView(counts, Meter(budget), source)
             sums[index] = view.profile_sums("sums", prototypes, budget.whole).value[:, 0]
         return sums
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 from privclust.cli import app
-from privclust.coclustering.rehearsal import synthetic_counts
+from privclust.coclustering.plan import synthetic_counts
 from privclust.release import Release
 
 COUNTS = synthetic_counts((120, 40), 2, 2, 80, seed=0).counts

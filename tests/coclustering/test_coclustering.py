@@ -13,18 +13,18 @@ from sklearn.metrics import adjusted_rand_score
 
 from privclust.coclustering import NoStructureWarning, PrivateCoclustering, PrivateTauCoclustering
 from privclust.coclustering.association import normalised_tau, tau, tau_weights
-from privclust.coclustering.rehearsal import synthetic_counts
-from privclust.coclustering.tau_method import blind_start
+from privclust.coclustering.plan import synthetic_counts
+from privclust.coclustering.report import block_plot
+from privclust.coclustering.tau import blind_start
 from privclust.reference.tau_coclustering import TauCoclustering
 from privclust.release import Release, ReleaseError
-from privclust.release.coclustering_report import block_plot
-from privclust.unit import OneEntry, Person
+from privclust.unit import MatrixEntry, Person
 
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
 MODELS = {
     "tables, count": PrivateCoclustering(3, 3, epsilon=2),
     "tables, entry": PrivateCoclustering(3, 3, epsilon=4, unit="entry"),
-    "tables, cap": PrivateCoclustering(3, 3, epsilon=4, unit=OneEntry(3)),
+    "tables, cap": PrivateCoclustering(3, 3, epsilon=4, unit=MatrixEntry(3)),
     "tables, Gaussian": PrivateCoclustering(3, 3, epsilon=2, delta=1e-6),
     "tables, tau rule": PrivateCoclustering(3, 3, epsilon=2, rule="tau"),
     "tau": PrivateTauCoclustering(3, 3, epsilon=4),

@@ -9,16 +9,16 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from privclust.data.matrix_door import CountMatrix
-from privclust.data.sources import DataError
-from privclust.unit import OneCount, OneEntry, OneRow
+from privclust.data.matrix.door import CountMatrix
+from privclust.data.reading import DataError
+from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 
 DENSE = np.array([[0, 2, 0], [1, 0, 3]])
 TRIPLES = {"row": [0, 1, 1, 1], "column": [1, 0, 2, 2], "count": [2, 1, 1, 2]}
 
 
 def counts_of(data, unit=None, **declared):
-    with CountMatrix(data, unit=unit or OneCount(), **declared) as matrix:
+    with CountMatrix(data, unit=unit or MatrixCount(), **declared) as matrix:
         return matrix._counts
 
 
@@ -69,9 +69,9 @@ def test_the_callers_matrix_is_left_as_it_was():
 
 
 def test_entries_are_capped_and_rounded_as_declared():
-    assert counts_of([[0, 7, 2]], OneEntry(3)).toarray().tolist() == [[0, 3, 2]]
-    assert counts_of([[0, 7, 2]], OneEntry()).toarray().tolist() == [[0, 1, 1]]
-    assert counts_of([[0.3, 7.0, 0.6]], OneEntry(1.0, 0.5)).toarray().tolist() == [[1, 2, 1]]
+    assert counts_of([[0, 7, 2]], MatrixEntry(3)).toarray().tolist() == [[0, 3, 2]]
+    assert counts_of([[0, 7, 2]], MatrixEntry()).toarray().tolist() == [[0, 1, 1]]
+    assert counts_of([[0.3, 7.0, 0.6]], MatrixEntry(1.0, 0.5)).toarray().tolist() == [[1, 2, 1]]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_triples_outside_the_shape_are_refused(row):
 
 
 def test_a_matrix_without_rows_is_legal_when_rows_are_private():
-    assert counts_of(np.zeros((0, 3)), OneRow()).shape == (0, 3)
+    assert counts_of(np.zeros((0, 3)), MatrixRow()).shape == (0, 3)
 
 
 def test_damaged_files_are_answered_by_one_sentence(tmp_path):

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from privclust.data.matrix import kernels
 from scipy import sparse
 
 from privclust.budget import Budget
-from privclust.data.kernels import matrix as kernels
-from privclust.data.matrix import _ROW_STEPS, Groups, PrivateMatrix, _whole_weights
+from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, _whole_weights
 from privclust.privacy.meter import BudgetExceededError, Meter
 from privclust.privacy.noise import ExactNoise
-from privclust.unit import OneCount, OneEntry
+from privclust.unit import MatrixCount, MatrixEntry
 
 SMALL = arrays(np.int64, (5, 4), elements=st.integers(0, 6))
 ROWS, COLUMNS = np.array([0, 1, 1, 2, 0], np.int32), np.array([1, 0, 1, 1], np.int32)
@@ -98,10 +98,10 @@ def test_a_rooted_row_depends_on_its_own_entries_alone(dense, i):
     assert (kernels.rooted_rows(csr(dense), _ROW_STEPS).toarray()[i] == alone[0]).all()
 
 
-@pytest.mark.parametrize(("unit", "cap"), [(OneCount(), 1), (OneEntry(4), 4)])
+@pytest.mark.parametrize(("unit", "cap"), [(MatrixCount(), 1), (MatrixEntry(4), 4)])
 def test_the_noise_of_a_table_is_that_of_its_unit(unit, cap):
     meter = Meter(Budget(1))
-    view = PrivateMatrix(csr(np.zeros((2000, 3))), unit, meter, ExactNoise())
+    view = MatrixView(csr(np.zeros((2000, 3))), unit, meter, ExactNoise())
     answer = view.row_table("table", Groups(np.array([0, 1, 1]), 2), Budget(1).whole)
     assert meter.spent.pure == Fraction(1)
     spread = 1 / (np.sqrt(2) * np.sinh(1 / (2 * cap)))
@@ -110,15 +110,15 @@ def test_the_noise_of_a_table_is_that_of_its_unit(unit, cap):
 
 
 def test_nothing_is_answered_beyond_the_budget():
-    view = PrivateMatrix(csr(np.ones((3, 3))), OneCount(), Meter(Budget(1)), ExactNoise())
+    view = MatrixView(csr(np.ones((3, 3))), MatrixCount(), Meter(Budget(1)), ExactNoise())
     view.total("first", Budget(1).whole)
     with pytest.raises(BudgetExceededError):
         view.choose_rows("second", np.eye(3), Budget(1).whole)
 
 
 def test_real_entries_come_back_in_their_own_unit():
-    unit = OneEntry(cap=2.0, step=0.5)
-    view = PrivateMatrix(csr(np.full((50, 4), 3)), unit, Meter(Budget(1000)), ExactNoise())
+    unit = MatrixEntry(cap=2.0, step=0.5)
+    view = MatrixView(csr(np.full((50, 4), 3)), unit, Meter(Budget(1000)), ExactNoise())
     total = view.total("total", Budget(1000).whole)
     assert total.value[0, 0] == pytest.approx(50 * 4 * 1.5, abs=1)
 

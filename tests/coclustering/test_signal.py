@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privclust.coclustering import NoStructureWarning, PrivateCoclustering
-from privclust.coclustering.rehearsal import synthetic_counts
+from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
-from privclust.data.matrix import Noisy
+from privclust.data.matrix.view import Noisy
 
 RUNS = 20
 

@@ -8,11 +8,11 @@ than on the left one, if the noise is what it is claimed to be.
 from __future__ import annotations
 
 import numpy as np
+from privclust.data.matrix import kernels
 from scipy import sparse
 from scipy.special import log_softmax
 
-from privclust.data.kernels import matrix as kernels
-from privclust.data.matrix import _ROW_STEPS, Groups, PrivateMatrix, PrivateProfiles, _whole_weights
+from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, ProfilesView, _whole_weights
 from privclust.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
@@ -46,7 +46,7 @@ def as_counts(matrix):
     return sparse.csr_array(np.asarray(matrix, dtype=np.int64))
 
 
-class MatrixTranscript(PrivateMatrix):
+class MatrixTranscript(MatrixView):
     """A view of one matrix of a pair that weighs the evidence of each answer."""
 
     def __init__(self, pair, side, unit, budget, noise):
@@ -89,7 +89,7 @@ class MatrixTranscript(PrivateMatrix):
         return chosen
 
 
-class ProfilesTranscript(PrivateProfiles):
+class ProfilesTranscript(ProfilesView):
     """The same for whole rows: the right matrix has one row more."""
 
     def __init__(self, pair, side, unit, budget, noise):

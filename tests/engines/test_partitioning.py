@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.data import grid_rows
+from privclust.data.points import kept as grid_rows
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
-from privclust.data.grid_rows import GridRows
-from privclust.data.kernels.points import SQUARE_LEVELS, Frame
+from privclust.data.points.kept import GridRows
+from privclust.data.points.kernels import SQUARE_LEVELS, Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import Person
@@ -51,7 +51,7 @@ def random_frame(seed, dimension):
     axes = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0]
     kept = axes[:, : rng.integers(1, dimension + 1)] if rng.random() < 0.5 else None
     radius = rng.choice([2.0, rng.uniform(0.2, 1.5)])
-    return Frame(origin, kept, radius, coarse=bool(rng.random() < 0.5))
+    return Projection(origin, kept, radius, coarse=bool(rng.random() < 0.5))
 
 
 def ask_all(view, frame, seed):
@@ -116,7 +116,7 @@ def test_rows_of_people_do_not_depend_on_the_partitioning(people, max_rows, cuts
         assert_same(ask_all(view, frame, 0), answers)
 
 
-WHOLE_2 = Frame(np.zeros(2))
+WHOLE_2 = Projection(np.zeros(2))
 
 
 def test_many_threads_over_many_blocks_lose_and_repeat_nothing():
@@ -165,7 +165,7 @@ def test_cluster_sums_are_those_of_exact_integers(seed, n_rows, dimension, n_cen
     view = view_of(rows)
     with recorded_draws() as draws:
         parts = {"counts": SHARE, "offsets": SHARE, "square": SHARE}
-        view.clusters("clusters", Frame(origin), centres, clip, **parts)
+        view.clusters("clusters", Projection(origin), centres, clip, **parts)
     shift = [round(value * GRID_RADIUS) for value in origin]
     grid = [[a - b for a, b in zip(row, shift, strict=True)] for row in grid_of(view.domain, rows)]
     targets = [[round(value * GRID_RADIUS) for value in centre] for centre in centres]
@@ -182,7 +182,7 @@ def test_second_moments_are_those_of_exact_integers(seed, n_rows, dimension):
     rows = random_rows(seed, n_rows, dimension)
     view = view_of(rows)
     with recorded_draws() as draws:
-        view.second_moments("moments", Frame(np.zeros(dimension), radius=0.5), SHARE)
+        view.second_moments("moments", Projection(np.zeros(dimension), radius=0.5), SHARE)
     steps, expected = 128, np.zeros((dimension, dimension), object)
     for row in grid_of(view.domain, rows):
         clipped = clip_to_ball(np.array([row], float), GRID_RADIUS // 2)
@@ -198,7 +198,7 @@ def test_coarse_frames_find_the_nearest_centre_exactly():
     rng = np.random.default_rng(0)
     rows = np.round(rng.uniform(-1, 1, (5000, 3)), 1)
     centres = np.round(rng.uniform(-0.5, 0.5, (40, 3)), 1)
-    frame = Frame(np.zeros(3), radius=1.5, coarse=True)
+    frame = Projection(np.zeros(3), radius=1.5, coarse=True)
     view = view_of(rows)
     with recorded_draws() as draws:
         view.clusters("clusters", frame, centres, 1.0, counts=SHARE)

@@ -21,7 +21,7 @@ from privclust.ledger import (
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.unit import AddRemoveRow, OneEntry, Person, ReplaceRow
+from privclust.unit import AddRemoveRow, MatrixEntry, Person, ReplaceRow
 
 ROW = AddRemoveRow()
 
@@ -142,9 +142,9 @@ def test_the_unit_of_a_charge_is_the_units_of_the_data_set(any_ledger: Ledger) -
 
 
 def test_equal_units_match_however_they_are_written(ledger: Ledger) -> None:
-    ledger.create_dataset("baskets", OneEntry(cap=2))
+    ledger.create_dataset("baskets", MatrixEntry(cap=2))
     ledger.grant("baskets", 1)
-    ledger.reserve("baskets", Budget(1), OneEntry(cap=2.0, step=1.0), "a test")
+    ledger.reserve("baskets", Budget(1), MatrixEntry(cap=2.0, step=1.0), "a test")
     ledger.verify()
 
 

@@ -28,15 +28,15 @@ from privclust import PrivateKMeans, Schema
 from privclust.audit import audit, duplicate_mass, emptied_cluster, far_outlier
 from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
-from privclust.data.points import Frame
+from privclust.data.points.view import Projection
+from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
-from privclust.kmeans.subcluster import subcluster
 from privclust.privacy.mechanisms import BallLaplace, DiscreteLaplace
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
-METHODS = ["subcluster", "lloyd"]
+METHODS = ["cells", "lloyd"]
 
 QUESTIONS = ["count", "counts", "offsets", "square", "moments"]
 
@@ -69,9 +69,11 @@ def ask(view, question, share):
     if question == "count":
         return view.count("count", share).value
     if question == "moments":
-        return view.second_moments("moments", Frame(np.zeros(1), radius=1.0), share).value.ravel()
+        return view.second_moments(
+            "moments", Projection(np.zeros(1), radius=1.0), share
+        ).value.ravel()
     centres = np.array([[-0.5], [0.5]])
-    answer = view.clusters("clusters", Frame(np.zeros(1)), centres, 0.5, **{question: share})
+    answer = view.clusters("clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share})
     return getattr(answer, question).value.ravel()
 
 
@@ -133,7 +135,7 @@ def test_an_empty_cluster_without_noise_is_found_in_a_question(question):
 # The transcript of a whole run
 
 
-ALGORITHMS = {"subcluster": subcluster, "lloyd": lloyd}
+ALGORITHMS = {"cells": by_cells, "lloyd": lloyd}
 
 
 def run(method, view, budget, n_clusters, seed):

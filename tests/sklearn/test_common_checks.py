@@ -14,16 +14,16 @@ import privclust
 import privclust.reference
 from privclust import (
     Bins,
-    OneEntry,
+    MatrixEntry,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
     PrivateTauCoclustering,
-    SubclusterKMeans,
+    PrivateZoneKMeans,
 )
-from privclust.base import PrivateEstimator
+from privclust.estimator import PrivateEstimator
 from privclust.reference import (
     Dilca,
     KMeansGuarantee,
@@ -36,13 +36,13 @@ from privclust.reference import (
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
     pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::privclust.transfer.SourceWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.source_target.SourceWarning"),
     pytest.mark.filterwarnings("ignore::privclust.coclustering.NoStructureWarning"),
 ]
 
 SEEDED = {"epsilon": 1e6, "random_state": 0}
 POINTS = {"bounds": (-1e3, 1e3), **SEEDED}
-FRACTIONS = OneEntry(cap=2**10, step=2**-10)
+FRACTIONS = MatrixEntry(cap=2**10, step=2**-10)
 CODES = Bins([0, 1, 2, 3, 5, 8, 13], missing="category")
 DILCA = ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
 ESTIMATORS = [
@@ -50,9 +50,9 @@ ESTIMATORS = [
     PrivateCategoricalKMeans(3, schema=CODES, **SEEDED),
     Dilca(schema=CODES),
     Dilca("max-dependency", schema=CODES),
-    PrivateKMeans(3, method="subcluster", **POINTS),
+    PrivateKMeans(3, method="cells", **POINTS),
     PrivateKMeans(3, method="lloyd", **POINTS),
-    SubclusterKMeans(3, **POINTS),
+    PrivateZoneKMeans(3, **POINTS),
     PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),

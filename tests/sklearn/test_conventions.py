@@ -31,7 +31,7 @@ def model(**changes):
     return PrivateKMeans(3, **{**SETTINGS, **changes})
 
 
-@pytest.mark.parametrize("method", ["subcluster", "lloyd"])
+@pytest.mark.parametrize("method", ["cells", "lloyd"])
 def test_the_rest_of_check_clustering_holds(method, tmp_path):
     rows, groups = make_blobs(50, random_state=1)
     memory = np.memmap(tmp_path / "rows", rows.dtype, "w+", shape=rows.shape)

@@ -17,8 +17,8 @@ import numpy as np
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain
-from privclust.data.points import PrivatePoints
-from privclust.data.sources import open_rows
+from privclust.data.points.view import PointsView
+from privclust.data.reading import open_rows
 from privclust.privacy.mechanisms import BallLaplace, DiscreteGaussian, DiscreteLaplace
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
@@ -152,4 +152,4 @@ def view_of(
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
     domain = Domain.from_schema(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    return PrivatePoints(bounded(source, unit), domain, unit, meter, noise or NoNoise())
+    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise())

@@ -13,7 +13,7 @@ import pytest
 from doubles import allowed_change, change, recorded_draws, view_of
 
 from privclust.budget import Budget
-from privclust.data.points import Frame, PrivatePoints
+from privclust.data.points.view import PointsView, Projection
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
@@ -79,7 +79,7 @@ def largest_change(unit, budget, question, seed):
     origin = rng.choice([0.0, 0.5]) * rng.uniform(-1, 1, dimension) / np.sqrt(dimension)
     axes = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0][:, : rng.integers(1, 6)]
     axes = axes if rng.random() < 0.5 else None
-    frame = Frame(origin, axes, rng.choice([2.0, 1.0, 0.3]), coarse=bool(rng.random() < 0.5))
+    frame = Projection(origin, axes, rng.choice([2.0, 1.0, 0.3]), coarse=bool(rng.random() < 0.5))
     centres = rng.normal(scale=0.4, size=(rng.integers(1, 4), frame.dimension))
     centres[0] *= rng.integers(2)
     asked = (unit, budget, question, frame, centres, rng.choice([1e-9, 0.01, 0.3, 1.0, 1.9]))
@@ -105,7 +105,7 @@ def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
     def too_small(self, size):
         return Fraction(999 * self._unit.rows_changed * size, 1000)
 
-    with patch.object(PrivatePoints, "_changed", too_small):
+    with patch.object(PointsView, "_changed", too_small):
         seeds = range(100)
         found = (largest_change(AddRemoveRow(), BUDGETS["pure"], question, seed) for seed in seeds)
         assert max(found) > 1
@@ -118,7 +118,7 @@ def test_rows_beyond_a_declared_ball_count_as_rows_on_it():
     for data in (np.zeros((1, 2)), np.array([[0, 0], [9, 9.0]])):
         with recorded_draws() as draws:
             view = view_of(data, schema, budget=budget)
-            view.clusters("mean", Frame(origin[0]), origin, 1.0, offsets=budget.whole)
+            view.clusters("mean", Projection(origin[0]), origin, 1.0, offsets=budget.whole)
         exact.append(draws[0])
     moved = change(exact[0].mechanism, exact[0].exact, exact[1].exact)
     allowed = allowed_change(exact[0].mechanism)

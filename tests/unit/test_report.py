@@ -16,9 +16,9 @@ from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import ReleaseError, storage
-from privclust.release.plots import principal_map
-from privclust.release.report import _parts
-from privclust.release.words import factor, percent, promise_in_words
+from privclust.reports.page import _parts
+from privclust.reports.plots import principal_map
+from privclust.reports.promise import factor, percent, promise_in_words
 from privclust.schema import Box, Schema
 from privclust.unit import Person, ReplaceRow
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from privclust.data.sources import ARROW_TYPE, open_rows
+from privclust.data.reading import ARROW_TYPE, open_rows
 
 
 class OnlyAStream:
@@ -256,7 +256,7 @@ def test_all_columns_are_read_unless_told_otherwise():
 
 def test_importing_sources_imports_no_data_frame_library():
     code = (
-        "import sys, privclust.data.sources, privclust.data.contribution;"
+        "import sys, privclust.data.reading, privclust.data.contribution;"
         "sys.exit(any(name in sys.modules for name in ('pandas', 'polars', 'sklearn')))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0  # noqa: S603

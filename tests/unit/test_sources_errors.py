@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from privclust.data.sources import DataError, open_rows
+from privclust.data.reading import DataError, open_rows
 
 SECRET = "SECRET77"  # noqa: S105
 NUMBER = 771177.25

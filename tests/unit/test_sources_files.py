@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privclust.data.sources import open_rows
+from privclust.data.reading import open_rows
 
 
 def numbers(source):

@@ -1,7 +1,5 @@
 """Categorical data: a private metric on rows of categories, and clusters on it."""
 
-from privclust.categorical.clusters import PrivateCategoricalKMeans
-from privclust.categorical.estimator import PrivateDilca
-from privclust.data.table_door import schema_of_dtypes
+from privclust._lazy import names_of_stub
 
-__all__ = ["PrivateCategoricalKMeans", "PrivateDilca", "schema_of_dtypes"]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

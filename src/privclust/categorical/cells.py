@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.table import PairLayout
+from privclust.data.table.view import PairLayout
 
 __all__ = ["Cells"]
 

@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from privclust.budget import Number
 from privclust.categorical.estimator import learn_metric
 from privclust.categorical.metric_mixin import Declared
-from privclust.categorical.plane import principal_plane
-from privclust.categorical.published import Options
+from privclust.categorical.papers import Options
+from privclust.categorical.principal_axes import principal_plane
+from privclust.categorical.release import release_arrays
 from privclust.categorical.transformer import CategoricalTransformer
-from privclust.data.table_door import Embedding
+from privclust.data.table.door import Embedding
+from privclust.kmeans.cells import by_cells
 from privclust.kmeans.result import LowSignalWarning
-from privclust.kmeans.subcluster import subcluster
 from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
-from privclust.release.categorical import release_arrays
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -141,7 +141,7 @@ class PrivateCategoricalKMeans(ClusterMixin, CategoricalTransformer):
             n_axes = int(np.clip(self.n_clusters, _FEWEST_AXES, _MOST_AXES))
             embedding, radius = principal_plane(metric, estimate, n_axes)
             points = rows.private_points(embedding, radius, meter)
-            found = subcluster(points, for_clusters, int(self.n_clusters), rng)
+            found = by_cells(points, for_clusters, int(self.n_clusters), rng)
         self._remember_columns(rows.names, rows.n_columns)
         self.schema_, self.metric_ = rows.schema, metric
         self.contexts_ = {name: part.context for name, part in metric.attributes.items()}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.categorical.cells import Cells
-from privclust.categorical.estimate import Estimate
+from privclust.categorical.shrinkage import Estimate
 
 __all__ = ["Association", "association", "choose_context"]
 

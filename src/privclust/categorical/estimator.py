@@ -12,7 +12,7 @@ from privclust.budget import Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.pairs import pairs, tree
-from privclust.categorical.published import (
+from privclust.categorical.papers import (
     Learned,
     Options,
     baseline,
@@ -20,13 +20,13 @@ from privclust.categorical.published import (
     max_relevance,
     mean_su,
 )
+from privclust.categorical.release import release_arrays
 from privclust.categorical.transformer import CategoricalTransformer
-from privclust.data.table import PrivateTable, check_subsets
+from privclust.data.table.view import TableView, check_subsets
 from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
-from privclust.release.categorical import release_arrays
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -45,7 +45,7 @@ _METHODS = {
 
 
 def learn_metric(
-    view: PrivateTable,
+    view: TableView,
     share: Share,
     method: str,
     options: Options,

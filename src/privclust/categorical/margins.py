@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.categorical.cells import Cells
-from privclust.data.table import NoisyTables
+from privclust.data.table.view import NoisyTables
 from privclust.data.view import Noisy
 
 __all__ = ["combined_margins", "number_of_rows", "on_simplex"]

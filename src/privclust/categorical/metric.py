@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.categorical.estimate import Estimate
+from privclust.categorical.shrinkage import Estimate
 
 __all__ = ["AttributeMetric", "CategoricalMetric", "attribute_metric"]
 

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust.categorical.metric import CategoricalMetric
-from privclust.data.table_door import TableRows
+from privclust.data.table.door import TableRows
 from privclust.schema import Bins, Categories, Schema, SchemaError
 
 __all__ = ["Declared", "MetricMixin", "check_width"]

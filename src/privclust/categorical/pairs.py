@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from privclust.budget import Share
 from privclust.categorical.context import association, choose_context
-from privclust.categorical.estimate import Estimate, shrunk_estimate
 from privclust.categorical.margins import on_simplex
-from privclust.categorical.published import Learned, Options
-from privclust.data.table import PairLayout, PrivateTable
+from privclust.categorical.papers import Learned, Options
+from privclust.categorical.shrinkage import Estimate, shrunk_estimate
+from privclust.data.table.view import PairLayout, TableView
 from privclust.data.view import Noisy
 
 __all__ = ["pairs", "tree"]
@@ -29,7 +29,7 @@ _HISTOGRAMS = 0.2
 _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 
 
-def pairs(view: PrivateTable, budget: Share, options: Options) -> Learned:
+def pairs(view: TableView, budget: Share, options: Options) -> Learned:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
     histograms = view.histograms("histograms", for_histograms)
@@ -39,7 +39,7 @@ def pairs(view: PrivateTable, budget: Share, options: Options) -> Learned:
     return _learned(estimate, tables.standard_error, options)
 
 
-def tree(view: PrivateTable, budget: Share, options: Options) -> Learned:
+def tree(view: TableView, budget: Share, options: Options) -> Learned:
     """Learn from the tables along a spanning tree of strongly dependent pairs."""
     for_histograms, for_edges, for_tables = budget.split(
         [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
@@ -51,7 +51,7 @@ def tree(view: PrivateTable, budget: Share, options: Options) -> Learned:
     return _learned(_chained(along), tables.standard_error, options)
 
 
-def _public_count(view: PrivateTable, budget: Share) -> float | None:
+def _public_count(view: TableView, budget: Share) -> float | None:
     """Return the number of rows where it is public and costs nothing."""
     if not view.n_rows_is_public:
         return None
@@ -67,7 +67,7 @@ def _learned(estimate: Estimate, cell_error: float, options: Options) -> Learned
     return Learned(contexts, dict.fromkeys(contexts, estimate), cell_error)
 
 
-def _rough_margins(view: PrivateTable, histograms: Noisy) -> list[Floats]:
+def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
     parts = np.split(histograms.value, np.cumsum(view.sizes)[:-1])
     weights = 1 / np.array(view.sizes)
     totals = np.array([part.sum() for part in parts])

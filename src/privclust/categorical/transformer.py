@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from privclust.base import PrivateEstimator
 from privclust.categorical.metric_mixin import MetricMixin, check_width
 from privclust.categorical.outlook import Outlook, synthetic_rows
-from privclust.categorical.published import Options
-from privclust.data.table_door import TableRows, schema_for
+from privclust.categorical.papers import Options
+from privclust.data.table.door import TableRows, schema_for
+from privclust.estimator import PrivateEstimator
 from privclust.schema import Schema, SchemaError
 from privclust.unit import Person, Unit, unit_from
 

@@ -120,11 +120,11 @@ def _model(
 
 
 def _unit(name: str, cap: int | None) -> Any:
-    from privclust.unit import OneEntry, matrix_unit_from
+    from privclust.unit import MatrixEntry, matrix_unit_from
 
     if cap is not None and name != "entry":
         raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
-    return matrix_unit_from(name) if cap is None else OneEntry(cap)
+    return matrix_unit_from(name) if cap is None else MatrixEntry(cap)
 
 
 def _lines(path: Path) -> list[str]:

@@ -21,7 +21,7 @@ _PARQUET = (".parquet", ".pq")
 
 def check_columns(schema: Schema, data: Path, id_column: str | None) -> None:
     """Raise if a column is absent, not declared, or of a type that cannot be read."""
-    from privclust.data.door import PointRows
+    from privclust.data.points.door import PointRows
 
     if id_column in schema:
         raise UsageError(f"The id column {id_column!r} is declared in the schema; drop it there.")
@@ -43,7 +43,7 @@ def _check_numbers(names: Sequence[str], types: Any) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from privclust.data.door import PointRows
+    from privclust.data.points.door import PointRows
 
     row = pa.table({name: pa.nulls(1, types.field(name).type) for name in names})
     with PointRows(row, schema=_numbers_only(names)) as rows:

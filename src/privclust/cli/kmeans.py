@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["fit", "plan"]
 
 Method = Annotated[
-    Literal["auto", "subcluster", "lloyd"], typer.Option("--method", help="The algorithm.")
+    Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
 ]
 Rescale = Annotated[
     bool,

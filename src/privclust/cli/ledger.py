@@ -150,7 +150,7 @@ def statement(
 ) -> None:
     """Verify the ledger and say what is promised, granted and spent on a data set."""
     from privclust.ledger import Ledger
-    from privclust.ledger.page import html_statement
+    from privclust.reports.ledger_page import html_statement
 
     if output is not None:
         files.check_file(output, "Statement", (".html",), overwrite=overwrite)
@@ -176,7 +176,7 @@ def plot(
 ) -> None:
     """Draw how the grants on a data set were used up."""
     from privclust.ledger import Ledger
-    from privclust.ledger.picture import FORMATS, burn_down_figure
+    from privclust.reports.burn_down import FORMATS, burn_down_figure
 
     files.check_file(output, "Picture", FORMATS, overwrite=overwrite)
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from privclust.release import Release
-    from privclust.transfer import PrivateSourceTargetMedoids
+    from privclust.source_target import PrivateSourceTargetMedoids
 
 __all__ = ["fit", "plan"]
 
@@ -80,7 +80,7 @@ def fit(
     as_json: options.Json = False,
 ) -> None:
     """Choose new centres beside private ones. They are chosen among public points."""
-    from privclust.transfer import PrivateSourceTargetMedoids
+    from privclust.source_target import PrivateSourceTargetMedoids
 
     declared = _declared(schema, bounds)
     model = PrivateSourceTargetMedoids(
@@ -118,7 +118,7 @@ def plan(
     as_json: options.Json = False,
 ) -> None:
     """Rehearse the choice of new centres with synthetic sources: questions, cost, noise, error."""
-    from privclust.transfer import PrivateSourceTargetMedoids
+    from privclust.source_target import PrivateSourceTargetMedoids
 
     declared = _declared(schema, bounds)
     model = PrivateSourceTargetMedoids(
@@ -140,7 +140,7 @@ def _places(target: Path, declared: dict[str, Any], column: list[str] | None) ->
     import numpy as np
     import pyarrow as pa
 
-    from privclust.data.door import public_rows
+    from privclust.data.points.door import public_rows
 
     if "schema" in declared:
         if column:
@@ -158,7 +158,7 @@ def _numbers(target: Path, name: str) -> Any:
     """Read a column of numbers of the public points."""
     import numpy as np
 
-    from privclust.data.door import public_rows
+    from privclust.data.points.door import public_rows
 
     return np.concatenate([*public_rows(target, [name])])[:, 0]
 

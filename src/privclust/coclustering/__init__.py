@@ -1,9 +1,5 @@
 """Private co-clustering of matrices of counts: the algorithms, and the estimators above them."""
 
-from privclust.coclustering.estimator import (
-    NoStructureWarning,
-    PrivateCoclustering,
-    PrivateTauCoclustering,
-)
+from privclust._lazy import names_of_stub
 
-__all__ = ["NoStructureWarning", "PrivateCoclustering", "PrivateTauCoclustering"]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -13,19 +13,19 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from privclust.base import PrivateEstimator
 from privclust.budget import Share
 from privclust.coclustering.association import tau, tau_weights
-from privclust.coclustering.rehearsal import error_ratio, synthetic_counts
+from privclust.coclustering.plan import error_ratio, synthetic_counts
+from privclust.coclustering.release import coclustering_release
 from privclust.coclustering.result import CoclusteringResult
-from privclust.data.matrix import PrivateMatrix, PrivateProfiles
-from privclust.data.matrix_door import CountMatrix
+from privclust.data.matrix.door import CountMatrix
+from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.estimator import PrivateEstimator
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
-from privclust.release.coclustering import coclustering_release
-from privclust.unit import MatrixUnit, OneRow, Unit, matrix_unit_from
+from privclust.unit import MatrixRow, MatrixUnit, Unit, matrix_unit_from
 
 __all__ = ["Coclusterer", "NoStructureWarning"]
 
@@ -126,7 +126,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
         )
 
     def _method(
-        self, view: PrivateMatrix | PrivateProfiles, budget: Share, rng: np.random.Generator
+        self, view: MatrixView | ProfilesView, budget: Share, rng: np.random.Generator
     ) -> CoclusteringResult:
         raise NotImplementedError
 
@@ -182,7 +182,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
     def _doubts(self) -> tuple[str, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = self.n_row_clusters - 1
-        by_rows = isinstance(matrix_unit_from(self.unit), OneRow)
+        by_rows = isinstance(matrix_unit_from(self.unit), MatrixRow)
         if self.n_directions_ is None or self.n_directions_ >= (wanted if by_rows else 1):
             return ()
         if by_rows:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privclust.coclustering.association import tau_weights
 from privclust.coclustering.grouping import embed, grouped
-from privclust.data.matrix import Groups, Noisy
+from privclust.data.matrix.view import Groups, Noisy
 
 __all__ = ["block_error", "column_clusters", "prototype_weights"]
 

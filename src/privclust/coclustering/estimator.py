@@ -8,13 +8,13 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.coclustering.base import Coclusterer, NoStructureWarning
+from privclust.coclustering.profiles import rows_method
 from privclust.coclustering.result import CoclusteringResult
-from privclust.coclustering.rows_method import rows_method
-from privclust.coclustering.tables_method import tables_method
-from privclust.coclustering.tau_method import CHOICE, tau_method
-from privclust.data.matrix import PrivateMatrix, PrivateProfiles
+from privclust.coclustering.tables import tables_method
+from privclust.coclustering.tau import CHOICE, tau_method
+from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.ledger import Ledger
-from privclust.unit import MatrixUnit, OneRow, Unit
+from privclust.unit import MatrixRow, MatrixUnit, Unit
 
 __all__ = ["NoStructureWarning", "PrivateCoclustering", "PrivateTauCoclustering"]
 
@@ -33,9 +33,9 @@ class PrivateCoclustering(Coclusterer):
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
         Zero for pure ε; the unit ``"row"`` needs a tiny number such as 1e-6.
-    unit : {"count", "entry", "row"} or OneEntry, default="count"
+    unit : {"count", "entry", "row"} or MatrixEntry, default="count"
         What is hidden: one count more or less in one entry; any change of one entry, of which at
-        most a cap counts (``OneEntry(cap)``; ``"entry"`` counts presence only); or a whole row.
+        most a cap counts (``MatrixEntry(cap)``; ``"entry"`` counts presence only); or a whole row.
     rule : {"prototypes", "tau"}, default="prototypes"
         How ``predict`` scores a row: by the shares of single columns in each row cluster, or by the
         block totals alone, which is the rule of Fast-τCC.
@@ -116,10 +116,10 @@ class PrivateCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _method(
-        self, view: PrivateMatrix | PrivateProfiles, budget: Share, rng: np.random.Generator
+        self, view: MatrixView | ProfilesView, budget: Share, rng: np.random.Generator
     ) -> CoclusteringResult:
         sizes = self.n_row_clusters, self.n_column_clusters
-        if isinstance(view, PrivateProfiles):
+        if isinstance(view, ProfilesView):
             return rows_method(view, budget, *sizes, rng)
         return tables_method(view, budget, *sizes, rng)
 
@@ -130,7 +130,7 @@ class PrivateCoclustering(Coclusterer):
         unit = super()._check_parameters()
         if self.rule not in _RULES:
             raise ValueError(f"rule must be one of {_RULES}, got {self.rule!r}.")
-        if isinstance(unit, OneRow):
+        if isinstance(unit, MatrixRow):
             if not self._budget().delta:
                 raise ValueError('The unit "row" needs delta above 0, such as 1e-6; set it.')
             if self.rule == "tau":
@@ -150,7 +150,7 @@ class PrivateTauCoclustering(Coclusterer):
         The numbers of clusters to start with; clusters can vanish.
     epsilon, delta : float
         The privacy loss allowed; δ = 0 for pure ε.
-    unit : {"count", "entry"} or OneEntry, default="count"
+    unit : {"count", "entry"} or MatrixEntry, default="count"
         What is hidden; see :class:`PrivateCoclustering`.
     n_rounds : int or "auto", default="auto"
         The number of rounds the budget is divided into; the paper has 4. ``"auto"`` is about
@@ -198,9 +198,9 @@ class PrivateTauCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _method(
-        self, view: PrivateMatrix | PrivateProfiles, budget: Share, rng: np.random.Generator
+        self, view: MatrixView | ProfilesView, budget: Share, rng: np.random.Generator
     ) -> CoclusteringResult:
-        assert isinstance(view, PrivateMatrix)  # noqa: S101  # _check_parameters refuses rows
+        assert isinstance(view, MatrixView)  # noqa: S101  # _check_parameters refuses rows
         return tau_method(
             view,
             budget,
@@ -222,7 +222,7 @@ class PrivateTauCoclustering(Coclusterer):
 
     def _check_parameters(self) -> MatrixUnit:
         unit = super()._check_parameters()
-        if isinstance(unit, OneRow):
+        if isinstance(unit, MatrixRow):
             raise ValueError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
         whole = isinstance(self.n_rounds, (int, np.integer)) and not isinstance(self.n_rounds, bool)
         if self.n_rounds != "auto" and not (whole and self.n_rounds >= 1):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.matrix import Groups, Noisy
+from privclust.data.matrix.view import Groups, Noisy
 
 __all__ = ["Embedding", "embed", "grouped", "kmeans"]
 

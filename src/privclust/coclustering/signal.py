@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.coclustering.grouping import embed
-from privclust.data.matrix import Noisy
+from privclust.data.matrix.view import Noisy
 
 __all__ = ["directions_above_noise"]
 

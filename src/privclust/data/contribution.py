@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from privclust.data.sources.base import Block, DataError, Mask, RowSource, one_sentence
-from privclust.data.sources.convert import array_from, as_kind
+from privclust.data.reading.base import Block, DataError, Mask, RowReader, one_sentence
+from privclust.data.reading.convert import array_from, as_kind
 from privclust.schema import Kind
 from privclust.unit import Person, Unit
 
@@ -105,13 +105,13 @@ def _rank_within(codes: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> np
     return rank
 
 
-class BoundedRows(RowSource):
+class BoundedRows(RowReader):
     """The rows of another source that count under the unit ``Person``.
 
     The first pass decides which rows count and remembers one bit per row; later passes reuse it.
     """
 
-    def __init__(self, source: RowSource, unit: Person) -> None:
+    def __init__(self, source: RowReader, unit: Person) -> None:
         if source.id_column != unit.id_column:
             raise DataError(
                 f"Column {unit.id_column!r} must be read as the id column; "
@@ -146,6 +146,6 @@ class BoundedRows(RowSource):
         self._source.close()
 
 
-def bounded(source: RowSource, unit: Unit) -> RowSource:
+def bounded(source: RowReader, unit: Unit) -> RowReader:
     """Return the rows that count: all of them unless the unit is a person."""
     return BoundedRows(source, unit) if isinstance(unit, Person) else source

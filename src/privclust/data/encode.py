@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.sources import DataError
+from privclust.data.reading import DataError
 from privclust.schema import Box, Schema, SchemaError
 
 __all__ = ["GRID_RADIUS", "Domain", "Floats", "clip_to_ball"]

@@ -23,7 +23,7 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import ReplaceRow, Unit
 
-__all__ = ["Noisy", "PrivateView", "RowView", "Statistic"]
+__all__ = ["Noisy", "Question", "RowView", "View"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,7 +38,7 @@ class Noisy:
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Question:
     """An integer statistic on its way out.
 
     Attributes
@@ -64,7 +64,7 @@ class Statistic:
         return self.noise.standard_error(self.dimension) * self.step
 
 
-class PrivateView:
+class View:
     """Data that answer questions only through noise.
 
     Parameters
@@ -79,19 +79,19 @@ class PrivateView:
         self._meter = meter
         self._noise = noise
 
-    def _debit(self, *asked: Statistic) -> None:
+    def _debit(self, *asked: Question) -> None:
         """Pay, before anything is read."""
         for statistic in asked:
             words = f"{statistic.noise.words}, standard error {statistic.standard_error:.3g}"
             self._meter.charge(statistic.name, statistic.noise.loss, words)
 
-    def _noised(self, asked: Statistic, exact: Integers) -> Noisy:
+    def _noised(self, asked: Question, exact: Integers) -> Noisy:
         """Let a statistic that was paid for leave."""
         noisy = asked.noise.draw(exact, self._noise).astype(np.float64)
         return Noisy(noisy * asked.step, asked.standard_error)
 
 
-class RowView(PrivateView):
+class RowView(View):
     """Rows that answer questions only through noise.
 
     Parameters

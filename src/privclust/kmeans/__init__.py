@@ -1,7 +1,5 @@
 """Private k-means: the algorithms as pure post-processing of noisy answers, and the estimators."""
 
-from privclust.kmeans.estimator import PrivateKMeans
-from privclust.kmeans.result import LowSignalWarning
-from privclust.kmeans.subcluster_kmeans import SubclusterKMeans
+from privclust._lazy import names_of_stub
 
-__all__ = ["LowSignalWarning", "PrivateKMeans", "SubclusterKMeans"]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -12,11 +12,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from privclust.base import PrivateEstimator
 from privclust.budget import Share
-from privclust.data.door import PointRows, schema_from_bounds
-from privclust.data.points import PrivatePoints
-from privclust.kmeans.rehearsal import as_table, best_inertia, synthetic_rows
+from privclust.data.points.door import PointRows, schema_from_bounds
+from privclust.data.points.view import PointsView
+from privclust.estimator import PrivateEstimator
+from privclust.kmeans.plan import as_table, best_inertia, synthetic_rows
 from privclust.kmeans.result import KMeansResult, LowSignalWarning
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
@@ -167,9 +167,7 @@ class KMeansEstimator(
             warnings.warn(message, LowSignalWarning, stacklevel=3)
         return self
 
-    def _cluster(
-        self, view: PrivatePoints, budget: Share, rng: np.random.Generator
-    ) -> KMeansResult:
+    def _cluster(self, view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 

@@ -7,18 +7,18 @@ from typing import Any, Literal
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points import PrivatePoints
+from privclust.data.points.view import PointsView
 from privclust.kmeans.base import KMeansEstimator
+from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.subcluster import subcluster
 from privclust.ledger import Ledger
 from privclust.schema import Schema
 from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {"auto": subcluster, "subcluster": subcluster, "lloyd": lloyd}
+_METHODS = {"auto": by_cells, "cells": by_cells, "lloyd": lloyd}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -38,9 +38,9 @@ class PrivateKMeans(KMeansEstimator):
         The short form of a schema: bounds for all columns, or one per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    method : {"auto", "subcluster", "lloyd"}, default="auto"
-        ``"subcluster"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
-        Lloyd iteration of the literature. ``"auto"`` is ``"subcluster"``.
+    method : {"auto", "cells", "lloyd"}, default="auto"
+        ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
+        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
     rescale : bool, default=False
         Measure distances in units of the declared width of each column. Use it instead of a
         scaler, which would leak, when columns have different units.
@@ -92,7 +92,7 @@ class PrivateKMeans(KMeansEstimator):
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
-        method: Literal["auto", "subcluster", "lloyd"] = "auto",
+        method: Literal["auto", "cells", "lloyd"] = "auto",
         rescale: bool = False,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -110,9 +110,7 @@ class PrivateKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(
-        self, view: PrivatePoints, budget: Share, rng: np.random.Generator
-    ) -> KMeansResult:
+    def _cluster(self, view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
         return _METHODS[self.method](view, budget, self.n_clusters, rng)
 
     def _method(self) -> dict[str, Any]:

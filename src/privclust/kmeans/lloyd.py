@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points import Floats, Frame, PrivatePoints
+from privclust.data.points.view import Floats, PointsView, Projection
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
@@ -24,7 +24,7 @@ _COUNT_SHARE = 0.03
 
 
 def lloyd(
-    view: PrivatePoints, budget: Share, n_clusters: int, rng: np.random.Generator
+    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
@@ -35,17 +35,17 @@ def lloyd(
     steps = _n_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
         centres = lloyd_points(view, f"step {number}", centres, share)
-    frame = Frame(np.zeros(view.domain.dimension))
+    frame = Projection(np.zeros(view.domain.dimension))
     final = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
     return KMeansResult(centres, final.counts)
 
 
-def lloyd_points(view: PrivatePoints, name: str, centres: Floats, share: Share) -> Floats:
+def lloyd_points(view: PointsView, name: str, centres: Floats, share: Share) -> Floats:
     """Return the noisy mean of each cluster; one without rows, by its noisy count, stays.
 
     Parameters
     ----------
-    view : PrivatePoints
+    view : PointsView
     name : str
         What the question is called in the statement.
     centres : ndarray of shape (n_clusters, n_features)
@@ -56,14 +56,14 @@ def lloyd_points(view: PrivatePoints, name: str, centres: Floats, share: Share) 
     dimension = view.domain.dimension
     low, high = view.domain.box_in_unit_ball()
     counts, sums = share.split([(4 * dimension * _SPREAD**2) ** (1 / 3), dimension])
-    frame = Frame(np.zeros(dimension))
+    frame = Projection(np.zeros(dimension))
     answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
     sizes = answer.counts.value[:, None]
     moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
     return np.asarray(np.where(sizes >= 1, moved, centres))
 
 
-def _n_steps(view: PrivatePoints, budget: Share, n_clusters: int, n_rows: float) -> int:
+def _n_steps(view: PointsView, budget: Share, n_clusters: int, n_rows: float) -> int:
     """Return as many iterations as keep the noise of each below the paper's threshold."""
     least, most = _ITERATIONS
     allowed = 0.004  # of the squared radius of the domain, the error that a step may add

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points import Floats, Frame, PrivatePoints, Zones
+from privclust.data.points.view import Floats, PointsView, Projection, Zones
 from privclust.kmeans.lloyd import lloyd_points
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
@@ -54,7 +54,7 @@ class ZoneStep:
 
 
 def zoned(
-    view: PrivatePoints,
+    view: PointsView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,
@@ -68,13 +68,13 @@ def zoned(
     shares = for_steps.split([1] * n_steps)
     step = zone_steps(view, shares, start, internal_k, rng)[-1]
     centres = lloyd_points(view, "last step", step.after, for_last)
-    frame = Frame(np.zeros(view.domain.dimension))
+    frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
     return KMeansResult(centres, sizes)
 
 
 def zone_steps(
-    view: PrivatePoints,
+    view: PointsView,
     shares: tuple[Share, ...],
     centres: Floats,
     internal_k: int,
@@ -94,7 +94,7 @@ def zone_steps(
 
 
 def _zones(
-    view: PrivatePoints,
+    view: PointsView,
     centres: Floats,
     lloyd: Floats,
     internal_k: int,

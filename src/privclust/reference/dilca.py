@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from privclust.categorical.context import Context, association, choose_context
-from privclust.categorical.estimate import Estimate, plain_estimate
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.metric_mixin import Declared, MetricMixin, check_width
-from privclust.data.kernels.table import EntropyScale, PairLayout, pair_counts, subset_sums
-from privclust.data.sources import open_rows
-from privclust.data.sources.convert import as_kind, decoded
-from privclust.data.table import NoisyTables
-from privclust.data.table_door import TableRows
+from privclust.categorical.shrinkage import Estimate, plain_estimate
+from privclust.data.reading import open_rows
+from privclust.data.reading.convert import as_kind, decoded
+from privclust.data.table.door import TableRows
+from privclust.data.table.kernels import EntropyScale, PairLayout, pair_counts, subset_sums
+from privclust.data.table.view import NoisyTables
 from privclust.schema import Categories, Fact
 
 __all__ = ["Dilca"]

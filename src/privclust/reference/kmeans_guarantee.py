@@ -3,7 +3,7 @@
 ``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
 and Thakkar (2022). Both claim ε-differential privacy and have none. They are reconstructed from
 the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The private
-algorithm of the same idea is :class:`privclust.kmeans.SubclusterKMeans`.
+algorithm of the same idea is :class:`privclust.kmeans.PrivateZoneKMeans`.
 
 Why they are not private
 ------------------------
@@ -15,7 +15,7 @@ one inside the zone of the start +1, is drawn with certainty, and is the centre 
 final Laplace noise has a scale of range / n / ε and cannot hide a distance of 0.5. So the event
 "the released centre is within 0.25 of 0.5" has probability near 0 on one side and near 1 on the
 other, whatever ε was claimed. The starts are raw rows besides, and the noise of a centre is scaled
-to the exact size of its cluster. ``docs/subclustering.md`` has the audit.
+to the exact size of its cluster. ``docs/zones.md`` has the audit.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Published(ClusterMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
             "what it can return. Use it for comparison on public data; "
-            "privclust.kmeans.SubclusterKMeans is the private algorithm of the same idea.",
+            "privclust.kmeans.PrivateZoneKMeans is the private algorithm of the same idea.",
             NotPrivateWarning,
             stacklevel=3,
         )

@@ -11,9 +11,9 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from privclust.transfer.shell import ChosenCentres, column_names
-from privclust.transfer.solution import known_source, solve
-from privclust.transfer.targets import PublicTargets
+from privclust.source_target.medoids import ChosenCentres, column_names
+from privclust.source_target.solution import known_source, solve
+from privclust.source_target.targets import PublicTargets
 
 __all__ = ["SourceTargetMedoids"]
 

@@ -45,7 +45,7 @@ class ReleaseKind:
     labels : callable or None
         Takes a release and rows in any supported form and yields their labels, part by part.
     template : str or None
-        The report's template for this kind, in the ``templates`` folder.
+        The report's template for this kind, such as ``"kmeans/report.html.j2"``.
     context : callable or None
         Takes a release and returns what that template shows.
     """
@@ -82,10 +82,10 @@ class ReleaseKind:
 
 _KINDS: dict[str, ReleaseKind] = {}
 _BUILT_IN = (
-    "privclust.release.kmeans",
-    "privclust.release.coclustering",
-    "privclust.release.categorical",
-    "privclust.release.source_target",
+    "privclust.kmeans.release",
+    "privclust.coclustering.release",
+    "privclust.categorical.release",
+    "privclust.source_target.release",
 )
 
 

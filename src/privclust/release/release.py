@@ -202,7 +202,7 @@ class Release:
 
     def to_html(self) -> str:
         """Return the report for human readers as one self-contained HTML page."""
-        from privclust.release.report import html_report
+        from privclust.reports.page import html_report
 
         return html_report(self)
 

@@ -17,7 +17,7 @@ from privclust.schema.facts import Box, Categories, Fact, SchemaError
 from privclust.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from privclust.data.sources import Block
+    from privclust.data.reading import Block
 
 __all__ = ["NOTE", "draft"]
 
@@ -35,13 +35,13 @@ def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schem
     Parameters
     ----------
     sample : data frame, array or path
-        Anything that :func:`privclust.data.sources.open_rows` reads. It must be PUBLIC.
+        Anything that :func:`privclust.data.reading.open_rows` reads. It must be PUBLIC.
     rows : int, default=1000
         How many rows of the sample to look at.
     ignore : sequence of str
         Columns to leave out.
     """
-    from privclust.data.sources import open_rows
+    from privclust.data.reading import open_rows
 
     with open_rows(sample, ignore=ignore, block_rows=rows) as source:
         block = next(source.blocks())
@@ -49,7 +49,7 @@ def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schem
 
 
 def _fact(block: Block, name: str) -> Fact:
-    from privclust.data.sources import DataError
+    from privclust.data.reading import DataError
 
     if block.column(name).type == "bool":
         return Categories([False, True], missing=_missing(block.column(name).null_count))

@@ -18,7 +18,7 @@ from typing import Protocol, Self, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from privclust.data.engines.progress import listener
-from privclust.data.sources import Block, RowSource
+from privclust.data.reading import Block, RowReader
 
 __all__ = ["Total", "sum_over", "sum_over_blocks"]
 
@@ -33,7 +33,7 @@ Total = TypeVar("Total", bound=Addable)
 Item = TypeVar("Item")
 
 
-def sum_over_blocks(source: RowSource, statistic: Callable[[Block], Total]) -> Total:
+def sum_over_blocks(source: RowReader, statistic: Callable[[Block], Total]) -> Total:
     """Return the sum of ``statistic`` over all blocks of ``source``."""
     return sum_over(source.blocks(), statistic, lambda block: block.n_rows, source.n_rows)
 

@@ -1,0 +1,56 @@
+"""The few axes along which embedded rows spread most, free of charge from the estimated tables.
+
+The tables of all pairs give the covariance of the coordinates of the rows, and so their principal
+axes; no question is asked for them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.categorical.cells import Cells
+from privclust.categorical.metric import CategoricalMetric
+from privclust.categorical.shrinkage import Estimate
+from privclust.data.table.door import Embedding
+
+__all__ = ["principal_plane"]
+
+Floats = NDArray[np.float64]
+
+# Rows further from the mean than this many times the usual distance are moved to that distance.
+_REACH = 2.0
+
+
+def principal_plane(
+    metric: CategoricalMetric, estimate: Estimate, n_axes: int
+) -> tuple[Embedding, float]:
+    """Return the values as points on the leading axes, and a radius that holds most rows.
+
+    Parameters
+    ----------
+    metric : CategoricalMetric
+        A metric on all attributes.
+    estimate : Estimate
+        Tables of all pairs.
+    n_axes : int
+        The most axes to keep.
+    """
+    cells = Cells(estimate.layout)
+    shares = estimate.margins / max(estimate.n_rows, 1.0)
+    sizes = estimate.layout.sizes
+    points = np.concatenate(metric.points())
+    own = np.repeat(np.arange(len(sizes)), sizes)
+    means = np.stack([shares[own == a] @ points[own == a] for a in range(len(sizes))])
+    points = points - means[own]
+    joint = cells.square(estimate.counts / max(estimate.n_rows, 1.0)) + np.diag(shares)
+    # The points are centred, so products of shares drop out of the covariance.
+    values, vectors = np.linalg.eigh(points.T @ joint @ points)
+    kept = [axis for axis in range(len(values))[::-1] if values[axis] > 1e-12][:n_axes]
+    if not kept:
+        kept = [len(values) - 1]
+    spread = math.sqrt(max(float(values[kept].sum()), 1e-12))
+    ends = np.cumsum(sizes)[:-1]
+    return Embedding(np.split(points @ vectors[:, kept], ends)), _REACH * spread

@@ -1,0 +1,3 @@
+from privclust.coclustering.estimator import NoStructureWarning as NoStructureWarning
+from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
+from privclust.coclustering.estimator import PrivateTauCoclustering as PrivateTauCoclustering

@@ -1,0 +1,151 @@
+"""What the report of a co-clustering shows: the block matrix, cluster sizes, typical columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.coclustering.release import column_names
+from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from privclust.release.release import Release
+
+__all__ = ["context"]
+
+Floats = npt.NDArray[np.float64]
+
+_TOP_COLUMNS = 10
+# Colours are full at this many times the expected density, or its inverse.
+_FULL_COLOUR = 4.0
+# Blocks smaller than this share of the picture hold no number.
+_WRITTEN_WIDTH, _WRITTEN_HEIGHT = 0.05, 0.06
+# No block is drawn thinner than this share of the picture.
+_THINNEST = 0.02
+
+
+def context(release: Release) -> dict[str, Any]:
+    """Return what the template shows."""
+    arrays, parameters = release.arrays, release.parameters
+    totals = arrays["block_totals"]
+    n_clusters = totals.shape[1]
+    column_sizes = np.bincount(arrays["column_labels"], minlength=n_clusters)
+    rows = _row_sizes(release)
+    return {
+        "block_plot": block_plot(totals, rows, column_sizes),
+        "tau": f"{float(parameters.get('tau', 0)):.3f}",
+        "rows_known": "row_labels" in arrays,
+        "row_clusters": [
+            {"label": k, "size": f"{rows[k]:,.0f}", "total": f"{totals[k].sum():,.0f}"}
+            for k in range(len(totals))
+        ],
+        "column_clusters": [
+            {"label": cluster, "size": f"{column_sizes[cluster]:,}", "top": top}
+            for cluster, top in enumerate(_top_columns(release, n_clusters))
+        ],
+        "blocks": [
+            [f"{value:,.0f} ± {error:,.2g}" for value, error in zip(*line, strict=True)]
+            for line in zip(totals.tolist(), arrays["block_totals_error"].tolist(), strict=True)
+        ],
+        "labels": list(range(n_clusters)),
+    }
+
+
+def _row_sizes(release: Release) -> Floats:
+    """Return the released numbers of rows, or the noisy totals where no row has a label."""
+    totals: Floats = np.maximum(release.arrays["block_totals"].sum(axis=1), 0)
+    if "row_labels" not in release.arrays:
+        return totals
+    return np.bincount(release.arrays["row_labels"], minlength=len(totals)).astype(np.float64)
+
+
+def _top_columns(release: Release, n_clusters: int) -> list[list[str]]:
+    """Return, for each column cluster, the columns of the largest noisy totals."""
+    if "row_profiles" not in release.arrays:
+        return [[] for _ in range(n_clusters)]
+    weights = release.arrays["row_profiles"].sum(axis=0)
+    labels = release.arrays["column_labels"]
+    names = column_names(release)
+    tops = []
+    for cluster in range(n_clusters):
+        members = np.flatnonzero(labels == cluster)
+        best = members[np.argsort(-weights[members], kind="stable")[:_TOP_COLUMNS]]
+        tops.append([shown(names[j]) for j in best])
+    return tops
+
+
+def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]) -> str:
+    """Draw the matrix with its rows and columns sorted by cluster; one rectangle per block.
+
+    Column clusters come in the order of the row clusters that they are denser in than elsewhere, so
+    that what goes together lies along the diagonal.
+    """
+    ratios = _densities(totals)
+    order = np.lexsort((-ratios.max(axis=0), ratios.argmax(axis=0)))
+    ratios = ratios[:, order]
+    tops, lefts = _edges(row_sizes), _edges(column_sizes[order])
+
+    def draw(figure: Figure) -> None:
+        from matplotlib.colors import to_rgba
+        from matplotlib.patches import Rectangle
+
+        ax = figure.subplots()
+        for (k, cluster), ratio in np.ndenumerate(ratios):
+            corner = (float(lefts[cluster]), float(tops[k]))
+            width, height = lefts[cluster + 1] - corner[0], tops[k + 1] - corner[1]
+            depth = min(1.0, abs(float(ratio)) / np.log(_FULL_COLOUR))
+            colour = to_rgba(ABOVE if ratio > 0 else BELOW, 0.05 + 0.85 * depth)
+            ax.add_patch(
+                Rectangle(
+                    corner,
+                    float(width),
+                    float(height),
+                    facecolor=colour,
+                    edgecolor=LINE,
+                    linewidth=0.5,
+                )
+            )
+            if width > _WRITTEN_WIDTH and height > _WRITTEN_HEIGHT:
+                middle = corner[0] + width / 2, corner[1] + height / 2
+                ax.text(*middle, _times(float(ratio)), ha="center", va="center", color=INK)
+        _label_blocks(ax, tops, lefts, order)
+
+    k, n_clusters = totals.shape
+    alt = (
+        f"Block matrix of {k} row clusters by {n_clusters} column clusters: where there are more "
+        "counts, or fewer, than the sizes alone explain. The totals are in the table that follows."
+    )
+    return inline_svg("blocks", alt, (WIDTH, 4.6), draw)
+
+
+def _edges(sizes: npt.NDArray[Any]) -> Floats:
+    shares = np.maximum(sizes / max(float(sizes.sum()), 1e-300), _THINNEST)
+    return np.concatenate([[0.0], np.cumsum(shares / shares.sum())])
+
+
+def _densities(totals: Floats) -> Floats:
+    """Return the logarithm of each total over the one that its row and column sums explain."""
+    positive = np.maximum(totals, 0)
+    expected = np.outer(positive.sum(axis=1), positive.sum(axis=0)) / max(positive.sum(), 1e-300)
+    pseudo = max(float(positive.mean()) * 0.01, 1e-9)
+    return np.asarray(np.log((positive + pseudo) / (expected + pseudo)))
+
+
+def _times(ratio: float) -> str:
+    times = float(np.exp(ratio))
+    return f"×{times:.1f}" if times < 10 else f"×{times:.0f}"
+
+
+def _label_blocks(ax: Axes, tops: Floats, lefts: Floats, order: npt.NDArray[Any]) -> None:
+    ax.set_xlim(0, 1)
+    ax.set_ylim(1, 0)
+    ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
+    ax.set_xticks((lefts[1:] + lefts[:-1]) / 2, [f"C{label}" for label in order])
+    ax.set_yticks((tops[1:] + tops[:-1]) / 2, [f"R{label}" for label in range(len(tops) - 1)])
+    for spine in ax.spines.values():
+        spine.set_visible(False)

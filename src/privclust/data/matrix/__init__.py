@@ -1,0 +1,1 @@
+"""Behind the door: matrices of counts."""

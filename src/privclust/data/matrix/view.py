@@ -1,0 +1,291 @@
+"""The views of a matrix of counts, and the closed lists of questions that they answer.
+
+Every question takes its share of the budget, debits the meter, and only then reads the matrix;
+what comes back is noisy. ``MatrixView`` protects one count or one entry, ``ProfilesView``
+one whole row. The questions and their sensitivities are proved in ``proofs/matrix.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.budget import Share
+from privclust.data.matrix import kernels
+from privclust.data.view import Noisy, Question, View
+from privclust.privacy.mechanisms import (
+    DiscreteGaussian,
+    Exponential,
+    additive_noise,
+)
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import NoiseSource
+from privclust.unit import MatrixCount, MatrixEntry
+
+__all__ = ["Groups", "MatrixView", "Noisy", "ProfilesView"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
+# so long that scores could leave int64.
+_WEIGHT_STEPS = 2**20
+# Entries above this count as this much in choices.
+_LARGEST_ENTRY = 2**20
+# The noise source takes scores up to here.
+_LARGEST_SCORE = 2**52
+# The length of a row, in grid steps, when whole rows are protected.
+_ROW_STEPS = 2**14
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A public partition: the group of each row, or of each column, and the number of groups."""
+
+    labels: NDArray[Any]
+    count: int
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        if len(labels) and not 0 <= labels.min() <= labels.max() < self.count:
+            raise ValueError("Every label must be the index of a group.")
+        object.__setattr__(self, "labels", labels.astype(np.int32))
+
+
+class MatrixView(View):
+    """A matrix of counts that answers questions only through noise; its shape is public.
+
+    Parameters
+    ----------
+    counts : csr_array of int64
+        The entries, at most ``unit.levels`` each if the unit is one entry.
+    unit : MatrixCount or MatrixEntry
+        The privacy unit.
+    meter : Meter
+        What is debited.
+    noise : NoiseSource
+        Where the noise comes from.
+
+    Notes
+    -----
+    *Why this is private.* One step between neighbours changes one entry by at most ``levels``
+    steps: 1 for a count, the cap for an entry. That entry belongs to one row, one column, one group
+    of rows and one group of columns. So it moves one cell of any table of sums over public groups,
+    by at most ``levels``, however many cells there are; and it moves the scores of one row, or of
+    one column, only.
+    """
+
+    def __init__(
+        self, counts: Any, unit: MatrixCount | MatrixEntry, meter: Meter, noise: NoiseSource
+    ) -> None:
+        super().__init__(meter, noise)
+        self._counts = counts
+        self._capped = isinstance(unit, MatrixEntry)
+        self._levels = unit.levels if isinstance(unit, MatrixEntry) else 1
+        self._step = float(unit.step) if isinstance(unit, MatrixEntry) else 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        n_rows, n_columns = self._counts.shape
+        return int(n_rows), int(n_columns)
+
+    @property
+    def capped(self) -> bool:
+        """Whether entries are cut off at a public cap."""
+        return self._capped
+
+    def total(self, name: str, share: Share) -> Noisy:
+        """Ask for the sum of all entries.
+
+        Notes
+        -----
+        *Why this is private.* It is a table with a single cell; see the class.
+        """
+        everything = Groups(np.zeros(self.shape[0]), 1), Groups(np.zeros(self.shape[1]), 1)
+        return self.block_table(name, *everything, share)
+
+    def row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
+        """Ask for the sums of each row over public groups of columns: A C, noised.
+
+        Returns
+        -------
+        Noisy, value of shape (n_rows, column_groups.count)
+
+        Notes
+        -----
+        *Why this is private.* The changed entry moves the cell of its row and of its column's
+        group, by at most ``levels``; see the class.
+        """
+        asked = self._paid_table(name, share)
+        exact = kernels.row_sums(self._counts, column_groups.labels, column_groups.count)
+        return self._noised(asked, exact)
+
+    def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
+        """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
+
+        Returns
+        -------
+        Noisy, value of shape (row_groups.count, n_columns)
+
+        Notes
+        -----
+        *Why this is private.* The changed entry moves the cell of its column and of its row's
+        group, by at most ``levels``; see the class.
+        """
+        asked = self._paid_table(name, share)
+        exact = kernels.column_sums(self._counts, row_groups.labels, row_groups.count)
+        return self._noised(asked, exact)
+
+    def block_table(
+        self, name: str, row_groups: Groups, column_groups: Groups, share: Share
+    ) -> Noisy:
+        """Ask for the sums over blocks of public groups of rows and of columns: Rᵀ A C, noised.
+
+        Returns
+        -------
+        Noisy, value of shape (row_groups.count, column_groups.count)
+
+        Notes
+        -----
+        *Why this is private.* The changed entry lies in one block; see the class.
+        """
+        asked = self._paid_table(name, share)
+        shape = row_groups.count, column_groups.count
+        labels = row_groups.labels, column_groups.labels
+        return self._noised(asked, kernels.block_sums(self._counts, *labels, shape))
+
+    def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
+        """Choose a group for each row, likely one of the highest sum of weighted entries.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        weights : ndarray of shape (n_columns, n_groups)
+            Public. Row i scores Σ_j a_ij weights_jk for group k.
+        share : Share
+            What to pay.
+
+        Notes
+        -----
+        *Why this is private.* The changed entry a_ij moves the scores of row i alone, by
+        ``d weights_jk`` with abs(d) ≤ ``levels``. Adding the same number to all weights of a column
+        j changes no choice, so the least is made zero; then the changes of two scores of the row
+        differ by at most ``levels`` times the largest weight, also where a score meets its limit.
+        The exponential mechanism with that range is paid once: all other rows choose alike.
+        """
+        return self._choose(name, weights, share, by_rows=True)
+
+    def choose_columns(self, name: str, weights: Floats, share: Share) -> Groups:
+        """Choose a group for each column; ``weights`` has the shape (n_rows, n_groups).
+
+        Notes
+        -----
+        *Why this is private.* As for :meth:`choose_rows`, with the matrix transposed.
+        """
+        return self._choose(name, weights, share, by_rows=False)
+
+    def table_error(self, share: Share) -> float:
+        """Return the standard error that a share would buy for each cell of a table."""
+        return self._table("", share).standard_error
+
+    def _choose(self, name: str, weights: Floats, share: Share, *, by_rows: bool) -> Groups:
+        whole = _whole_weights(weights)
+        mechanism = Exponential.within(share, Fraction(self._levels * max(1, int(whole.max()))))
+        words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
+        self._meter.charge(name, mechanism.loss, words)
+        entries = self._counts
+        if entries.data.max(initial=0) > _LARGEST_ENTRY:
+            entries = entries.copy()
+            entries.data = np.minimum(entries.data, _LARGEST_ENTRY)
+        score = kernels.row_scores if by_rows else kernels.column_scores
+        scores = np.minimum(score(entries, whole), _LARGEST_SCORE)
+        return Groups(mechanism.draw(scores, self._noise), weights.shape[1])
+
+    # One cell changes, by at most ``levels``: both norms of the change have that size.
+    def _table(self, name: str, share: Share) -> Question:
+        noise = additive_noise(
+            share,
+            l1_sensitivity=Fraction(self._levels),
+            squared_l2_sensitivity=Fraction(self._levels**2),
+        )
+        return Question(name, noise, self._step)
+
+    def _paid_table(self, name: str, share: Share) -> Question:
+        asked = self._table(name, share)
+        self._debit(asked)
+        return asked
+
+
+def _whole_weights(weights: Floats) -> Integers:
+    """Return weights as integers of at least zero, the same for all groups but for a common shift.
+
+    Σ_j a_ij weights_jk stays below 2^62 for entries up to ``_LARGEST_ENTRY``.
+    """
+    shifted = weights - weights.min(axis=1, keepdims=True)
+    largest = float(shifted.max(initial=0))
+    steps = min(_WEIGHT_STEPS, 2**62 // (_LARGEST_ENTRY * max(1, len(weights))))
+    scale = steps / largest if largest > 0 else 0.0
+    whole: Integers = np.minimum(np.rint(shifted * scale), steps).astype(np.int64)
+    return whole
+
+
+class ProfilesView(View):
+    """A matrix of counts of which whole rows are protected; the number of rows is private.
+
+    Parameters
+    ----------
+    counts : csr_array of int64
+        The entries.
+    meter : Meter
+        What is debited, in the currency of zCDP.
+    noise : NoiseSource
+        Where the noise comes from.
+    """
+
+    def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
+        super().__init__(meter, noise)
+        self._counts = counts
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, which is public."""
+        return int(self._counts.shape[1])
+
+    def profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
+        """Ask for the sum of the profiles of the rows that are most similar to each prototype.
+
+        The profile of a row is the vector of the square roots of its entries, brought to length
+        one. A row belongs to the prototype with which its profile has the largest inner product.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        prototypes : ndarray of shape (n_prototypes, n_columns)
+            Public.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Noisy, value of shape (n_prototypes, n_columns)
+
+        Notes
+        -----
+        *Why this is private.* The profile and the prototype of a row depend on that row alone. So
+        an added row adds one vector of length at most one to one line of the table and leaves all
+        other lines as they are.
+        """
+        noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
+        asked = Question(name, noise, 1 / _ROW_STEPS)
+        self._debit(asked)
+        rows = kernels.rooted_rows(self._counts, _ROW_STEPS)
+        nearest = Groups((rows @ prototypes.T).argmax(axis=1), len(prototypes))
+        exact = kernels.column_sums(rows, nearest.labels, nearest.count)
+        return self._noised(asked, exact)

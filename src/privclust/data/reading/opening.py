@@ -1,0 +1,160 @@
+"""``open_rows``: find the right source for whatever holds the rows."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from privclust.data.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
+from privclust.data.reading.base import (
+    DataError,
+    RowReader,
+    Selection,
+    chosen_by_name,
+    chosen_by_position,
+    one_sentence,
+)
+from privclust.data.reading.files import open_files
+from privclust.data.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
+from privclust.data.reading.tables import (
+    ArrowRows,
+    pandas_batches,
+    pandas_names,
+    polars_batches,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["open_rows"]
+
+
+def open_rows(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ignore: Sequence[str] | None = (),
+    id_column: str | None = None,
+    block_rows: int | None = None,
+) -> RowReader:
+    """Open data as a stream of row blocks; no row is read yet.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame, Arrow data, or path
+        A 2-d NumPy array or nested list; a SciPy sparse matrix; a pandas or polars frame; an Arrow
+        table, batch or reader, or anything with ``__arrow_c_stream__`` or ``__array__``; the path
+        of a CSV or Parquet file or of a directory of Parquet files; or a list of such paths. What
+        can be read only once is kept in a temporary file until the source is closed.
+    columns : sequence of str or None
+        The declared columns, in the order wanted; all columns if not given. An array without
+        column names must have exactly these columns, in this order.
+    ignore : sequence of str or None
+        Columns of the data that are neither declared nor read; ``None`` allows any.
+    id_column : str or None
+        The column that names a person; it is read beside the declared ones.
+    block_rows : int or None
+        Rows per block; 65,536 if not given, fewer when rows are wide.
+    """
+    if block_rows is not None and block_rows < 1:
+        raise DataError(f"block_rows must be at least 1, got {block_rows!r}; enlarge it.")
+    if isinstance(columns, str):
+        raise DataError(f"The columns must be a list of names; write [{columns!r}].")
+    by_name = partial(chosen_by_name, columns=columns, ignore=ignore, id_column=id_column)
+    by_position = partial(chosen_by_position, columns=columns, id_column=id_column)
+    if isinstance(data, str) and not data:
+        raise DataError("The path of the data is empty; give the path of a file.")
+    if paths := _paths(data):
+        return open_files(paths, by_name, block_rows)
+    named = columns is not None
+    if sparse.issparse(data):
+        matrix = by_rows(data)
+        return SparseRows(matrix, by_position(matrix.shape[1]), named=named, block_rows=block_rows)
+    if isinstance(data, (np.ndarray, list, tuple)):
+        array = as_array(data)
+        return ArrayRows(array, by_position(array.shape[1]), named=named, block_rows=block_rows)
+    if _is_a(data, "pandas", "DataFrame"):
+        return _open_pandas(data, by_name, by_position, named, block_rows)
+    if _is_a(data, "polars", "DataFrame"):
+        chosen = by_name(data.columns)
+        read = partial(polars_batches, data, chosen.read)
+        return ArrowRows(read, chosen, n_rows=len(data), block_rows=block_rows)
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return _open_arrow(data, by_name, block_rows)
+    if _is_a(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
+        return _open_once(data, by_name, block_rows)
+    if hasattr(data, "__array__"):
+        return open_rows(np.asarray(data), columns, id_column=id_column, block_rows=block_rows)
+    raise DataError(
+        f"Rows cannot be read from an object of type {type(data).__name__}; "
+        "give an array, a data frame, Arrow data or the path of a CSV or Parquet file."
+    )
+
+
+def _paths(data: object) -> list[Path]:
+    """Return the paths that ``data`` stands for, none if it is something else."""
+    many = data if isinstance(data, (list, tuple)) else [data]
+    paths = [Path(path) for path in many if isinstance(path, (str, os.PathLike))]
+    return paths if len(paths) == len(many) else []
+
+
+def _is_a(data: object, module: str, name: str) -> bool:
+    """Tell whether ``data`` is of a class of a library that need not be installed."""
+    library = sys.modules.get(module)
+    return library is not None and isinstance(data, getattr(library, name))
+
+
+def _open_pandas(
+    frame: pd.DataFrame,
+    by_name: Callable[[Sequence[str]], Selection],
+    by_position: Callable[[int], Selection],
+    named: bool,
+    block_rows: int | None,
+) -> RowReader:
+    names = pandas_names(frame)
+    if names is None:
+        chosen = by_position(frame.shape[1])
+        positions = list(range(frame.shape[1]))
+    else:
+        chosen = by_name(names)
+        positions = [names.index(name) for name in chosen.read]
+    named = named or names is not None
+    read = partial(pandas_batches, frame, positions, chosen.read)
+    return ArrowRows(read, chosen, n_rows=len(frame), block_rows=block_rows, named=named)
+
+
+def _open_arrow(
+    data: pa.Table | pa.RecordBatch,
+    by_name: Callable[[Sequence[str]], Selection],
+    block_rows: int | None,
+) -> RowReader:
+    chosen = by_name(data.schema.names)
+    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    table = table.select(list(chosen.read))
+    return ArrowRows(table.to_batches, chosen, n_rows=table.num_rows, block_rows=block_rows)
+
+
+def _open_once(
+    data: Any, by_name: Callable[[Sequence[str]], Selection], block_rows: int | None
+) -> RowReader:
+    """Open what gives its rows only once, or pays for them each time anew."""
+    if _is_a(data, "polars", "LazyFrame"):
+        with one_sentence(NOT_EVALUATED, Exception):
+            names = data.collect_schema().names()
+        chosen = by_name(names)
+        spool = Spool(partial(write_lazy, data, chosen.read), chosen.read)
+    else:
+        no_table = "The Arrow stream is not a table; give a table with named columns."
+        with one_sentence(no_table, pa.ArrowException, TypeError):
+            reader = pa.RecordBatchReader.from_stream(data)
+        chosen = by_name(reader.schema.names)
+        spool = Spool(partial(write_stream, reader, chosen.read), chosen.read)
+    return ArrowRows(spool.batches, chosen, n_rows=None, block_rows=block_rows, close=spool.close)

@@ -1,0 +1,81 @@
+"""Streams that can be read only once, kept for the further passes that algorithms need."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from privclust.data.reading.base import one_sentence
+from privclust.data.reading.convert import decoded_batch
+from privclust.data.reading.files import parquet_batches
+from privclust.data.reading.tables import Batches, resized
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NOT_EVALUATED", "Spool", "write_lazy", "write_stream"]
+
+# For all errors of polars: it has many types of them, and their texts may quote values.
+NOT_EVALUATED = "The LazyFrame cannot be evaluated; check that its collect() works."
+_ROW_GROUP = 65_536
+
+
+class Spool:
+    """A stream that can be read only once, kept in a temporary Parquet file for further passes.
+
+    The file is readable by its owner alone. It is removed by :meth:`close`, and at the latest
+    when the spool is garbage or the interpreter exits.
+
+    Parameters
+    ----------
+    write : callable
+        Takes a path and writes the Parquet file there.
+    read : sequence of str
+        The columns to read.
+    """
+
+    def __init__(self, write: Callable[[Path], object], read: Sequence[str]) -> None:
+        self._write = write
+        self._columns = read
+        self._path: Path | None = None
+        self._remove: Callable[[], object] = lambda: None
+
+    def batches(self, size: int) -> Batches:
+        """Read the rows; the first call reads the stream."""
+        if self._path is None:
+            handle, name = tempfile.mkstemp(prefix="privclust-", suffix=".parquet")
+            os.close(handle)
+            path = Path(name)
+            self._remove = weakref.finalize(self, path.unlink, missing_ok=True)
+            self._write(path)
+            self._path = path
+        yield from parquet_batches(self._path, self._columns, size)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._remove()
+
+
+def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) -> None:
+    """Write columns of an Arrow stream to a Parquet file."""
+    broken = "The Arrow stream cannot be read to its end; check where it comes from."
+    with one_sentence(broken, pa.ArrowException, OSError):
+        nothing = [pa.nulls(0, reader.schema.field(name).type) for name in read]
+        empty = decoded_batch(pa.RecordBatch.from_arrays(nothing, names=list(read)))
+        with pq.ParquetWriter(path, empty.schema) as writer:
+            batches = (decoded_batch(batch.select(list(read))) for batch in reader)
+            for batch in resized(batches, _ROW_GROUP):
+                writer.write_batch(batch)
+
+
+def write_lazy(frame: pl.LazyFrame, read: Sequence[str], path: Path) -> None:
+    """Evaluate a polars LazyFrame in a streaming way and write columns to a Parquet file."""
+    with one_sentence(NOT_EVALUATED, Exception):
+        frame.select(read).sink_parquet(path)

@@ -1,0 +1,1 @@
+"""Behind the door: source rows as seen from public targets."""

@@ -1,0 +1,160 @@
+"""From columns to category codes, by the declared schema; each row by itself.
+
+The code of a value is its place in the declared list. Nothing is learned from the rows: a value
+that is not declared is counted as "other" or is an error, as the schema says.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from privclust.data.reading import ARROW_TYPE, Block, DataError
+from privclust.data.reading.convert import as_kind, decoded
+from privclust.schema import Bins, Box, Categories, Schema, SchemaError
+
+__all__ = ["CategoryCoder", "schema_of_dtypes"]
+
+Codes = NDArray[np.unsignedinteger]
+
+
+class CategoryCoder:
+    """Turns rows into codes.
+
+    Parameters
+    ----------
+    schema : Schema
+        Categories and Bins columns only.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        if schema.numeric:
+            raise SchemaError(
+                f"Column {schema.numeric[0]!r} is declared as numbers, but categories are needed; "
+                "declare Bins with public edges for it, or drop it."
+            )
+        self.names = schema.names
+        self._facts: list[Bins | Categories] = [
+            fact for fact in schema.columns.values() if not isinstance(fact, Box)
+        ]
+        self.sizes = tuple(fact.size for fact in self._facts)
+        self.labels = tuple(fact.labels for fact in self._facts)
+        self.dtype = np.min_scalar_type(max(self.sizes) - 1)
+        self._listed = [
+            pa.array(fact.values, ARROW_TYPE[fact.kind]) if isinstance(fact, Categories) else None
+            for fact in self._facts
+        ]
+
+    def codes(self, block: Block) -> Codes:
+        """Return the codes of a block, of shape (n_rows, n_attributes)."""
+        codes = np.empty((block.n_rows, len(self.names)), self.dtype, order="F")
+        for place, (name, fact) in enumerate(zip(self.names, self._facts, strict=True)):
+            if isinstance(fact, Bins):
+                codes[:, place] = _bin_codes(block, name, fact)
+            else:
+                codes[:, place] = _value_codes(block, name, fact, self._listed[place])
+        return codes
+
+
+def _value_codes(
+    block: Block, name: str, fact: Categories, listed: pa.Array
+) -> NDArray[np.integer]:
+    stored = block.column(name)
+    if pa.types.is_dictionary(stored.type) and stored.null_count == 0:
+        return _dictionary_codes(block, name, fact, listed, stored)
+    return _listed_codes(block.column(name, fact.kind), name, fact, listed)
+
+
+def _dictionary_codes(
+    block: Block, name: str, fact: Categories, listed: pa.Array, stored: pa.DictionaryArray
+) -> NDArray[np.integer]:
+    """Translate a dictionary once instead of every row, if all its words are of the right kind."""
+    indices = stored.indices.to_numpy(zero_copy_only=False)
+    # Words that no row uses must not raise; so translate only those that are used.
+    used = np.flatnonzero(np.bincount(indices, minlength=len(stored.dictionary)))
+    words = as_kind(decoded(stored.dictionary).take(pa.array(used)), name, fact.kind)
+    table = np.zeros(len(stored.dictionary), np.int64)
+    table[used] = _listed_codes(words, name, fact, listed)
+    return np.asarray(table[indices])
+
+
+def _listed_codes(
+    values: pa.Array, name: str, fact: Categories, listed: pa.Array
+) -> NDArray[np.integer]:
+    missing = values.null_count > 0
+    if missing and fact.missing_code is None:
+        raise DataError(
+            f'Column {name!r} has missing values; declare missing="category" for it in the '
+            "schema or remove those rows."
+        )
+    places = pc.index_in(values, value_set=listed)
+    found = places.fill_null(-1).to_numpy(zero_copy_only=False)
+    if missing:
+        found = np.where(values.is_null().to_numpy(zero_copy_only=False), fact.missing_code, found)
+    unknown = found < 0
+    if not unknown.any():
+        return np.asarray(found)
+    if fact.unknown_code is None:
+        raise DataError(
+            f"Column {name!r} has values that the schema does not list; list them or declare "
+            'unknown="other" for it.'
+        )
+    return np.where(unknown, fact.unknown_code, found)
+
+
+def _bin_codes(block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
+    numbers = block.numbers([name])[:, 0]
+    codes = np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
+    missing = np.isnan(numbers)
+    if not missing.any():
+        return codes
+    if fact.missing_code is None:
+        raise DataError(
+            f'Column {name!r} has missing numbers (NaN); declare missing="category" for its '
+            "bins or remove those rows."
+        )
+    return np.where(missing, fact.missing_code, codes)
+
+
+def schema_of_dtypes(frame: Any) -> Schema:
+    """Return the schema that the column types of a pandas or polars frame declare.
+
+    Pandas categorical columns and polars ``Enum`` columns carry a list of categories, and boolean
+    columns need none. No row is looked at. Use it only if the lists were written down from public
+    knowledge: ``astype("category")`` makes the list from the rows, and publishing it would tell
+    which values occur.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+    """
+    columns = {str(name): _declared(str(name), dtype) for name, dtype in _dtypes(frame)}
+    return Schema(columns, note="Taken from the declared column types of a data frame.")
+
+
+def _dtypes(frame: Any) -> list[tuple[Any, Any]]:
+    schema = getattr(frame, "schema", None)
+    if isinstance(schema, dict) and "polars" in sys.modules:
+        return list(schema.items())
+    if not hasattr(frame, "dtypes"):
+        raise SchemaError("Column types can be read from pandas and polars frames only.")
+    return list(frame.dtypes.items())
+
+
+def _declared(name: str, dtype: Any) -> Categories:
+    values = getattr(dtype, "categories", None)
+    if values is None and str(dtype).lower() in ("bool", "boolean"):
+        values = [False, True]
+    enumerated = "pandas" in type(dtype).__module__ or type(dtype).__name__ in ("Enum", "Boolean")
+    if values is None or not (enumerated or str(dtype) == "bool"):
+        raise SchemaError(
+            f"The type of column {name!r} lists no categories; declare them in a schema, or use a "
+            "pandas categorical or a polars Enum."
+        )
+    listed = values.to_list() if hasattr(values, "to_list") else list(values)
+    return Categories(listed, missing="category", unknown="other")

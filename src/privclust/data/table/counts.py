@@ -1,0 +1,122 @@
+"""The exact counts that a private table answers from; nothing here leaves ``privclust.data``.
+
+All of them are sums over the rows. They are counted when first needed and kept until the view is
+dropped at the end of a fit, so that a fit with many questions reads the rows once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust.data.encode import Floats
+from privclust.data.engines.local import sum_over_blocks
+from privclust.data.reading import Block, RowReader
+from privclust.data.table.codes import CategoryCoder, Codes
+from privclust.data.table.kernels import (
+    EntropyScale,
+    Integers,
+    PairLayout,
+    count_cells,
+    pair_counts,
+    subset_sums,
+)
+
+__all__ = ["ExactCounts"]
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """Codes of blocks, kept together: an addition that forgets nothing."""
+
+    parts: tuple[Codes, ...]
+
+    def __add__(self, other: _Gathered) -> _Gathered:
+        return _Gathered(self.parts + other.parts)
+
+
+class ExactCounts:
+    """Exact tables of the rows of a source.
+
+    Parameters
+    ----------
+    source : RowReader
+    coder : CategoryCoder
+    layout : PairLayout
+        All pairs of attributes.
+    """
+
+    def __init__(self, source: RowReader, coder: CategoryCoder, layout: PairLayout) -> None:
+        self._source, self._coder, self._layout = source, coder, layout
+        self._pairs: Integers | None = None
+        self._codes: Codes | None = None
+        self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
+
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self.table((0,)).sum())
+
+    def histograms(self) -> Integers:
+        """Return the counts of the values of all attributes, one after another."""
+        return np.concatenate([self.table((x,)) for x in range(len(self._layout.sizes))])
+
+    def table(self, chosen: tuple[int, ...]) -> Integers:
+        """Return the table of one attribute or of a pair, in the order given."""
+        if len(chosen) == 1:
+            if len(self._layout.sizes) == 1:
+                return self._single_column()
+            return np.asarray(self.table((chosen[0], 0 if chosen[0] else 1)).sum(axis=1))
+        first, second = chosen
+        return self._layout.table(self._pair_counts(), (first, second)).astype(np.int64)
+
+    def conditional(self, scale: EntropyScale, target: int, given: int) -> int:
+        """Return -N H(target | given) in units of the scale."""
+        joint = scale(self.table((target, given))).sum()
+        return int(joint - scale(self.table((given,))).sum())
+
+    def distance(self, first: int, second: int, products: Floats) -> int:
+        """Return the L1 distance of a table from independence, given the products of margins."""
+        expected = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
+        return int(np.abs(self.table((first, second)) - expected).sum())
+
+    def context_scores(
+        self, size: int, scale: EntropyScale, target: int
+    ) -> tuple[list[tuple[int, ...]], list[int]]:
+        """Return every set of ``size`` other attributes, and -N H(target | set) of it."""
+        sums = self._subset_sums(size, scale)
+        sets = [chosen for chosen in sums if len(chosen) == size and target not in chosen]
+        scores = [sums[tuple(sorted((*chosen, target)))] - sums[chosen] for chosen in sets]
+        return sets, scores
+
+    def _subset_sums(self, size: int, scale: EntropyScale) -> dict[tuple[int, ...], int]:
+        """Return the sums of F for all sets of ``size`` and ``size + 1`` attributes."""
+        key = size, scale.n_rows
+        if self._sums is None or self._sums[0] != key:
+            sums = subset_sums(self._all_codes(), self._layout.sizes, size, scale)
+            self._sums = key, sums
+        return self._sums[1]
+
+    def _pair_counts(self) -> Integers:
+        if self._pairs is None:
+
+            def of_block(block: Block) -> Integers:
+                return pair_counts(self._coder.codes(block), self._layout)
+
+            self._pairs = sum_over_blocks(self._source, of_block)
+        return self._pairs
+
+    def _single_column(self) -> Integers:
+        sizes = self._layout.sizes
+        return sum_over_blocks(
+            self._source, lambda block: count_cells(self._coder.codes(block), sizes)
+        )
+
+    def _all_codes(self) -> Codes:
+        """Return the codes of all rows: sets of many attributes have too many cells to keep."""
+        if self._codes is None:
+            gathered = sum_over_blocks(
+                self._source, lambda block: _Gathered((self._coder.codes(block),))
+            )
+            self._codes = np.concatenate(gathered.parts)
+        return self._codes

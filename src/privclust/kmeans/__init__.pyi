@@ -1,0 +1,3 @@
+from privclust.kmeans.estimator import PrivateKMeans as PrivateKMeans
+from privclust.kmeans.result import LowSignalWarning as LowSignalWarning
+from privclust.kmeans.zone_estimator import PrivateZoneKMeans as PrivateZoneKMeans

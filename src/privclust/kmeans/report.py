@@ -1,0 +1,177 @@
+"""What the report of a k-means release shows: sizes, profiles and the map of the centres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.kmeans.release import column_scales
+from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
+from privclust.reports.svg import shown
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = ["context"]
+
+Floats = npt.NDArray[np.float64]
+
+_MOST_COLUMNS = 16
+_MOST_CLUSTERS = 40
+_MOST_IN_PICTURE = 100
+_MOST_CELLS = 20_000
+
+
+@dataclass(frozen=True)
+class _Clusters:
+    """The released values, largest cluster first."""
+
+    labels: list[int]
+    sizes: Floats
+    errors: Floats
+    centers: Floats
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+
+    @property
+    def weights(self) -> Floats:
+        """Sizes to average with: noise can make a size negative, a weight cannot be."""
+        weights = np.clip(self.sizes, 0, None)
+        return weights if weights.sum() > 0 else np.ones_like(weights)
+
+    @property
+    def differences(self) -> Floats:
+        """Distance of each centre from the average, in shares of the declared ranges."""
+        average = np.average(self.centers, axis=0, weights=self.weights)
+        return (self.centers - average) / (self.high - self.low)
+
+    @property
+    def by_spread(self) -> list[int]:
+        """The columns, those first in which the clusters differ most."""
+        spread = np.average(self.differences**2, axis=0, weights=self.weights)
+        return [int(j) for j in np.argsort(-spread, kind="stable")]
+
+
+def context(release: Release) -> dict[str, Any]:
+    """Return what the template ``kmeans.html.j2`` needs."""
+    clusters = _clusters(release)
+    k, d = clusters.centers.shape
+    top = clusters.by_spread[:_MOST_COLUMNS]
+    rows = list(range(min(k, _MOST_CLUSTERS)))
+    return {
+        "k": k,
+        "d": d,
+        "rows_in_all": f"{clusters.sizes.sum():,.0f}",
+        "sizes": _size_rows(clusters),
+        "negative": bool((clusters.sizes < 0).any()),
+        "size_plot": _size_plot(clusters),
+        "in_size_plot": min(k, _MOST_IN_PICTURE),
+        "heat_map": _heat_map(clusters, rows, top),
+        "map_plot": _map_plot(clusters, column_scales(release)),
+        "real_axes": d <= 2,
+        "profile": _table(clusters, rows, top),
+        "profile_clusters": len(rows),
+        "profile_columns": len(top),
+        "complete": _complete_table(clusters, len(rows) * len(top)),
+    }
+
+
+def _clusters(release: Release) -> _Clusters:
+    arrays, schema = release.arrays, release.schema
+    sizes = arrays["cluster_sizes"].astype(np.float64)
+    order = np.argsort(-sizes, kind="stable")
+    return _Clusters(
+        labels=[int(label) for label in order],
+        sizes=sizes[order],
+        errors=arrays["cluster_sizes_error"].astype(np.float64)[order],
+        centers=arrays["cluster_centers"].astype(np.float64)[order],
+        names=schema.numeric,
+        low=schema.low,
+        high=schema.high,
+    )
+
+
+def _size_rows(clusters: _Clusters) -> list[dict[str, str]]:
+    whole = clusters.sizes.sum()
+    return [
+        {
+            "label": str(label),
+            "size": _minus(f"{size:,.0f}"),
+            "error": f"{2 * error:,.0f}" if error >= 5 else f"{2 * error:.2g}",
+            "share": _minus(f"{100 * size / whole:.1f} %") if whole > 0 else "",
+        }
+        for label, size, error in zip(clusters.labels, clusters.sizes, clusters.errors, strict=True)
+    ]
+
+
+def _size_plot(clusters: _Clusters) -> str:
+    most = _MOST_IN_PICTURE
+    return size_plot(clusters.labels[:most], clusters.sizes[:most], clusters.errors[:most])
+
+
+def _heat_map(clusters: _Clusters, rows: list[int], top: list[int]) -> str | None:
+    """Return the heat map; with a single cluster there is nothing to compare."""
+    if len(clusters.labels) == 1:
+        return None
+    labels = [clusters.labels[i] for i in rows]
+    names = [clusters.names[j] for j in top]
+    return heat_map(labels, names, clusters.differences[np.ix_(rows, top)])
+
+
+def _map_plot(clusters: _Clusters, scales: Floats) -> str | None:
+    if len(clusters.labels) == 1:
+        return None
+    if len(clusters.names) <= 2:
+        place = Map(clusters.centers, tuple(map(shown, clusters.names)), real=True)
+    else:
+        place = principal_map(clusters.centers / scales, clusters.weights, clusters.names)
+    most = _MOST_IN_PICTURE
+    drawn = Map(place.points[:most], place.axes, place.real)
+    return map_plot(clusters.labels[:most], drawn, clusters.sizes[:most])
+
+
+def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str, Any]:
+    """Return centres in their own units, one line per column of the data."""
+    return {
+        "labels": [clusters.labels[i] for i in rows],
+        "lines": [
+            {
+                "name": clusters.names[j],
+                "low": _number(clusters.low[j], _digits(clusters, j)),
+                "high": _number(clusters.high[j], _digits(clusters, j)),
+                "values": [_number(clusters.centers[i, j], _digits(clusters, j)) for i in rows],
+            }
+            for j in columns
+        ],
+    }
+
+
+def _complete_table(clusters: _Clusters, told: int) -> dict[str, Any] | None:
+    """Return all centres, if the page shows only some of them and can bear the rest."""
+    k, d = clusters.centers.shape
+    if k * d == told or k * d > _MOST_CELLS:
+        return None
+    return _table(clusters, list(range(k)), list(range(d)))
+
+
+def _digits(clusters: _Clusters, j: int) -> int:
+    """Return the digits after the point that matter in a column of this range."""
+    return 3 - math.floor(math.log10(clusters.high[j] - clusters.low[j]))
+
+
+def _number(value: float, digits: int) -> str:
+    if digits > 6 or digits < -6:
+        return _minus(f"{value:.4g}")
+    text = f"{value:,.{max(digits, 0)}f}"
+    return _minus(
+        text.rstrip("0").rstrip(".") if float(value).is_integer() and "." in text else text
+    )
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")

@@ -1,0 +1,97 @@
+"""The last stage of private k-means: a few noisy Lloyd steps, with offsets clipped closely."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.points.view import Floats, PointsView, Projection
+from privclust.data.view import Noisy
+
+__all__ = ["refined", "shrunk_means"]
+
+# A second, third, ... step is made if its noise adds at most this much to the mean square distance
+# of rows to their centre, relative to it.
+_ERRORS = 0.1, 0.01, 0.003, 0.003, 0.003
+_COUNTS, _SQUARE = 0.12, 0.03  # of a step's share
+
+
+def refined(
+    view: PointsView, budget: Share, n_rows: float, centres: Floats, within: float
+) -> Floats:
+    """Move the centres by noisy mean offsets, clipped to about the clusters' own radius.
+
+    Parameters
+    ----------
+    view : PointsView
+    budget : Share
+        What all steps may spend.
+    n_rows : float
+        The noisy number of rows.
+    centres : ndarray of shape (n_clusters, n_features)
+        Points of the unit ball.
+    within : float
+        About the mean square distance of rows to their centre.
+    """
+    dimension = centres.shape[1]
+    frame = Projection(np.zeros(dimension))
+    reach = 1 + 0.5 / math.sqrt(dimension)
+    shares = budget.split([1] * _n_steps(view, budget, n_rows, centres.shape, reach))
+    for number, share in enumerate(shares, start=1):
+        last = number == len(shares)
+        square = None if last else share.take(_SQUARE)
+        counts = share.take(_COUNTS)
+        offsets = share.remainder(counts, *([] if square is None else [square]))
+        radius = min(reach * math.sqrt(within), 2.0)
+        answer = view.clusters(
+            f"step {number}",
+            frame,
+            centres,
+            radius,
+            counts=counts,
+            offsets=offsets,
+            square=square,
+        )
+        sizes = answer.counts.value
+        moves = shrunk_means(answer.offsets, sizes, 2 * answer.counts.standard_error, radius)
+        centres = _clipped(centres + moves, 1.0)
+        if not last:
+            gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
+            left = (float(answer.square.value[0]) - gain) / n_rows
+            within = float(np.clip(left, 0.05 * within, within))
+    return centres
+
+
+def _n_steps(
+    view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...], reach: float
+) -> int:
+    """Return as many steps as keep the noise of each small beside the clusters' own spread."""
+    n_clusters, dimension = shape
+
+    def added_error(steps: int) -> float:
+        share = budget.split([1] * steps)[0].take(1 - _COUNTS)
+        error = view.offset_error(share, reach, dimension) * n_clusters / n_rows
+        return dimension * error**2
+
+    allowed = enumerate(_ERRORS, start=2)
+    return 1 + sum(added_error(steps) < limit for steps, limit in allowed)
+
+
+def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
+    """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
+
+    Groups with a count of ``least`` or below get no offset.
+    """
+    lengths = np.maximum((sums.value**2).sum(axis=1), 1e-300)
+    noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
+    kept = np.maximum(0, 1 - noise / lengths)
+    factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
+    return _clipped(factors[:, None] * sums.value, radius)
+
+
+def _clipped(vectors: Floats, radius: float) -> Floats:
+    """Shorten vectors to at most ``radius``."""
+    lengths: Floats = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    return np.asarray(vectors * np.minimum(1, radius / lengths))

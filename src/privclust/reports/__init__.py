@@ -1,0 +1,1 @@
+"""The pages that readers see: of a release, and of a ledger."""

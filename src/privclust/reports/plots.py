@@ -1,0 +1,252 @@
+"""The pictures of a clustering: sizes with error bars, profiles as a heat map, centres in 2-d.
+
+All of them are drawn from released values alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.reports.svg import (
+    ABOVE,
+    ACCENT,
+    BELOW,
+    INK,
+    MUTED,
+    WIDTH,
+    inline_svg,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Map", "heat_map", "map_plot", "principal_map", "size_plot"]
+
+Floats = npt.NDArray[np.float64]
+
+_MOST_BARS = 40  # more clusters than this stand upright, without room for a line each
+_MOST_LABELS = 30
+_LARGEST_BUBBLE = 2400.0  # square points
+
+
+def size_plot(labels: Sequence[int], sizes: Floats, errors: Floats) -> str:
+    """Draw one bar per cluster with two standard errors to each side."""
+    many = len(labels) > _MOST_BARS
+    height = 3.4 if many else 0.6 + 0.27 * len(labels)
+
+    def draw(figure: Figure) -> None:
+        ax = figure.subplots()
+        at = np.arange(len(labels))
+        whiskers: dict[str, Any] = {"ecolor": INK, "capsize": 1.2 if many else 2.5}
+        if many:
+            ax.bar(at, sizes, 0.75, color=ACCENT, alpha=0.75)
+            ax.errorbar(at, sizes, yerr=2 * errors, fmt="none", elinewidth=1.0, **whiskers)
+            ax.set_xticks(at, [str(label) for label in labels], rotation=90, fontsize=5.5)
+            ax.set_ylabel("rows")
+            ax.set_xlabel("cluster")
+            ax.set_xlim(-0.7, len(labels) - 0.3)
+        else:
+            ax.barh(at, sizes, 0.62, color=ACCENT, alpha=0.75)
+            ax.errorbar(sizes, at, xerr=2 * errors, fmt="none", elinewidth=1.0, **whiskers)
+            ax.set_yticks(at, [f"cluster {label}" for label in labels])
+            ax.set_xlabel("rows")
+            ax.set_ylim(len(labels) - 0.5, -0.5)
+        value_axis = ax.yaxis if many else ax.xaxis
+        value_axis.grid(visible=True)
+        value_axis.set_major_formatter(_thousands)
+        ax.set_axisbelow(True)
+        ax.tick_params(length=0)
+        (ax.axhline if many else ax.axvline)(0, color=MUTED, linewidth=0.8)
+
+    listed = ", ".join(
+        f"cluster {label} about {size:,.0f} rows"
+        for label, size in zip(labels[:10], sizes, strict=False)
+    )
+    alt = f"Bar chart of the noisy cluster sizes, largest first: {listed}."
+    return inline_svg("sizes", alt, (WIDTH, height), draw)
+
+
+def _thousands(value: float, _: object = None) -> str:
+    return f"{value:,.10g}".replace("-", "−")
+
+
+def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -> str:
+    """Draw how far each centre lies above or below the average, in shares of declared ranges.
+
+    Parameters
+    ----------
+    labels : sequence of int
+        The clusters, one per row.
+    names : sequence of str
+        The columns.
+    differences : ndarray of shape (len(labels), len(names))
+        Difference from the average over all clusters; 1 is the whole declared range.
+    """
+    k, d = differences.shape
+    largest = float(np.abs(differences).max()) or 1.0
+    numbers = k <= 20 and d <= 12
+    row = 0.27 if k <= 20 else 0.17
+
+    def draw(figure: Figure) -> None:
+        from matplotlib.collections import PatchCollection
+        from matplotlib.colors import to_rgba
+        from matplotlib.patches import Rectangle
+
+        ax = figure.subplots()
+        cells = [Rectangle((j + 0.02, i + 0.03), 0.96, 0.94) for i in range(k) for j in range(d)]
+        colours = [
+            to_rgba(ABOVE if value > 0 else BELOW, 0.05 + 0.8 * abs(value) / largest)
+            for value in differences.ravel()
+        ]
+        ax.add_collection(PatchCollection(cells, facecolors=colours, edgecolors="none"))
+        if numbers:
+            _write_cells(ax, differences)
+        _label_grid(ax, labels, names, small=row < 0.2)
+
+    alt = (
+        f"Heat map of {k} clusters by {d} columns: how far each centre lies above or below the "
+        "average of all clusters. The numbers are in the table that follows."
+    )
+    longest = max(len(shown(name)) for name in names)
+    return inline_svg("profile", alt, (WIDTH, 0.4 + row * k + 0.05 * longest), draw)
+
+
+def _write_cells(ax: Axes, differences: Floats) -> None:
+    for (i, j), value in np.ndenumerate(differences):
+        text = f"{100 * value:+.0f}".replace("-", "−") if abs(value) >= 0.005 else "0"
+        ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8)
+
+
+def _label_grid(ax: Axes, labels: Sequence[int], names: Sequence[str], *, small: bool) -> None:
+    k, d = len(labels), len(names)
+    ax.set_xlim(0, d)
+    ax.set_ylim(k, 0)
+    ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
+    ax.set_xticks(np.arange(d) + 0.5, [shown(name) for name in names])
+    rotation = 0.0 if d * max(len(shown(name)) for name in names) < 70 else 35.0
+    for text in ax.get_xticklabels():
+        text.set(rotation=rotation, color=INK, ha="left" if rotation else "center")
+        text.set_rotation_mode("anchor" if rotation else "default")
+    ax.set_yticks(np.arange(k) + 0.5, [f"cluster {label}" for label in labels])
+    ax.tick_params(axis="y", labelsize=7 if small else 9)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+@dataclass(frozen=True)
+class Map:
+    """Where to draw the centres.
+
+    Attributes
+    ----------
+    points : ndarray of shape (k, 2) or (k, 1)
+    axes : tuple of str
+        What to write along each axis.
+    real : bool
+        The axes are columns, in their own units.
+    """
+
+    points: Floats
+    axes: tuple[str, ...]
+    real: bool
+
+
+def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map:
+    """Return the centres in the two directions in which they differ most.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (k, d)
+        In the metric of the model.
+    weights : ndarray of shape (k,)
+        Noisy sizes, none of them negative.
+    names : sequence of str
+        The columns.
+    """
+    weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1.0)
+    offsets = centers - np.average(centers, axis=0, weights=weights)
+    _, strengths, directions = np.linalg.svd(
+        offsets * np.sqrt(weights)[:, None], full_matrices=False
+    )
+    total = float((strengths**2).sum()) or 1.0
+    used = [j for j in range(min(2, len(strengths))) if strengths[j] > 1e-6 * strengths[0]] or [0]
+    points, axes = [], []
+    for j in used:
+        # Up to its sign a direction is unique; let its heaviest column point upwards.
+        direction = directions[j] * (1 if directions[j][np.abs(directions[j]).argmax()] > 0 else -1)
+        points.append(offsets @ direction)
+        share = f"{100 * strengths[j] ** 2 / total:.0f} % of the differences"
+        axes.append(f"{_direction_words(direction, names)} →\n({share})")
+    return Map(np.column_stack(points), tuple(axes), real=False)
+
+
+def _direction_words(direction: Floats, names: Sequence[str]) -> str:
+    heaviest = np.argsort(-np.abs(direction), kind="stable")[:3]
+    told = [j for j in heaviest if abs(direction[j]) > 0.3 * abs(direction[heaviest[0]])]
+    words = [f"{'more' if direction[j] > 0 else 'less'} {shown(names[j], 18)}" for j in told]
+    return ", ".join(words)
+
+
+def map_plot(labels: Sequence[int], place: Map, sizes: Floats) -> str:
+    """Draw each centre as a bubble whose area is the noisy size of the cluster."""
+    line = place.points.shape[1] == 1
+    x = place.points[:, 0]
+    y = np.zeros_like(x) if line else place.points[:, 1]
+    largest = float(sizes.max())
+    areas = np.clip(sizes, 0, None) / (largest if largest > 0 else 1.0)
+    areas = np.clip(areas * min(_LARGEST_BUBBLE, 3e4 / len(labels)), 12.0, None)
+
+    def draw(figure: Figure) -> None:
+        ax = figure.subplots()
+        ax.scatter(x, y, areas, color=ACCENT, alpha=0.35, edgecolors=ACCENT, linewidths=1.0)
+        for i in range(min(len(labels), _MOST_LABELS)):
+            inside = areas[i] > 220
+            shift = (0.0, 0.0) if inside else (0.0, float(np.sqrt(areas[i]) / 2 + 6))
+            ax.annotate(
+                str(labels[i]), (x[i], y[i]), shift, textcoords="offset points",
+                ha="center", va="center", fontsize=9,
+            )  # fmt: skip
+        _dress_map(ax, place)
+
+    told = [axis.replace("\n", " ") for axis in place.axes]
+    alt = (
+        f"Map of the centres of {len(labels)} clusters; the area of a bubble is the noisy size of "
+        f"the cluster. Horizontal axis: {told[0]}."
+    )
+    if not line:
+        alt += f" Vertical axis: {told[1]}."
+    return inline_svg("map", alt, (WIDTH, 1.8 if line else 5.0), draw)
+
+
+def _dress_map(ax: Axes, place: Map) -> None:
+    ax.margins(0.14)
+    ax.set_xlabel(place.axes[0])
+    ax.grid(visible=True)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0, labelcolor=MUTED)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(_thousands)
+    if not place.real:
+        # Lengths in mixed units mean nothing to a reader; only the arrangement does.
+        ax.set(xticklabels=[], yticklabels=[])
+    if len(place.axes) == 1:
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+    else:
+        ax.set_ylabel(place.axes[1])
+    _spread_flat_axes(ax)
+
+
+def _spread_flat_axes(ax: Any) -> None:
+    """Give a single point, or points on a line, some room to either side."""
+    for axis in ("x", "y"):
+        low, high = getattr(ax, f"get_{axis}lim")()
+        if high - low < 1e-12 * max(abs(low), abs(high), 1e-300):
+            getattr(ax, f"set_{axis}lim")(low - 1, high + 1)

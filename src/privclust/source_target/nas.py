@@ -1,0 +1,47 @@
+"""NAS, Algorithm 1 of the paper: each public site asks for the average of its nearest sources.
+
+All sites of the coreset ask at once, as one joint query, and t is public: where there are fewer
+sources than t the site itself stands for those that lack, so that no number of sources makes the
+query more sensitive. Such averages say that there is a source where there is none, so the number
+of sources is asked for as well, and with fewer than t of them the averages are not used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.sites.view import SitesView
+from privclust.source_target.sanitised import Sanitised, base_from_points
+from privclust.source_target.sites import coreset
+
+__all__ = ["nas"]
+
+_NUMBER_SHARE = 0.05
+
+
+def nas(view: SitesView, budget: Share, reach: float, n_nearest: int) -> Sanitised:
+    """Sanitise the source within ``budget``; ``reach`` is that of the coreset, in radii."""
+    space = view.space
+    sites = space.targets[coreset(space.targets, reach * space.radius)]
+    for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
+    number = float(view.size("number of sources", for_number).value[0])
+    answer = view.nearest_averages("averages of nearest sources", sites, n_nearest, for_averages)
+    enough = number >= n_nearest
+    points = space.centre + answer.value if enough else np.empty((0, space.dimension))
+    nothing = np.full(len(points), np.nan)
+    return Sanitised(
+        points,
+        nothing,
+        np.nan,
+        np.column_stack([nothing, nothing]),
+        base_from_points(space, points)[None],
+        warnings=() if enough else _too_few(number, n_nearest),
+    )
+
+
+def _too_few(number: float, n_nearest: int) -> tuple[str, ...]:
+    return (
+        f"There are about {max(number, 0):.0f} sources, fewer than the {n_nearest} to average, so "
+        "the centres are those of the targets alone; lower n_nearest or raise epsilon.",
+    )

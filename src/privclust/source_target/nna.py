@@ -1,0 +1,72 @@
+"""NNA, Algorithm 2 of the paper: count and average the sources nearest to each public site.
+
+Sites are a coreset of the targets. Each one asks for the number and the sum of its sources; where
+the noisy number is large enough, sum over number becomes a point of the sanitised source. Three
+things differ from the paper: the noise has the constants of ``proofs/source-target.md``; the
+threshold hardly ever lets an empty cell through; and a released point that noise threw out of
+its own cell is pulled back to the border, where it would lie without noise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.budget import Share
+from privclust.data.sites.view import SitesView
+from privclust.source_target.sanitised import Sanitised, base_from_points
+from privclust.source_target.sites import coreset, nearest_site
+
+__all__ = ["nna", "nothing_found"]
+
+Floats = NDArray[np.float64]
+
+_COUNTS_SHARE = 0.7
+# Expected number of empty cells that pass for occupied; one false cell can cost a whole cluster.
+_FALSE_CELLS = 0.05
+_HALVINGS = 8
+
+
+def nna(view: SitesView, budget: Share, reach: float) -> Sanitised:
+    """Sanitise the source within ``budget``; ``reach`` is that of the coreset, in radii."""
+    space = view.space
+    sites = space.targets[coreset(space.targets, reach * space.radius)]
+    for_counts, for_sums = budget.split([_COUNTS_SHARE, 1 - _COUNTS_SHARE])
+    answer = view.cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
+    threshold = max(1.0, view.count_quantile(for_counts, _FALSE_CELLS / len(sites)))
+    (live,) = np.nonzero(answer.counts.value >= threshold)
+    averages = space.centre + answer.sums.value[live] / answer.counts.value[live, None]
+    points = pulled_into_cells(averages, live, sites, space.order)
+    return Sanitised(
+        points,
+        answer.counts.value[live],
+        answer.counts.standard_error,
+        np.full((len(live), 2), np.nan),
+        base_from_points(space, points)[None],
+        warnings=nothing_found(len(live)),
+    )
+
+
+def nothing_found(n_live: int) -> tuple[str, ...]:
+    """Return the warning for a source of which nothing shows above the noise."""
+    if n_live:
+        return ()
+    return (
+        "No source shows above the noise, so the centres are those of the targets alone; raise "
+        "epsilon or bring more sources.",
+    )
+
+
+def pulled_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:
+    """Move points towards the sites of their cells, as far as needed to lie in them."""
+    if not len(points):
+        return points
+    own = sites[cells]
+    within = nearest_site(points, sites, order) == cells
+    low, high = np.where(within, 1.0, 0.0), np.ones(len(points))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        inside = nearest_site(own + middle[:, None] * (points - own), sites, order) == cells
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    factors = np.where(within, 1.0, low)
+    return np.asarray(own + factors[:, None] * (points - own))

@@ -1,0 +1,109 @@
+"""The kind "source_target": chosen centres beside a sanitised source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.release.errors import ReleaseError
+from privclust.release.kinds import ReleaseKind, register_kind
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = ["distances_to_centres", "labels"]
+
+Floats = npt.NDArray[np.float64]
+
+_EARTH_RADIUS_KM = 6371.0088
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the number of the nearest chosen centre for every public point."""
+    from privclust.data.points.door import public_rows
+
+    if release.parameters["metric"] == "precomputed":
+        raise ReleaseError(
+            "A release of precomputed distances cannot measure new rows; compare your own "
+            "distances to the candidates in 'medoid_indices'."
+        )
+    for batch in public_rows(X, release.schema.numeric):
+        if not np.isfinite(batch).all():
+            raise ReleaseError("The rows hold missing or infinite numbers; leave them out.")
+        yield distances_to_centres(release, batch).argmin(axis=1)
+
+
+def distances_to_centres(release: Release, rows: Floats) -> Floats:
+    """Return the distance of each row to each centre, in the metric of the release."""
+    from scipy.spatial.distance import cdist
+
+    centres, metric = release.arrays["centers"], release.parameters["metric"]
+    if metric == "haversine":
+        (north, east), (other_north, other_east) = np.radians(rows).T, np.radians(centres).T
+        across = np.cos(north)[:, None] * np.cos(other_north)
+        half = np.sin((north[:, None] - other_north) / 2) ** 2
+        half += across * np.sin((east[:, None] - other_east) / 2) ** 2
+        return np.asarray(2 * _EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(half, 1))))
+    if metric == "manhattan":
+        return np.asarray(cdist(rows, centres, "cityblock"))
+    if metric == "cosine":
+        rows, centres = (part / _lengths(part) for part in (rows, centres))
+    return np.asarray(cdist(rows, centres))
+
+
+def _lengths(points: Floats) -> Floats:
+    return np.asarray(np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300))
+
+
+def _check(release: Release) -> None:
+    k, d = release.arrays["centers"].shape
+    if not k:
+        raise ReleaseError("A source_target release needs at least one centre; fit it again.")
+    columns = len(release.schema.numeric)
+    if d != columns:
+        raise ReleaseError(
+            f"The centres have {d} coordinates where the schema declares {columns} numeric "
+            "columns; give one coordinate per Box column."
+        )
+    missing = {"metric", "method", "cost_estimate", "served_estimate", "n_targets"} - set(
+        release.parameters
+    )
+    if missing:
+        raise ReleaseError(f"A source_target release needs the parameter {min(missing)!r}; add it.")
+
+
+def _summary(release: Release) -> list[tuple[str, str]]:
+    k = len(release.arrays["centers"])
+    facts = [("new centres", str(k)), ("targets", f"{release.parameters['n_targets']:,}")]
+    if "source_counts" in release.arrays:
+        counted = float(release.arrays["source_counts"].sum())
+        facts.append(("sources located, with noise", f"{counted:,.0f}"))
+    return facts
+
+
+def _context(release: Release) -> dict[str, Any]:
+    from privclust.source_target.report import context
+
+    return context(release)
+
+
+register_kind(
+    ReleaseKind(
+        name="source_target",
+        title="New centres beside private existing ones",
+        arrays={
+            "centers": ("k", "d"),
+            "medoid_indices": ("k",),
+            "order": ("k",),
+            "source_positions": ("p", "q"),
+        },
+        check=_check,
+        summary=_summary,
+        labels=labels,
+        template="source_target/report.html.j2",
+        context=_context,
+    )
+)

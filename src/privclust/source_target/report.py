@@ -1,0 +1,167 @@
+"""What the report of a source-target release shows: the map, the centres, the cost by number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust.reports.svg import ABOVE, ACCENT, BELOW, INK, MUTED, WIDTH, inline_svg, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from privclust.release.release import Release
+
+__all__ = ["context"]
+
+Floats = npt.NDArray[np.float64]
+
+_MOST_LISTED = 200
+_MOST_NUMBERED = 40
+
+
+def context(release: Release) -> dict[str, Any]:
+    """Return what the template ``source_target.html.j2`` needs."""
+    parameters, arrays = release.parameters, release.arrays
+    unit = " km" if parameters["metric"] == "haversine" else ""
+    n_targets = int(parameters["n_targets"])
+    served = float(parameters["served_estimate"])
+    return {
+        "k": len(arrays["centers"]),
+        "n_targets": f"{n_targets:,}",
+        "served": f"{served:,.0f}",
+        "served_share": f"{100 * served / n_targets:.0f} %",
+        "cost": _number(float(parameters["cost_estimate"])) + unit,
+        "positions": len(arrays["source_positions"]),
+        "counted": _counted(release),
+        "map": _map(release) if "targets" in arrays else None,
+        "curve": _curve(arrays["order_costs"], unit) if "order_costs" in arrays else None,
+        "names": list(release.schema.numeric),
+        "centres": _listed(release),
+        "shown": min(len(arrays["centers"]), _MOST_LISTED),
+    }
+
+
+def _counted(release: Release) -> str | None:
+    if "source_counts" not in release.arrays:
+        return None
+    return f"{float(release.arrays['source_counts'].sum()):,.0f}"
+
+
+def _listed(release: Release) -> list[dict[str, Any]]:
+    arrays = release.arrays
+    width = min(arrays["centers"].shape[1], 8)
+    pairs = zip(arrays["medoid_indices"], arrays["centers"], strict=True)
+    return [
+        {
+            "number": number,
+            "candidate": int(index),
+            "values": [_number(float(value)) for value in centre[:width]],
+        }
+        for number, (index, centre) in enumerate(list(pairs)[:_MOST_LISTED], start=1)
+    ]
+
+
+def _map(release: Release) -> str:
+    """Draw targets by how well sources serve them, and the chosen centres."""
+    arrays, names = release.arrays, release.schema.numeric
+    geographic = release.parameters["metric"] == "haversine"
+    targets, centres, sources = (
+        _flat(arrays[name], geographic) for name in ("targets", "centers", "source_positions")
+    )
+    served = arrays["served_by_source"]
+    axes = [shown(name) for name in names]
+    axes = axes[::-1] if geographic else axes if len(axes) == 2 else [*axes, ""]
+
+    def draw(figure: Figure) -> None:
+        ax = figure.subplots()
+        size = float(np.clip(4000 / len(targets), 3, 30))
+        for part, colour, label in (
+            (served < 0.5, MUTED, "targets"),
+            (served >= 0.5, BELOW, "targets probably served by an existing centre"),
+        ):
+            x, y = targets[part].T
+            ax.scatter(x, y, size, color=colour, alpha=0.5, linewidths=0, label=label)
+        if sources.shape[1] == 2 and len(sources):
+            areas = _areas(release)
+            label = "existing centres, from noisy counts"
+            x, y = sources.T
+            style: dict[str, Any] = {"facecolors": "none", "edgecolors": ACCENT, "linewidths": 0.9}
+            ax.scatter(x, y, areas, label=label, **style)
+        x, y = centres.T
+        ax.scatter(x, y, 60, color=ABOVE, marker="^", label="new centres")
+        for number, place in enumerate(centres[:_MOST_NUMBERED].tolist(), start=1):
+            ax.annotate(
+                str(number),
+                tuple(place),
+                (0, 7),
+                textcoords="offset points",
+                ha="center",
+                color=INK,
+            )
+        _dress(ax, axes, targets, geographic)
+
+    alt = (
+        f"Map of {len(targets)} targets and {len(centres)} new centres; targets that an existing "
+        "centre probably serves are set apart. The centres are listed in the table that follows."
+    )
+    return inline_svg("map", alt, (WIDTH, 6.0), draw)
+
+
+def _areas(release: Release) -> Floats | float:
+    counts = release.arrays.get("source_counts")
+    if counts is None:
+        return 12.0
+    return np.asarray(10 + 90 * np.clip(counts, 0, None) / max(float(counts.max()), 1.0))
+
+
+def _flat(points: Floats, geographic: bool) -> Floats:
+    """Return points for a map: longitude to the right, or one column along a line."""
+    if points.shape[1] == 1:
+        return np.column_stack([points[:, 0], np.zeros(len(points))])
+    return points[:, ::-1] if geographic and points.shape[1] == 2 else points
+
+
+def _dress(ax: Axes, names: list[str], targets: Floats, geographic: bool) -> None:
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    ax.tick_params(length=0, labelcolor=MUTED)
+    ax.margins(0.05)
+    if geographic:
+        # A degree of longitude is shorter than one of latitude, away from the equator.
+        middle = np.radians(np.clip(targets[:, 1].mean(), -80, 80))
+        ax.set_aspect(1 / np.cos(middle), adjustable="datalim")
+    if not names[1]:
+        ax.set_yticks([])
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
+
+
+def _curve(costs: Floats, unit: str) -> str:
+    """Draw the estimated cost by the number of new centres."""
+    numbers = np.arange(1, len(costs) + 1)
+
+    def draw(figure: Figure) -> None:
+        ax = figure.subplots()
+        ax.plot(numbers, costs, color=ACCENT, marker="o", markersize=3, linewidth=1.2)
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("number of new centres, in the order of their choice")
+        ax.set_ylabel(f"estimated mean distance{unit and f' ({unit.strip()})'}")
+        ax.grid(visible=True)
+        ax.tick_params(length=0)
+        ax.text(
+            0.99, 0.97, "estimate, under the sanitised source", transform=ax.transAxes,
+            ha="right", va="top", color=MUTED,
+        )  # fmt: skip
+
+    alt = (
+        f"Curve of the estimated mean distance of targets: {_number(costs[0])}{unit} with one new "
+        f"centre, {_number(costs[-1])}{unit} with {len(costs)}."
+    )
+    return inline_svg("curve", alt, (WIDTH, 3.2), draw)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}".replace("-", "−")

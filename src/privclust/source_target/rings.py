@@ -1,0 +1,197 @@
+"""Rings, our default: counts of sources by their distance to the targets and their place.
+
+An average of sources needs dozens of them to be of use; a count needs a few. So only counts are
+asked for. Shells of distance to the nearest target double in width, from a fraction of the spacing
+of the targets to their diameter, and each shell is cut into the cells of public sites: the more
+sources a shell holds, the finer. A first, small part of the budget counts the shells as wholes;
+the rest counts all cells of all shells at once.
+
+The true counts behind the noisy ones, and the places of sources in their cells, remain uncertain.
+Instead of one guess the solver gets several draws of both and minimises its cost on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust.budget import Share
+from privclust.data.sites.view import Noisy, Rings, SitesView
+from privclust.source_target.nna import nothing_found
+from privclust.source_target.placement import PublicCells
+from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
+from privclust.source_target.sanitised import Sanitised
+
+__all__ = ["rings"]
+
+Floats = NDArray[np.float64]
+
+# The share of the budget that counts the shells as wholes.
+_SHELLS_SHARE = 0.06
+
+# The spacing of targets is their median distance to this many sites.
+_SPACING_SITES = 100
+_INNER_SHELLS = 4
+_MOST_OUTER_SHELLS = 12
+
+# Sites of a shell per source, in units of the standard error of a count; and their bounds.
+_SITES_PER_SOURCE = 0.1
+_FEWEST_INNER, _MOST_INNER = 30, 1500
+_FEWEST_OUTER, _MOST_OUTER = 12, 60
+
+_DRAWS = 16
+# Counts of this many standard errors are unsure, those beyond are sure.
+_UNSURE = 2.0, 8.0
+# The chance that noise alone makes the inner shells seem occupied.
+_FALSE_INNER = 0.01
+_FEW_SOURCES = 140
+# The share of sources outside that is worth a warning, and how clearly it must show.
+_MUCH_OUTSIDE, _CLEAR = 0.05, 3.0
+
+
+@dataclass(frozen=True)
+class _Shells:
+    """Noisy numbers of sources per shell; the inner ones share their sites."""
+
+    edges: Floats
+    noisy: Floats
+    outside: float
+    error: float
+
+    @property
+    def sizes(self) -> Floats:
+        return np.maximum(self.noisy, 0)
+
+    @property
+    def total(self) -> float:
+        return float(max(self.noisy.sum(), 1.0))
+
+    @property
+    def inner(self) -> float:
+        return float(self.sizes[: _INNER_SHELLS + 1].sum())
+
+
+def rings(
+    view: SitesView, budget: Share, cells: PublicCells, rng: np.random.Generator
+) -> Sanitised:
+    """Sanitise the source within ``budget``."""
+    for_shells, for_cells = budget.split([_SHELLS_SHARE, 1 - _SHELLS_SHARE])
+    shells = _count_shells(view, for_shells, cells)
+    error = view.count_error(for_cells)
+    partition = _partition(cells, shells, error)
+    answer = view.histogram("cells of all shells", partition, for_cells)
+    posteriors = _posteriors(view, for_cells, partition, answer)
+    inner = shells.sizes[: _INNER_SHELLS + 1]
+    draws = [
+        _base_draw(cells, partition, posteriors, shells.edges, inner, error, rng)
+        for _ in range(_DRAWS)
+    ]
+    live = np.concatenate([posterior.occupied for posterior in posteriors])
+    return Sanitised(
+        np.concatenate([cells.positions(sites) for sites in partition.sites])[live],
+        answer.value[:-1][live],
+        answer.standard_error,
+        _shell_bounds(partition)[live],
+        np.array(draws),
+        _warnings(shells, error, int(live.sum())),
+    )
+
+
+def _count_shells(view: SitesView, share: Share, cells: PublicCells) -> _Shells:
+    """Count the sources by their distance to the nearest target."""
+    spacing, diameter = cells.spacing(_SPACING_SITES), 2 * cells.radius
+    outer = int(np.clip(np.ceil(np.log2(diameter / spacing)), 1, _MOST_OUTER_SHELLS))
+    edges = np.append(0, spacing * 2.0 ** np.arange(-_INNER_SHELLS, outer + 1))
+    one = cells.sites(1)
+    whole = Rings(edges, tuple(one for _ in edges[1:]))
+    answer = view.histogram("distances to the targets", whole, share)
+    return _Shells(edges, answer.value[:-1], float(answer.value[-1]), answer.standard_error)
+
+
+def _partition(cells: PublicCells, shells: _Shells, error: float) -> Rings:
+    """Return the partition; the inner shells become one, cut into the finest cells."""
+    rate = _SITES_PER_SOURCE / error
+    inner = cells.sites(int(np.clip(rate * shells.inner, _FEWEST_INNER, _MOST_INNER)))
+    outer = [
+        cells.sites(int(np.clip(rate * size, _FEWEST_OUTER, _MOST_OUTER)))
+        for size in shells.sizes[_INNER_SHELLS + 1 :]
+    ]
+    edges = np.append(0, shells.edges[_INNER_SHELLS + 1 :])
+    return Rings(edges, (inner, *outer))
+
+
+def _posteriors(
+    view: SitesView, share: Share, partition: Rings, answer: Noisy
+) -> list[CountPosterior]:
+    """Return the chances of the counts of each shell; the outer ones learn from each other."""
+    noisy, cuts = answer.value[:-1], partition.offsets[1:-1]
+    first = cuts[0]
+    inner, outer = (
+        count_posterior(
+            counts, answer.standard_error, lambda gaps: view.count_log_density(share, gaps)
+        )
+        for counts in (noisy[:first], noisy[first:])
+    )
+    tails = view.count_tail(share, noisy)
+    inner = inner.doubted(false_shares(tails[:first]), _FALSE_INNER)
+    # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
+    # true one brings: as likely empty as false ones are to be expected, not just as their share.
+    outer = outer.doubted(np.minimum(tails[first:] * len(tails[first:]), 1))
+    shells = np.split(outer.chances, cuts[1:] - first)
+    return [inner, *(CountPosterior(outer.counts, chances) for chances in shells)]
+
+
+def _base_draw(
+    cells: PublicCells,
+    partition: Rings,
+    posteriors: list[CountPosterior],
+    inner_edges: Floats,
+    inner_sizes: Floats,
+    error: float,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draw places of sources and return the distance of each target to the nearest."""
+    # A count that hardly stands out is worth one place; only a sure one is spread over its cell.
+    counts = posteriors[0].draw(rng)
+    low, high = _UNSURE
+    sure = np.clip((counts / error - low) / (high - low), 0, 1)
+    inner_counts = np.minimum(counts, np.maximum(1, (sure * counts).astype(np.int64)))
+    weights = inner_sizes + 1e-9
+    shells = rng.choice(len(weights), int(inner_counts.sum()), p=weights / weights.sum())
+    lows = np.maximum(inner_edges[shells], inner_edges[1] / 10)
+    placed = [
+        cells.around(
+            partition.sites[0], inner_counts, lows, inner_edges[shells + 1], rng, checked=False
+        )
+    ]
+    for shell, posterior in enumerate(posteriors[1:], start=1):
+        counts = np.minimum(posterior.draw(rng), 1)
+        if not counts.any():
+            continue
+        low, high = partition.edges[shell : shell + 2]
+        bounds = np.full(counts.sum(), low), np.full(counts.sum(), high)
+        placed.append(cells.around(partition.sites[shell], counts, *bounds, rng, checked=True))
+    return cells.base(placed)
+
+
+def _shell_bounds(partition: Rings) -> Floats:
+    bounds = np.column_stack([partition.edges[:-1], partition.edges[1:]])
+    return np.repeat(bounds, [len(sites) for sites in partition.sites], axis=0)
+
+
+def _warnings(shells: _Shells, error: float, n_live: int) -> tuple[str, ...]:
+    found = nothing_found(n_live)
+    if not found and shells.total < _FEW_SOURCES * error:
+        found += (
+            f"There are about {shells.total:.0f} sources, few for this budget; expect little from "
+            "them, or raise epsilon.",
+        )
+    beyond = shells.outside / (shells.total + max(shells.outside, 0))
+    if beyond > _MUCH_OUTSIDE and shells.outside > _CLEAR * shells.error:
+        found += (
+            f"About {100 * beyond:.0f} % of the sources lie outside the declared bounds or far "
+            "from all targets and were left out; widen the bounds if they should count.",
+        )
+    return found

@@ -1,0 +1,87 @@
+"""The sanitised source: as the private methods hand it to the solver, and as a user sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from privclust.data.sites.view import TargetSpace
+from privclust.source_target.distances import metric_lengths
+
+__all__ = ["ReleasedSource", "Sanitised", "base_from_points"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sanitised:
+    """A released stand-in for the source.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_positions, dimension)
+        Points of the space; for precomputed distances, numbers of targets in one column.
+    counts : ndarray of shape (n_positions,)
+        Noisy numbers of source rows there.
+    count_error : float
+        The standard error of each of them; NaN where a method counts nothing.
+    shells : ndarray of shape (n_positions, 2)
+        Between which distances to the nearest target these rows lie; NaN where it is not known.
+    base : ndarray of shape (n_draws, n_targets)
+        Possible distances of the targets to the source, in the lengths of the space, one draw
+        after the other; infinite where nothing serves.
+    warnings : tuple of str
+        What the user should know, all of it from released values.
+    """
+
+    positions: Floats
+    counts: Floats
+    count_error: float
+    shells: Floats
+    base: Floats
+    warnings: tuple[str, ...] = ()
+
+
+def base_from_points(space: TargetSpace, points: Floats) -> Floats:
+    """Return the distance of each target to the nearest of some released points."""
+    if not len(points):
+        return np.full(len(space.targets), np.inf)
+    return np.asarray(cKDTree(points).query(space.targets, p=space.order)[0])
+
+
+@dataclass(frozen=True)
+class ReleasedSource:
+    """What is released about the existing centres.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_positions, n_features)
+        Places in the columns of the target; after a projection or for cosine distances, in the
+        coordinates that are compared; for precomputed distances, numbers of targets.
+    counts : ndarray of shape (n_positions,)
+        Noisy numbers of sources there; NaN for the method ``"nas"``, which counts nothing.
+    count_error : float
+        The standard error of each of them.
+    nearest, farthest : ndarray of shape (n_positions,)
+        Between which distances to their nearest target these sources lie, for ``"rings"``; NaN
+        for the other methods.
+    """
+
+    positions: Floats
+    counts: Floats
+    count_error: float
+    nearest: Floats
+    farthest: Floats
+
+    @classmethod
+    def of(cls, released: Sanitised, space: TargetSpace) -> ReleasedSource:
+        """Return the sanitised source in the user's columns and lengths."""
+        positions = released.positions
+        if space.metric == "haversine":
+            x, y, z = positions.T
+            positions = np.degrees([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]).T
+        nearest, farthest = metric_lengths(released.shells, space.metric).T
+        return cls(positions, released.counts, released.count_error, nearest, farthest)

@@ -1,0 +1,180 @@
+"""From the sanitised source to centres: build the medoid problem, make it small, solve it.
+
+If a target's distance b to the source is uncertain, its cost at distance d from the nearest new
+centre is the mean of min(b, d). That is again a rising function of d, so the problem stays one of
+medoids, on distances changed target by target; the solver knows nothing of the uncertainty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from privclust.source_target.distances import distance_table, metric_lengths
+from privclust.source_target.sites import cell_sites, nearest_site
+from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
+from privclust.source_target.targets import PublicTargets, public_table
+
+__all__ = ["Existing", "Solution", "known_source", "mean_distance", "solve"]
+
+Floats = NDArray[np.float64]
+Table = NDArray[np.float32]
+Indices = NDArray[np.intp]
+
+# The largest table of distances, in bytes; larger problems are solved on cells of targets.
+MOST_BYTES = 2**29
+_CELLS = 4000
+# Rows of a table that are changed at a time.
+_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Existing:
+    """What is known of the existing service.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_draws, n_targets)
+        Possible distances of the targets to it; infinite where there is none.
+    """
+
+    base: Floats
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Chosen centres.
+
+    Attributes
+    ----------
+    chosen : ndarray of shape (n_centers,)
+        Numbers of candidates, forced ones first.
+    order : ndarray of shape (n_centers,)
+        The greedy order, whose first k are a choice of k centres.
+    order_costs : ndarray of shape (n_centers + 1,)
+        The cost of the first 0, 1, 2, ... of them, on average over the draws.
+    cost : float
+        The same of the chosen ones.
+    served : ndarray of shape (n_targets,)
+        The share of draws in which the source is at least as near as the chosen centres.
+    """
+
+    chosen: Indices
+    order: Indices
+    order_costs: Floats
+    cost: float
+    served: Floats
+
+
+def known_source(public: PublicTargets, source: Any) -> Existing:
+    """Return the existing service of a source that is public, or that someone made up."""
+    if source is None or not len(source):
+        return Existing(np.full((1, public.n_targets), np.inf))
+    table = public_table(source, "source")
+    if table.shape[1] != public.table.shape[1]:
+        raise ValueError(
+            f"source has {table.shape[1]} columns where target has {public.table.shape[1]}; give "
+            "both the same columns."
+        )
+    if public.metric == "precomputed":
+        return Existing(table.min(axis=0)[None])
+    space = public.space
+    straight = cKDTree(space.place(table)).query(space.targets, p=space.order)[0]
+    return Existing(metric_lengths(np.asarray(straight), public.metric)[None])
+
+
+def mean_distance(public: PublicTargets, existing: Existing, chosen: Indices) -> float:
+    """Return the mean distance of targets to the nearest of the source and the chosen centres."""
+    return _mean_cost(public, existing, _distances_from(public, chosen))
+
+
+def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution:
+    """Choose ``n_centers`` candidates beside the existing service."""
+    rows, weights, base = public.allowed, public.weights, existing.base
+    if public.metric == "precomputed":
+        distances = public.candidates[rows].astype(np.float32)
+        forced = public.candidates[public.forced].astype(np.float32)
+    else:
+        objects = public.space.targets
+        if len(rows) * len(objects) * 4 > MOST_BYTES:
+            rows, objects, weights, base = _reduced(public, base)
+        distances = distance_table(public.places[rows], objects, public.metric)
+        forced = distance_table(public.places[public.forced], objects, public.metric)
+    base = np.minimum(base, forced.min(axis=0, initial=np.inf))
+    problem = _expected(distances, base, weights)
+    found = lazy_greedy(problem, n_centers - len(public.forced)).chosen
+    better = improved_by_swaps(problem, found)
+    order = np.concatenate([public.forced, rows[found]])
+    chosen = np.concatenate([public.forced, rows[better]])
+    return _evaluated(public, existing, chosen, order)
+
+
+def _expected(distances: Table, base: Floats, weights: Floats) -> Problem:
+    """Change the distances, in place, into mean costs."""
+    nowhere = float(distances.max(initial=0)) or 1.0
+    draws = np.minimum(base, nowhere).astype(np.float32)
+    for start in range(0, len(distances), _ROWS):
+        piece = distances[start : start + _ROWS]
+        mean = np.zeros_like(piece)
+        for draw in draws:
+            mean += np.minimum(piece, draw)
+        distances[start : start + _ROWS] = mean / len(draws)
+    return Problem(distances, draws.mean(axis=0, dtype=np.float64), weights)
+
+
+def _reduced(public: PublicTargets, base: Floats) -> tuple[Indices, Floats, Floats, Floats]:
+    """Return a problem of a few thousand cells of targets and the candidates nearest to them."""
+    targets = public.space.targets
+    sites = cell_sites(targets, _CELLS)
+    labels = nearest_site(targets, sites, public.space.order)
+    weights = np.asarray(np.bincount(labels, public.weights, len(sites)), np.float64)
+    share = np.maximum(weights, 1e-300)
+    means = [
+        np.bincount(labels, public.weights * _finite(draw), len(sites)) / share for draw in base
+    ]
+    rows = public.allowed
+    if len(rows) > _CELLS:
+        rows = rows[np.unique(nearest_site(sites, public.places[rows], public.space.order))]
+    return rows, sites, weights, np.array(means)
+
+
+def _finite(draw: Floats) -> Floats:
+    return np.minimum(draw, np.finfo(np.float32).max / 4)
+
+
+def _evaluated(
+    public: PublicTargets, existing: Existing, chosen: Indices, order: Indices
+) -> Solution:
+    """Return the costs of a choice on all targets."""
+    costs, nearest = [_mean_cost(public, existing, np.full(public.n_targets, np.inf))], None
+    for candidate in order:
+        row = _distances_from(public, np.array([candidate]))
+        nearest = row if nearest is None else np.minimum(nearest, row)
+        costs.append(_mean_cost(public, existing, nearest))
+    final = _distances_from(public, chosen)
+    served = (existing.base <= final).mean(axis=0)
+    return Solution(
+        chosen, order, np.array(costs), _mean_cost(public, existing, final), np.asarray(served)
+    )
+
+
+def _distances_from(public: PublicTargets, chosen: Indices) -> Floats:
+    """Return the distance of every target to the nearest of the chosen candidates."""
+    if public.metric == "precomputed":
+        return np.asarray(public.candidates[chosen].min(axis=0))
+    nearest = np.full(public.n_targets, np.inf)
+    for candidate in chosen:
+        place = public.places[candidate : candidate + 1]
+        row = distance_table(place, public.space.targets, public.metric)[0]
+        np.minimum(nearest, row, out=nearest)
+    return nearest
+
+
+def _mean_cost(public: PublicTargets, existing: Existing, nearest: Floats) -> float:
+    served = np.minimum(existing.base, nearest).mean(axis=0)
+    with_weight = public.weights > 0
+    return float(np.average(served[with_weight], weights=public.weights[with_weight]))

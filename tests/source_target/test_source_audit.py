@@ -1,0 +1,97 @@
+"""The audit does not refute the questions about sources, refutes them at half the noise, and finds
+the flaw of the paper: a scale in which the source has a part.
+
+Every released value is computed from answers of the view (see ``test_source_estimator``), so the
+answers are what is watched, one question at a time here and all of a fit together in
+``test_source_transcripts``.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from source_doubles import TARGETS, HalvedNoise, ask, view_of
+
+from privclust.audit import NeighbourPair, audit
+from privclust.budget import Budget
+from privclust.data.sites.view import TargetSpace
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
+
+# Gaussian noise at half its size is told from full noise at moderate probabilities only if δ is
+# not tiny; the claim of a test may be as weak as it needs to be.
+CLAIMS = {"pure": (Budget(1), 3_000), "zcdp": (Budget(1, 0.05), 4_500)}
+# The farthest that one source can move an answer: alone, or against all others.
+PAIRS = {
+    "histogram": (np.empty((0, 2)), np.zeros((1, 2))),
+    "cells": (np.empty((0, 2)), np.zeros((1, 2))),
+    "nearest": (np.array([[1.0]]), np.array([[1.0], [0.0]])),
+}
+LINE = np.array([[0.0], [1.0]])
+
+
+def watched(question, budget, noise=ExactNoise):
+    """Return a mechanism for the auditor, whose seed decides the test."""
+
+    def release(rows, rng):
+        bits = SeededBits(np.random.SeedSequence(int(rng.integers(2**63))))
+        targets = LINE if question == "nearest" else TARGETS
+        view, share = view_of(rows, budget, targets=targets, noise=noise(bits))
+        return ask(view, question, share)
+
+    return release
+
+
+@pytest.mark.parametrize("currency", CLAIMS)
+@pytest.mark.parametrize("question", PAIRS)
+def test_questions_are_not_refuted(question, currency):
+    budget, runs = CLAIMS[currency]
+    pair = NeighbourPair("one source more", *PAIRS[question])
+    report = audit(watched(question, budget), pair, budget, runs // 3, random_state=0)
+    assert report.verdict == "not refuted"
+
+
+@pytest.mark.parametrize("currency", CLAIMS)
+@pytest.mark.parametrize("question", PAIRS)
+def test_half_the_noise_is_found(question, currency):
+    budget, runs = CLAIMS[currency]
+    pair = NeighbourPair("one source more", *PAIRS[question])
+    report = audit(watched(question, budget, HalvedNoise), pair, budget, runs, random_state=0)
+    assert report.verdict == "violated"
+
+
+TOWNS = np.array([[x, y] for x in range(5) for y in range(5)], float)
+CROWD = np.full((30, 2), 2.0)
+OUTLIER = NeighbourPair("a far source", CROWD, np.concatenate([CROWD, [[400.0, 400.0]]]))
+
+
+def fitted(rows, rng, radius=None):
+    model = PrivateSourceTargetMedoids(2, epsilon=1, method="nna", bounds=(-500, 500))
+    model.set_params(random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SourceWarning)
+        if radius is None:
+            return model.fit(TOWNS, source=rows)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(TargetSpace, "radius", radius)
+            return model.fit(TOWNS, source=rows)
+
+
+def outputs(model):
+    return model.medoid_indices_, model.private_source_.positions[:1], model.cost_estimate_
+
+
+def test_a_scale_by_the_largest_norm_of_the_source_is_found():
+    """As published: all points are scaled by a maximum norm that includes the source's."""
+
+    def flawed(rows, rng):
+        return outputs(fitted(rows, rng, radius=float(np.linalg.norm(rows, axis=1).max())))
+
+    report = audit(flawed, OUTLIER, 1, 300, random_state=0)
+    assert report.verdict == "violated"
+    assert report.epsilon_lower > 2
+
+
+def test_a_scale_by_the_targets_is_not_refuted():
+    report = audit(lambda rows, rng: outputs(fitted(rows, rng)), OUTLIER, 1, 300, random_state=0)
+    assert report.verdict == "not refuted"
