@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from privclust.data.matrix import kernels
 from scipy import sparse
 
 from privclust.budget import Budget
+from privclust.data.matrix import kernels
 from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, _whole_weights
 from privclust.privacy.meter import BudgetExceededError, Meter
 from privclust.privacy.noise import ExactNoise

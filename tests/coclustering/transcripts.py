@@ -8,10 +8,10 @@ than on the left one, if the noise is what it is claimed to be.
 from __future__ import annotations
 
 import numpy as np
-from privclust.data.matrix import kernels
 from scipy import sparse
 from scipy.special import log_softmax
 
+from privclust.data.matrix import kernels
 from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, ProfilesView, _whole_weights
 from privclust.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 from privclust.privacy.meter import Meter

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.data.points import kept as grid_rows
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
+from privclust.data.points import kept as grid_rows
 from privclust.data.points.kept import GridRows
 from privclust.data.points.kernels import SQUARE_LEVELS, Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
