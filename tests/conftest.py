@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-for folder in ("statistical", "privacy", "unit"):
+for folder in ("contract", "statistical", "privacy", "unit"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
 settings.register_profile("untimed", deadline=None)
