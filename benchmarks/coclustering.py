@@ -21,11 +21,13 @@ from PIL import Image
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from privclust.coclustering import NoStructureWarning, PrivateCoclustering, PrivateTauCoclustering
+from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+
+from privclust.exceptions import LowSignalWarning
 
 REAL = ("classic3", "cstr", "tr11", "hitech")
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3)
@@ -182,7 +184,7 @@ def main() -> None:
     parser.add_argument("--matrices", nargs="+", choices=REAL, default=REAL)
     chosen = parser.parse_args()
     chosen.output.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore", NoStructureWarning)
+    warnings.simplefilter("ignore", LowSignalWarning)
     matrices = list(real_matrices(chosen.data, chosen.matrices))
     real = {"epsilon": by_epsilon, "rounds": by_rounds, "h": by_choice_share}
     measures = {"epsilon": ("nmi", "ari"), "rounds": ("tau",), "h": ("tau",)}

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from privclust.exceptions import SourceWarning
 from privclust.reference import SourceTargetMedoids
-from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
+from privclust.source_target import PrivateSourceTargetMedoids
 
 CITIES = Path(__file__).with_name("clinic_sites_cities.csv")
 

@@ -3,11 +3,12 @@ from privclust.categorical import PrivateCategoricalKMeans as PrivateCategorical
 from privclust.categorical import PrivateDilca as PrivateDilca
 from privclust.coclustering import PrivateCoclustering as PrivateCoclustering
 from privclust.coclustering import PrivateTauCoclustering as PrivateTauCoclustering
-from privclust.estimator import LeakWarning as LeakWarning
+from privclust.exceptions import LeakWarning as LeakWarning
+from privclust.exceptions import PrivclustError as PrivclustError
+from privclust.exceptions import PrivclustWarning as PrivclustWarning
 from privclust.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.kmeans import PrivateZoneKMeans as PrivateZoneKMeans
 from privclust.ledger import Ledger as Ledger
-from privclust.ledger import LedgerError as LedgerError
 from privclust.plan import Plan as Plan
 from privclust.privacy.statement import PrivacyStatement as PrivacyStatement
 from privclust.release import Release as Release

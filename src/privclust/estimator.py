@@ -18,22 +18,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from privclust.budget import Budget
+from privclust.exceptions import LeakWarning
 from privclust.ledger import Ledger
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.unit import Unit
 
-__all__ = ["LeakWarning", "PrivateEstimator"]
+__all__ = ["PrivateEstimator"]
 
 
 _ALARM = (
     "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: the noise came "
     "from a seed.</p>"
 )
-
-
-class LeakWarning(UserWarning):
-    """Something was learned from the private rows before the private estimator saw them."""
 
 
 class PrivateEstimator(BaseEstimator):

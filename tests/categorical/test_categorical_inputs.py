@@ -10,9 +10,8 @@ from survey import SCHEMA, survey
 
 from privclust import Bins, Box, Categories, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes
-from privclust.data.reading import DataError
 from privclust.data.table.door import TableRows
-from privclust.schema import SchemaError
+from privclust.exceptions import DataError, SchemaError
 
 ROWS = survey(300)
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.cli import categorical
-from privclust.release import Release, ReleaseError
+from privclust.exceptions import ReleaseError
+from privclust.release import Release
 
 ROWS = survey(1000)
 

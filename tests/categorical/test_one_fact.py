@@ -8,9 +8,8 @@ import pytest
 
 from privclust import Bins, Box, Categories, Person, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.data.reading import DataError
+from privclust.exceptions import DataError, SchemaError
 from privclust.reference import Dilca
-from privclust.schema import SchemaError
 
 SCALE = Categories([1, 2, 3, 4, 5], missing="category")
 NAMES = ["q1", "q2", "q3"]

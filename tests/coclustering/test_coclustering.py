@@ -11,13 +11,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.coclustering import NoStructureWarning, PrivateCoclustering, PrivateTauCoclustering
+from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
 from privclust.coclustering.association import normalised_tau, tau, tau_weights
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.report import block_plot
 from privclust.coclustering.tau import blind_start
+from privclust.exceptions import LowSignalWarning, ReleaseError
 from privclust.reference.tau_coclustering import TauCoclustering
-from privclust.release import Release, ReleaseError
+from privclust.release import Release
 from privclust.unit import MatrixEntry, Person
 
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
@@ -36,7 +37,7 @@ MODELS = {
 def fitted(name, matrix=MADE.counts, **changes):
     model = clone(MODELS[name]).set_params(**changes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoStructureWarning)
+        warnings.simplefilter("ignore", LowSignalWarning)
         return model.fit(matrix)
 
 
@@ -134,7 +135,7 @@ def test_structureless_data_are_told():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             PrivateCoclustering(3, 3, random_state=seed).fit(matrix)
-        warned += any(entry.category is NoStructureWarning for entry in caught)
+        warned += any(entry.category is LowSignalWarning for entry in caught)
     assert warned >= 5
 
 
@@ -149,7 +150,7 @@ def test_a_matrix_that_no_memory_holds_densely_is_fitted():
     places = rng.integers(0, 200_000, (2, 50_000))
     matrix = sparse.coo_array((np.ones(50_000, int), places), shape=(200_000, 200_000))
     model = PrivateCoclustering(2, 2, epsilon=0.01)
-    with pytest.warns(NoStructureWarning):
+    with pytest.warns(LowSignalWarning):
         model.fit(matrix)  # 320 GB as a dense matrix
     assert model.column_labels_.shape == (200_000,)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from privclust.data.matrix.door import CountMatrix
-from privclust.data.reading import DataError
+from privclust.exceptions import DataError
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 
 DENSE = np.array([[0, 2, 0], [1, 0, 3]])

@@ -14,7 +14,8 @@ from scipy import sparse
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
 from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, _whole_weights
-from privclust.privacy.meter import BudgetExceededError, Meter
+from privclust.exceptions import BudgetExceededError
+from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
 from privclust.unit import MatrixCount, MatrixEntry
 

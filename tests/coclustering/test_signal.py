@@ -7,10 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
-from privclust.coclustering import NoStructureWarning, PrivateCoclustering
+from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
 from privclust.data.matrix.view import Noisy
+from privclust.exceptions import LowSignalWarning
 
 RUNS = 20
 
@@ -21,7 +22,7 @@ def warned(matrices, n_clusters, **parameters):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             PrivateCoclustering(n_clusters, n_clusters, random_state=seed, **parameters).fit(matrix)
-        times += any(entry.category is NoStructureWarning for entry in caught)
+        times += any(entry.category is LowSignalWarning for entry in caught)
     return times
 
 
@@ -67,7 +68,7 @@ def row_model(epsilon):
 
 def test_too_few_rows_per_cluster_are_told_when_rows_are_protected():
     few = synthetic_counts((90, 200), 3, 3, 100, seed=0).counts
-    with pytest.warns(NoStructureWarning, match="Only 0 of the 2 .* too few rows per cluster"):
+    with pytest.warns(LowSignalWarning, match="Only 0 of the 2 .* too few rows per cluster"):
         row_model(1).fit(few)
     assert "too small" in row_model(1).plan(90, 200, 100).advice
 

@@ -6,7 +6,8 @@ import sys
 import time
 
 from privclust.budget import Budget
-from privclust.ledger import BudgetGoneError, Ledger
+from privclust.exceptions import BudgetGoneError
+from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.ledger import Amount, Ledger, LedgerError, Pot
+from privclust.exceptions import LedgerError
+from privclust.ledger import Amount, Ledger, Pot
 from privclust.ledger.accounting import APPROXIMATE, PURE, cost_of, grant_of
 from privclust.ledger.amounts import ATTO, MOST, PICO, decimal, rounded_down, rounded_up
 from privclust.ledger.chain import Entry

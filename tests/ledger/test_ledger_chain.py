@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.ledger import Ledger, LedgerCorruptedError, LedgerError
+from privclust.exceptions import LedgerCorruptedError, LedgerError
+from privclust.ledger import Ledger
 from privclust.ledger.chain import COLUMNS, Entry, Head
 from privclust.unit import AddRemoveRow
 

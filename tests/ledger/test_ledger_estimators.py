@@ -7,7 +7,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.ledger import BudgetGoneError, Ledger, UnitMismatchError
+from privclust.exceptions import BudgetGoneError, UnitMismatchError
+from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow
 
 ROWS = np.random.default_rng(0).random((60, 2))

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.ledger import (
-    Ledger,
+from privclust.exceptions import (
     LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
@@ -26,6 +25,7 @@ from privclust.ledger import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger import Ledger
 from privclust.ledger.chain import receipt_of
 from privclust.unit import AddRemoveRow
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from privclust.budget import Budget
-from privclust.ledger import BudgetGoneError, Ledger, LedgerConflictError
+from privclust.exceptions import BudgetGoneError, LedgerConflictError
+from privclust.ledger import Ledger
 from privclust.ledger.accounting import APPROXIMATE, PURE
 from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry

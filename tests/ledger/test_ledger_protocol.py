@@ -12,15 +12,14 @@ from sklearn.base import clone
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.ledger import (
-    Amount,
+from privclust.exceptions import (
     BudgetGoneError,
-    Ledger,
     LedgerConflictError,
     LedgerError,
     UnitMismatchError,
     UnknownDatasetError,
 )
+from privclust.ledger import Amount, Ledger
 from privclust.unit import AddRemoveRow, MatrixEntry, Person, ReplaceRow
 
 ROW = AddRemoveRow()

@@ -24,10 +24,10 @@ from privclust import (
     PrivateZoneKMeans,
 )
 from privclust.estimator import PrivateEstimator
+from privclust.exceptions import NotPrivateWarning
 from privclust.reference import (
     Dilca,
     KMeansGuarantee,
-    NotPrivateWarning,
     SourceTargetMedoids,
     SubclusterGuarantee,
     TauCoclustering,
@@ -36,8 +36,8 @@ from privclust.reference import (
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
     pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::privclust.source_target.SourceWarning"),
-    pytest.mark.filterwarnings("ignore::privclust.coclustering.NoStructureWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.exceptions.SourceWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.exceptions.LowSignalWarning"),
 ]
 
 SEEDED = {"epsilon": 1e6, "random_state": 0}

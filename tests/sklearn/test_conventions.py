@@ -18,7 +18,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
-from privclust import LeakWarning, PrivateKMeans, Schema
+from privclust import PrivateKMeans, Schema
+from privclust.exceptions import LeakWarning
 
 # Seeded and at a huge ε: then all tests are about conventions.
 SETTINGS = {"epsilon": 1e6, "bounds": (-10, 10), "random_state": 0}

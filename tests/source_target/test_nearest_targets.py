@@ -17,7 +17,7 @@ from source_doubles import (
 from privclust.budget import Budget
 from privclust.data.sites.kernels import SOURCE_STEPS, nearest_rows
 from privclust.data.sites.view import Rings, TargetSpace, embedded
-from privclust.privacy.meter import BudgetExceededError
+from privclust.exceptions import BudgetExceededError
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 QUESTIONS = ["histogram", "cells", "averages"]

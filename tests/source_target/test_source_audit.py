@@ -15,8 +15,9 @@ from source_doubles import TARGETS, HalvedNoise, ask, view_of
 from privclust.audit import NeighbourPair, audit
 from privclust.budget import Budget
 from privclust.data.sites.view import TargetSpace
+from privclust.exceptions import SourceWarning
 from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
+from privclust.source_target import PrivateSourceTargetMedoids
 
 # Gaussian noise at half its size is told from full noise at moderate probabilities only if δ is
 # not tiny; the claim of a test may be as weak as it needs to be.

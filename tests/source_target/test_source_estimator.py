@@ -10,9 +10,10 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from source_doubles import recorded_draws, replayed_draws
 
+from privclust.exceptions import SourceWarning
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.schema import Box, Schema
-from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
+from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.unit import Person
 
 METHODS = ["rings", "nna", "nas"]

@@ -10,8 +10,9 @@ import typer
 from typer.testing import CliRunner
 
 from privclust.cli.source_target import fit, plan
-from privclust.release import Release, ReleaseError
-from privclust.source_target import PrivateSourceTargetMedoids, SourceWarning
+from privclust.exceptions import ReleaseError, SourceWarning
+from privclust.release import Release
+from privclust.source_target import PrivateSourceTargetMedoids
 
 RNG = np.random.default_rng(0)
 TOWNS = pd.DataFrame(RNG.uniform([40, 0], [50, 10], (80, 2)), columns=["latitude", "longitude"])

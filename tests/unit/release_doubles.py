@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
+from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
-from privclust.release import Release, ReleaseError
+from privclust.release import Release
 from privclust.schema import Box, Schema
 from privclust.unit import AddRemoveRow
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.contribution import BoundedRows, ContributionBound, bounded
-from privclust.data.reading import DataError, open_rows
+from privclust.data.reading import open_rows
+from privclust.exceptions import DataError
 from privclust.unit import AddRemoveRow, Person
 
 people = st.lists(st.integers(0, 5), max_size=40)

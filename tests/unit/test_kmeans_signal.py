@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from privclust import PrivateKMeans
-from privclust.kmeans import LowSignalWarning
+from privclust.exceptions import LowSignalWarning
 
 
 def test_centres_that_never_saw_the_rows_are_called_so():

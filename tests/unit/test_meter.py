@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
+from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import BudgetExceededError, Meter
+from privclust.privacy.meter import Meter
 
 TENTH = Loss.of_pure(Fraction(1, 10))
 

@@ -26,10 +26,11 @@ from release_doubles import (
 )
 
 import privclust
+from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.privacy.statement import PrivacyStatement
-from privclust.release import Release, ReleaseError, storage
+from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.schema import Box, Schema
 

@@ -18,7 +18,8 @@ from release_doubles import (
     outcome,
 )
 
-from privclust.release import Release, ReleaseError, storage
+from privclust.exceptions import ReleaseError
+from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.release.document import digest_of
 

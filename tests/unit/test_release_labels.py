@@ -21,7 +21,7 @@ from release_doubles import (
 )
 from scipy import sparse
 
-from privclust.release import ReleaseError
+from privclust.exceptions import ReleaseError
 from privclust.schema import Box, Categories, Schema
 
 

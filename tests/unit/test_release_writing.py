@@ -13,7 +13,8 @@ from release_doubles import (
     outcome,
 )
 
-from privclust.release import Release, ReleaseError, storage
+from privclust.exceptions import ReleaseError
+from privclust.release import Release, storage
 
 
 @pytest.fixture(params=["folder", "file.privclust"])

@@ -12,10 +12,11 @@ import pytest
 from release_doubles import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 from privclust.budget import Budget
+from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.privacy.statement import PrivacyStatement
-from privclust.release import ReleaseError, storage
+from privclust.release import storage
 from privclust.reports.page import _parts
 from privclust.reports.plots import principal_map
 from privclust.reports.promise import factor, percent, promise_in_words

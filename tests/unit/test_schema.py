@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from privclust.schema import Ball, Bins, Box, Categories, Schema, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema import Ball, Bins, Box, Categories, Schema
 
 
 def one_sentence(message):

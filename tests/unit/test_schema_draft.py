@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.schema import Box, Categories, Schema, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema import Box, Categories, Schema
 
 FRAME = pd.DataFrame(
     {

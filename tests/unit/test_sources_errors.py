@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from privclust.data.reading import DataError, open_rows
+from privclust.data.reading import open_rows
+from privclust.exceptions import DataError
 
 SECRET = "SECRET77"  # noqa: S105
 NUMBER = 771177.25

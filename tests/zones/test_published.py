@@ -8,12 +8,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from privclust.audit import NeighbourPair, audit
-from privclust.reference import (
-    KMeansGuarantee,
-    NotPrivateWarning,
-    SubclusterGuarantee,
-    cost_gap,
-)
+from privclust.exceptions import NotPrivateWarning
+from privclust.reference import KMeansGuarantee, SubclusterGuarantee, cost_gap
 
 PUBLISHED = [KMeansGuarantee, SubclusterGuarantee]
 QUIET = pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning")

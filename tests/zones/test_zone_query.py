@@ -15,8 +15,8 @@ from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView, Zones
 from privclust.data.points.zones import zone_counts
+from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential, PermuteAndFlip
-from privclust.privacy.meter import BudgetExceededError
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]

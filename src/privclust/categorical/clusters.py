@@ -18,8 +18,8 @@ from privclust.categorical.principal_axes import principal_plane
 from privclust.categorical.release import release_arrays
 from privclust.categorical.transformer import CategoricalTransformer
 from privclust.data.table.door import Embedding
+from privclust.exceptions import LowSignalWarning
 from privclust.kmeans.cells import by_cells
-from privclust.kmeans.result import LowSignalWarning
 from privclust.ledger import Ledger
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement

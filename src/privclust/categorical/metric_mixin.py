@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust.categorical.metric import CategoricalMetric
 from privclust.data.table.door import TableRows
-from privclust.schema import Bins, Categories, Schema, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema import Bins, Categories, Schema
 
 __all__ = ["Declared", "MetricMixin", "check_width"]
 

@@ -12,7 +12,8 @@ from privclust.categorical.outlook import Outlook, synthetic_rows
 from privclust.categorical.papers import Options
 from privclust.data.table.door import TableRows, schema_for
 from privclust.estimator import PrivateEstimator
-from privclust.schema import Schema, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema import Schema
 from privclust.unit import Person, Unit, unit_from
 
 __all__ = ["CategoricalTransformer"]

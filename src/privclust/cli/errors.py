@@ -70,7 +70,7 @@ def _answer(error: Exception) -> int:
     if isinstance(error, UsageError):
         _say(str(error))
         return WRONG_USAGE
-    if not isinstance(error, _expected()):
+    if not isinstance(error, (ValueError, OSError)):
         raise error
     _say(_sentence(error))
     return REFUSED
@@ -85,12 +85,6 @@ def _answer_usage(error: Any) -> int:
     command = context.command_path if context else "privclust"
     _say(f"{message.rstrip('.')}; see '{command} --help'.")
     return int(error.exit_code)
-
-
-def _expected() -> tuple[type[Exception], ...]:
-    from privclust.privacy.meter import BudgetExceededError
-
-    return (ValueError, OSError, BudgetExceededError)
 
 
 def _sentence(error: Exception) -> str:

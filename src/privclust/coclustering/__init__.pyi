@@ -1,3 +1,2 @@
-from privclust.coclustering.estimator import NoStructureWarning as NoStructureWarning
 from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
 from privclust.coclustering.estimator import PrivateTauCoclustering as PrivateTauCoclustering

@@ -21,22 +21,19 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.estimator import PrivateEstimator
+from privclust.exceptions import LowSignalWarning
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.unit import MatrixRow, MatrixUnit, Unit, matrix_unit_from
 
-__all__ = ["Coclusterer", "NoStructureWarning"]
+__all__ = ["Coclusterer"]
 
 Floats = NDArray[np.float64]
 
 _REHEARSALS = 3
 _MOST_REHEARSED = 20_000
-
-
-class NoStructureWarning(UserWarning):
-    """The noisy tables show no structure; the clusters are likely to be random."""
 
 
 class Coclusterer(ClusterMixin, PrivateEstimator):
@@ -95,7 +92,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
                 (n_rows, n_columns), self.n_row_clusters, self.n_column_clusters, row_total, seed
             )
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NoStructureWarning)
+                warnings.simplefilter("ignore", LowSignalWarning)
                 rows = rehearsal.set_params(random_state=seed).fit_predict(made.counts)
             ratios.append(error_ratio(made, rows, rehearsal.column_labels_))
         statement = replace(rehearsal.privacy_, private=True)
@@ -157,7 +154,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
         )
         self._settle()
         for message in self.warnings_:
-            warnings.warn(message, NoStructureWarning, stacklevel=4)
+            warnings.warn(message, LowSignalWarning, stacklevel=4)
         return self
 
     def _keep(self, result: CoclusteringResult) -> None:

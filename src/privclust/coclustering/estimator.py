@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from privclust.budget import Share
-from privclust.coclustering.base import Coclusterer, NoStructureWarning
+from privclust.coclustering.base import Coclusterer
 from privclust.coclustering.profiles import rows_method
 from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.tables import tables_method
@@ -16,7 +16,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.ledger import Ledger
 from privclust.unit import MatrixRow, MatrixUnit, Unit
 
-__all__ = ["NoStructureWarning", "PrivateCoclustering", "PrivateTauCoclustering"]
+__all__ = ["PrivateCoclustering", "PrivateTauCoclustering"]
 
 _RULES = ("prototypes", "tau")
 _FEWEST_ROUNDS, _MOST_ROUNDS = 2, 8

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
-from privclust.release.errors import ReleaseError
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema import Box, Schema
 from privclust.unit import MatrixEntry, MatrixUnit, matrix_unit_from

@@ -15,8 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from privclust.data.reading.base import Block, DataError, Mask, RowReader, one_sentence
+from privclust.data.reading.base import Block, Mask, RowReader, one_sentence
 from privclust.data.reading.convert import array_from, as_kind
+from privclust.exceptions import DataError
 from privclust.schema import Kind
 from privclust.unit import Person, Unit
 

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.reading import DataError
-from privclust.schema import Box, Schema, SchemaError
+from privclust.exceptions import DataError, SchemaError
+from privclust.schema import Box, Schema
 
 __all__ = ["GRID_RADIUS", "Domain", "Floats", "clip_to_ball"]
 

@@ -1,3 +1,2 @@
 from privclust.kmeans.estimator import PrivateKMeans as PrivateKMeans
-from privclust.kmeans.result import LowSignalWarning as LowSignalWarning
 from privclust.kmeans.zone_estimator import PrivateZoneKMeans as PrivateZoneKMeans

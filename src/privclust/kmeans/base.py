@@ -16,8 +16,9 @@ from privclust.budget import Share
 from privclust.data.points.door import PointRows, schema_from_bounds
 from privclust.data.points.view import PointsView
 from privclust.estimator import PrivateEstimator
+from privclust.exceptions import LowSignalWarning
 from privclust.kmeans.plan import as_table, best_inertia, synthetic_rows
-from privclust.kmeans.result import KMeansResult, LowSignalWarning
+from privclust.kmeans.result import KMeansResult
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.release.errors import ReleaseError
+from privclust.exceptions import ReleaseError
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:

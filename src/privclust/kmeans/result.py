@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from privclust.data.points.view import Floats
 from privclust.data.view import Noisy
 
-__all__ = ["KMeansResult", "LowSignalWarning"]
-
-
-class LowSignalWarning(UserWarning):
-    """Noise hides the clusters; it is told from noisy values, so telling it costs nothing."""
+__all__ = ["KMeansResult"]
 
 
 @dataclass(frozen=True)

@@ -7,39 +7,7 @@ crash in between leaves the charge: it loses budget, never privacy.
 from privclust.ledger.accounting import Pot
 from privclust.ledger.amounts import Amount
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.errors import (
-    BudgetGoneError,
-    LedgerConflictError,
-    LedgerCorruptedError,
-    LedgerError,
-    LedgerFullError,
-    LedgerLockedError,
-    LedgerMissingError,
-    LedgerReadOnlyError,
-    LedgerVersionError,
-    UnitMismatchError,
-    UnknownDatasetError,
-)
 from privclust.ledger.ledger import EVERYONE, Ledger
 from privclust.ledger.statement import LedgerStatement
 
-__all__ = [
-    "EVERYONE",
-    "Amount",
-    "BudgetGoneError",
-    "Entry",
-    "Head",
-    "Ledger",
-    "LedgerConflictError",
-    "LedgerCorruptedError",
-    "LedgerError",
-    "LedgerFullError",
-    "LedgerLockedError",
-    "LedgerMissingError",
-    "LedgerReadOnlyError",
-    "LedgerStatement",
-    "LedgerVersionError",
-    "Pot",
-    "UnitMismatchError",
-    "UnknownDatasetError",
-]
+__all__ = ["EVERYONE", "Amount", "Entry", "Head", "Ledger", "LedgerStatement", "Pot"]

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
+from privclust.exceptions import LedgerError
 from privclust.ledger.amounts import (
     ATTO,
     MOST,
@@ -33,7 +34,6 @@ from privclust.ledger.amounts import (
     rounded_down,
     rounded_up,
 )
-from privclust.ledger.errors import LedgerError
 from privclust.privacy.loss import epsilon_spent, rho_within
 
 __all__ = ["APPROXIMATE", "PURE", "Pot", "cost_of", "first_to_cover", "grant_of", "pots_for"]

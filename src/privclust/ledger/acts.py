@@ -14,6 +14,13 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from privclust.budget import Budget
+from privclust.exceptions import (
+    BudgetGoneError,
+    LedgerConflictError,
+    LedgerError,
+    UnitMismatchError,
+    UnknownDatasetError,
+)
 from privclust.ledger.accounting import (
     APPROXIMATE,
     PURE,
@@ -26,13 +33,6 @@ from privclust.ledger.accounting import (
 from privclust.ledger.amounts import Amount
 from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry, canonical, receipt_of
-from privclust.ledger.errors import (
-    BudgetGoneError,
-    LedgerConflictError,
-    LedgerError,
-    UnitMismatchError,
-    UnknownDatasetError,
-)
 from privclust.ledger.words import budget_gone
 from privclust.unit import Unit, unit_from
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from privclust.exceptions import LedgerCorruptedError
 from privclust.ledger.accounting import Pot
 from privclust.ledger.chain import COLUMNS, Entry, Head
-from privclust.ledger.errors import LedgerCorruptedError
 
 __all__ = ["VERSION", "Book", "Store", "version_problem"]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from privclust.ledger.errors import LedgerError
+from privclust.exceptions import LedgerError
 
 __all__ = ["borrowed"]
 

@@ -15,11 +15,11 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from privclust.budget import Budget, Number
+from privclust.exceptions import LedgerCorruptedError, LedgerError
 from privclust.ledger import acts
 from privclust.ledger.accounting import Pot
 from privclust.ledger.book import Book, Store
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.errors import LedgerCorruptedError, LedgerError
 from privclust.ledger.postgres import PostgresStore
 from privclust.ledger.replay import replay
 from privclust.ledger.sqlite import SQLiteStore

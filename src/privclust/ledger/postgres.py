@@ -13,8 +13,7 @@ from importlib.resources import files
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from privclust.ledger.book import VERSION, Book, version_problem
-from privclust.ledger.errors import (
+from privclust.exceptions import (
     LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
@@ -23,6 +22,7 @@ from privclust.ledger.errors import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from privclust.budget import Budget
+from privclust.exceptions import LedgerCorruptedError
 from privclust.ledger.accounting import PURE, Pot, cost_of, pots_for
 from privclust.ledger.amounts import ATTO, PICO, Amount
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.errors import LedgerCorruptedError
 from privclust.privacy.loss import epsilon_spent
 
 __all__ = ["Replay", "replay"]

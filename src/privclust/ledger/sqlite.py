@@ -16,8 +16,7 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
-from privclust.ledger.book import VERSION, Book, version_problem
-from privclust.ledger.errors import (
+from privclust.exceptions import (
     LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
@@ -26,6 +25,7 @@ from privclust.ledger.errors import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
 
 __all__ = ["SQLiteStore"]

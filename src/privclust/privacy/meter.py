@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from threading import Lock
 
 from privclust.budget import Budget
+from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import NO_LOSS, Loss
 
-__all__ = ["BudgetExceededError", "Charge", "Meter"]
-
-
-class BudgetExceededError(RuntimeError):
-    """A query would cost more than what is left of the budget."""
+__all__ = ["Charge", "Meter"]
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,13 @@ warns when it is made.
 
 from privclust.reference.cost_gap import cost_gap
 from privclust.reference.dilca import Dilca
-from privclust.reference.kmeans_guarantee import (
-    KMeansGuarantee,
-    NotPrivateWarning,
-    SubclusterGuarantee,
-)
+from privclust.reference.kmeans_guarantee import KMeansGuarantee, SubclusterGuarantee
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.reference.tau_coclustering import TauCoclustering
 
 __all__ = [
     "Dilca",
     "KMeansGuarantee",
-    "NotPrivateWarning",
     "SourceTargetMedoids",
     "SubclusterGuarantee",
     "TauCoclustering",

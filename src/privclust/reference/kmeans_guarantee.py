@@ -29,7 +29,9 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-__all__ = ["KMeansGuarantee", "NotPrivateWarning", "SubclusterGuarantee"]
+from privclust.exceptions import NotPrivateWarning
+
+__all__ = ["KMeansGuarantee", "SubclusterGuarantee"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -38,10 +40,6 @@ Zones = tuple[Floats, Floats]  # middles and radii
 _STILL = 1e-8  # a smaller step than this ends the iteration
 _SAMPLED_POINTS = 64
 _INNER_ITERATIONS = 10
-
-
-class NotPrivateWarning(UserWarning):
-    """An algorithm that claims privacy and has none is about to be used."""
 
 
 class _Published(ClusterMixin, BaseEstimator):

@@ -4,7 +4,6 @@ Everything here is outside the door. It reads released values, and rows only whe
 over new ones to label; it can neither read private data nor draw noise.
 """
 
-from privclust.release.errors import ReleaseError
 from privclust.release.release import Release
 
-__all__ = ["Release", "ReleaseError"]
+__all__ = ["Release"]

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.release.errors import DamageError, ReleaseError
+from privclust.exceptions import ReleaseError
+from privclust.release.errors import DamageError
 
 __all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "to_npz"]
 

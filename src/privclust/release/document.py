@@ -14,9 +14,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from privclust.budget import Budget
+from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release.arrays import described
-from privclust.release.errors import DamageError, ReleaseError
+from privclust.release.errors import DamageError
 from privclust.schema import Schema
 
 if TYPE_CHECKING:

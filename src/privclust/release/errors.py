@@ -1,18 +1,14 @@
-"""The error of this package, and how a damaged release is told from its path."""
+"""How a damaged release is told from its path."""
 
 from __future__ import annotations
 
-__all__ = ["DamageError", "ReleaseError"]
-
-
-class ReleaseError(ValueError):
-    """A release that cannot be made, saved, loaded or applied; one sentence says what to do."""
+__all__ = ["DamageError"]
 
 
 class DamageError(Exception):
     """What is wrong inside a release that is being read, where its path is not known.
 
-    It never leaves this package: loading turns it into a :class:`ReleaseError` with the path.
+    It never leaves this package: loading turns it into a ``ReleaseError`` with the path.
     """
 
     def __init__(self, problem: str, remedy: str = "get a fresh copy from its publisher") -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from privclust.release.errors import ReleaseError
+from privclust.exceptions import ReleaseError
 
 __all__ = ["check_new_column", "with_column"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.release.errors import ReleaseError
+from privclust.exceptions import ReleaseError
 
 if TYPE_CHECKING:
     from privclust.release.release import Release

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import arrays as npz
 from privclust.release import storage
@@ -27,7 +28,7 @@ from privclust.release.document import (
     parts_of,
     plain_parameters,
 )
-from privclust.release.errors import DamageError, ReleaseError
+from privclust.release.errors import DamageError
 from privclust.release.kinds import kind_named, known_kinds
 from privclust.schema import Schema
 

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from privclust.exceptions import ReleaseError
 from privclust.release.arrays import LARGEST_FILE
-from privclust.release.errors import DamageError, ReleaseError
+from privclust.release.errors import DamageError
 
 __all__ = ["ARRAYS", "DOCUMENT", "REPORT", "read_files", "write_file", "write_release"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privclust.exceptions import LedgerError
 from privclust.ledger.amounts import ATTO, PICO
-from privclust.ledger.errors import LedgerError
 from privclust.ledger.statement import LedgerStatement
 
 if TYPE_CHECKING:

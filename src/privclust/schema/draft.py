@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.schema.facts import Box, Categories, Fact, SchemaError
+from privclust.exceptions import DataError, SchemaError
+from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schem
 
 
 def _fact(block: Block, name: str) -> Fact:
-    from privclust.data.reading import DataError
-
     if block.column(name).type == "bool":
         return Categories([False, True], missing=_missing(block.column(name).null_count))
     try:

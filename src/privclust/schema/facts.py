@@ -18,17 +18,15 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["Ball", "Bins", "Box", "Categories", "Fact", "Kind", "SchemaError", "valid_text"]
+from privclust.exceptions import SchemaError
+
+__all__ = ["Ball", "Bins", "Box", "Categories", "Fact", "Kind", "valid_text"]
 
 Kind = Literal["text", "integer", "boolean"]
 
 # Squares and sums of squares of numbers up to here are finite and keep their digits.
 _LARGEST = 1e150
 _NARROWEST = 1e-150
-
-
-class SchemaError(ValueError):
-    """A schema that cannot be used; the message is one sentence that says what to do."""
 
 
 class _Fact:

@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from privclust.schema.facts import SchemaError
+from privclust.exceptions import SchemaError
 
 __all__ = ["load", "parse_json", "parse_toml", "save", "toml_text"]
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from privclust.schema.facts import Ball, Bins, Box, Categories, Fact, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
 
 __all__ = ["ball_from", "fact_from", "named", "only_keys", "plain"]
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust.exceptions import SchemaError
 from privclust.schema import files
-from privclust.schema.facts import Ball, Bins, Box, Categories, Fact, SchemaError, valid_text
+from privclust.schema.facts import Ball, Bins, Box, Categories, Fact, valid_text
 from privclust.schema.plain import ball_from, fact_from, named, only_keys, plain
 
 __all__ = ["Schema"]

@@ -1,5 +1,4 @@
 from privclust.source_target.estimator import (
     PrivateSourceTargetMedoids as PrivateSourceTargetMedoids,
 )
-from privclust.source_target.estimator import SourceWarning as SourceWarning
 from privclust.source_target.sanitised import ReleasedSource as ReleasedSource

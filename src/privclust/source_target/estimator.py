@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView, SourceRows
 from privclust.estimator import PrivateEstimator
+from privclust.exceptions import SourceWarning
 from privclust.ledger import Ledger
 from privclust.plan import Plan
 from privclust.privacy.meter import Meter
@@ -32,7 +33,7 @@ from privclust.source_target.solution import Existing, Solution, solve
 from privclust.source_target.targets import PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from
 
-__all__ = ["PrivateSourceTargetMedoids", "SourceWarning"]
+__all__ = ["PrivateSourceTargetMedoids"]
 
 Floats = NDArray[np.float64]
 
@@ -41,10 +42,6 @@ _NO_SOURCE = (
     "No source was given, so the whole budget was spent on none; pass source=, or use "
     "privclust.reference.SourceTargetMedoids for public centres alone."
 )
-
-
-class SourceWarning(UserWarning):
-    """Something about the released source that a user should know; it is told by noisy values."""
 
 
 class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from privclust.data.points.door import schema_from_bounds
 from privclust.data.sites.view import Metric, TargetSpace, embedded
-from privclust.schema import Schema, SchemaError
+from privclust.exceptions import SchemaError
+from privclust.schema import Schema
 
 __all__ = ["METRICS", "PublicTargets", "checked_table", "declared_schema", "public_table"]
 

@@ -17,8 +17,9 @@ from scipy import sparse
 from scipy.io import mmread
 
 from privclust.data.matrix.view import MatrixView, ProfilesView
-from privclust.data.reading import DataError, open_rows
-from privclust.data.reading.base import MixedTypesError, one_sentence
+from privclust.data.reading import open_rows
+from privclust.data.reading.base import one_sentence
+from privclust.exceptions import DataError, MixedTypesError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit

@@ -16,9 +16,10 @@ from privclust.data.encode import Domain, Floats
 from privclust.data.points import apply
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader, open_rows
+from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.schema import Schema, SchemaError
+from privclust.schema import Schema
 from privclust.unit import AddRemoveRow, Person, Unit
 
 __all__ = ["PointRows", "public_rows", "schema_from_bounds"]

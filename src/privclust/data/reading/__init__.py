@@ -1,7 +1,7 @@
 """Sources: anything that holds rows, opened as a stream of row blocks of bounded size."""
 
-from privclust.data.reading.base import Block, DataError, RowReader
+from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.convert import ARROW_TYPE
 from privclust.data.reading.opening import open_rows
 
-__all__ = ["ARROW_TYPE", "Block", "DataError", "RowReader", "open_rows"]
+__all__ = ["ARROW_TYPE", "Block", "RowReader", "open_rows"]

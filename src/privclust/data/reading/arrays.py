@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from privclust.data.reading.base import Block, DataError, Mask, RowReader, Rows, Selection
+from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
 from privclust.data.reading.convert import array_from, as_kind, as_numbers
+from privclust.exceptions import DataError
 
 if TYPE_CHECKING:
     from privclust.schema import Kind

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
+from privclust.exceptions import DataError, NoRowsError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -25,10 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Block",
-    "DataError",
     "Mask",
-    "MixedTypesError",
-    "NoRowsError",
     "RowReader",
     "Rows",
     "Selection",
@@ -44,18 +43,6 @@ Mask = npt.NDArray[np.bool_]
 _BLOCK_ROWS = 65_536
 _BLOCK_NUMBERS = 2**22  # 32 MB as float64: wide rows come in shorter blocks
 _NAMES_SHOWN = 5
-
-
-class DataError(ValueError):
-    """Data that cannot be read as declared; the message is one sentence that says what to do."""
-
-
-class NoRowsError(DataError):
-    """Data without a single row; a view for which none is as good as some catches it."""
-
-
-class MixedTypesError(DataError, TypeError):
-    """A column whose values are not all of one readable type."""
 
 
 @contextmanager

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust.data.reading.base import DataError, MixedTypesError, one_sentence
+from privclust.data.reading.base import one_sentence
+from privclust.exceptions import DataError, MixedTypesError
 
 if TYPE_CHECKING:
     from privclust.schema import Kind

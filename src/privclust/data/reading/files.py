@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
-from privclust.data.reading.base import DataError, Selection, one_sentence
+from privclust.data.reading.base import Selection, one_sentence
 from privclust.data.reading.tables import ArrowRows, Batches
+from privclust.exceptions import DataError
 
 __all__ = ["open_files", "parquet_batches"]
 

@@ -15,7 +15,6 @@ from scipy import sparse
 
 from privclust.data.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
 from privclust.data.reading.base import (
-    DataError,
     RowReader,
     Selection,
     chosen_by_name,
@@ -30,6 +29,7 @@ from privclust.data.reading.tables import (
     pandas_names,
     polars_batches,
 )
+from privclust.exceptions import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

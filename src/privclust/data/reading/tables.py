@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from privclust.data.reading.base import (
-    Block,
-    DataError,
-    Mask,
-    RowReader,
-    Rows,
-    Selection,
-)
+from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
 from privclust.data.reading.convert import (
     array_from,
     array_from_stream,
@@ -23,6 +16,7 @@ from privclust.data.reading.convert import (
     as_numbers,
     decoded_batch,
 )
+from privclust.exceptions import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,7 +28,6 @@ from privclust.data.contribution import bounded
 from privclust.data.encode import Domain, Floats
 from privclust.data.engines.local import Total, sum_over_blocks
 from privclust.data.reading import Block, RowReader, open_rows
-from privclust.data.reading.base import NoRowsError
 from privclust.data.sites.kernels import (
     EARTH_RADIUS_KM,
     SOURCE_STEPS,
@@ -42,6 +41,7 @@ from privclust.data.sites.kernels import (
     ring_counts,
 )
 from privclust.data.view import Noisy, Question, RowView
+from privclust.exceptions import NoRowsError
 from privclust.privacy.mechanisms import (
     DiscreteGaussian,
     additive_noise,

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from privclust.data.reading import ARROW_TYPE, Block, DataError
+from privclust.data.reading import ARROW_TYPE, Block
 from privclust.data.reading.convert import as_kind, decoded
-from privclust.schema import Bins, Box, Categories, Schema, SchemaError
+from privclust.exceptions import DataError, SchemaError
+from privclust.schema import Bins, Box, Categories, Schema
 
 __all__ = ["CategoryCoder", "schema_of_dtypes"]
 

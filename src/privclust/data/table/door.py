@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain, Floats
 from privclust.data.points.view import PointsView
-from privclust.data.reading import Block, DataError, RowReader, open_rows
+from privclust.data.reading import Block, RowReader, open_rows
 from privclust.data.table.codes import CategoryCoder, Codes, schema_of_dtypes
 from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView
+from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
 from privclust.schema import Fact, Kind, Schema

@@ -10,8 +10,8 @@ import numpy as np
 from privclust.data.encode import Floats
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.kernels import PairLayout
+from privclust.exceptions import SchemaError
 from privclust.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from privclust.schema import SchemaError
 
 __all__ = ["Additive", "NoisyTables", "check_cells", "check_subsets", "reach"]
 

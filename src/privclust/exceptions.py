@@ -1,0 +1,136 @@
+"""Every error and warning that a user can meet, with one base of each.
+
+An error's message is one sentence that says what is wrong and what to do, and never quotes a
+private value. Every error carries its message alone, so that it survives the way back from a worker
+process.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceededError",
+    "BudgetGoneError",
+    "DataError",
+    "LeakWarning",
+    "LedgerConflictError",
+    "LedgerCorruptedError",
+    "LedgerError",
+    "LedgerFullError",
+    "LedgerLockedError",
+    "LedgerMissingError",
+    "LedgerReadOnlyError",
+    "LedgerVersionError",
+    "LowSignalWarning",
+    "MixedTypesError",
+    "NoRowsError",
+    "NotPrivateWarning",
+    "ParameterError",
+    "PrivclustError",
+    "PrivclustWarning",
+    "PublicFactWarning",
+    "ReleaseError",
+    "SchemaError",
+    "SourceWarning",
+    "UnitMismatchError",
+    "UnknownDatasetError",
+]
+
+
+class PrivclustError(ValueError):
+    """Any error that privclust raises on purpose."""
+
+
+class ParameterError(PrivclustError):
+    """A parameter of an estimator that cannot work; nothing was read and nothing was charged."""
+
+
+class SchemaError(PrivclustError):
+    """A schema that cannot be used."""
+
+
+class DataError(PrivclustError):
+    """Data that cannot be read as declared."""
+
+
+class NoRowsError(DataError):
+    """Data without a single row. Views that answer for an empty data set like for any catch it."""
+
+
+class MixedTypesError(DataError, TypeError):
+    """A column whose values are not all of one readable type."""
+
+
+class BudgetExceededError(PrivclustError):
+    """A question would cost more than what is left of the budget of a fit."""
+
+
+class ReleaseError(PrivclustError):
+    """A release that cannot be made, saved, loaded or applied."""
+
+
+class LedgerError(PrivclustError):
+    """The ledger cannot do what was asked of it; unless said otherwise, nothing was spent."""
+
+
+class BudgetGoneError(LedgerError):
+    """What is left of the grants does not cover the charge."""
+
+
+class UnknownDatasetError(LedgerError):
+    """The ledger has no data set of that name."""
+
+
+class UnitMismatchError(LedgerError):
+    """The charge is for another privacy unit than the data set's."""
+
+
+class LedgerConflictError(LedgerError):
+    """A data set, request or receipt is already used for something else."""
+
+
+class LedgerMissingError(LedgerError):
+    """There is no ledger, or no server, at the address."""
+
+
+class LedgerVersionError(LedgerError):
+    """The ledger was written by another version of the schema."""
+
+
+class LedgerCorruptedError(LedgerError):
+    """The ledger is damaged, or was changed behind its back."""
+
+
+class LedgerLockedError(LedgerError):
+    """Somebody else holds the ledger for too long."""
+
+
+class LedgerFullError(LedgerError):
+    """The disk under the ledger is full."""
+
+
+class LedgerReadOnlyError(LedgerError):
+    """The ledger may be read only."""
+
+
+class PrivclustWarning(UserWarning):
+    """Any warning that privclust gives on purpose."""
+
+
+class LeakWarning(PrivclustWarning):
+    """Something was learned from the private rows without noise, so the result is not private."""
+
+
+class LowSignalWarning(PrivclustWarning):
+    """Noise hides what was looked for. It is told from noisy values, so telling costs nothing."""
+
+
+class NotPrivateWarning(PrivclustWarning):
+    """An algorithm that claims privacy and has none is about to be used."""
+
+
+class PublicFactWarning(PrivclustWarning):
+    """What was declared is likely to give a poor or weakly protected result."""
+
+
+class SourceWarning(PrivclustWarning):
+    """Something about the source of a source-target fit, for whoever calls it."""
