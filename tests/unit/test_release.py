@@ -176,7 +176,7 @@ def test_array_names_cannot_leave_the_file():
 
 def test_a_statement_that_spends_more_than_it_promises_is_refused():
     query = Charge("count", Loss.of_pure(Fraction(2)), "noise")
-    lie = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", (query,), True)
+    lie = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", (query,))
     with pytest.raises(ReleaseError, match="cost more than it promises"):
         make_release(privacy=lie)
 

@@ -134,7 +134,14 @@ DAMAGE = {
     "truth as a word": (
         lambda path: edit(path, put("false", "privacy", "private")), "'private'",
     ),
-    "private by hand": (lambda path: edit(path, put(False, "privacy", "private")), "noise mode"),
+    "private by hand": (
+        lambda path: edit(path, put(False, "privacy", "private")), "privacy statement",
+    ),
+    "seeded by hand": (lambda path: edit(path, put("seeded", "noise_mode")), "noise mode"),
+    "flaws of another type": (lambda path: edit(path, put("", "privacy", "flaws")), "'flaws'"),
+    "flaws that are no texts": (
+        lambda path: edit(path, put([0], "privacy", "flaws")), "privacy statement",
+    ),
     "queries of another type": (
         lambda path: edit(path, put(["count"], "privacy", "queries")), "a query",
     ),

@@ -319,7 +319,7 @@ def test_queries_that_differ_by_a_counter_share_a_part_of_the_bar():
 def test_many_parts_are_gathered_and_the_rest_is_shown():
     words = "abcdefghijkl"
     charges = tuple(Charge(word, Loss.of_pure(Fraction(1, 20)), "") for word in words)
-    privacy = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", charges, True)
+    privacy = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", charges)
     parts = _parts(privacy)
     assert [part.name for part in parts] == [*"abcdefg", "everything else", "not spent"]
     assert parts[-2].queries == 5
@@ -334,7 +334,7 @@ def test_a_budget_spent_in_rho_fills_the_bar():
 
 
 def test_a_release_without_queries_has_a_report():
-    nothing = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", (), True)
+    nothing = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", ())
     assert "not spent" in make_release(privacy=nothing).to_html()
 
 

@@ -84,7 +84,7 @@ class Outlook:
         ratio = error * float(np.median(cells)) / max(n_rows, 1)
         if not every_pair:  # fewer tables tell less: what they lack counts as noise
             ratio *= math.sqrt(len(sizes) / 2)
-        return cls(replace(statement, private=True), n_rows, ratio)
+        return cls(replace(statement, flaws=()), n_rows, ratio)
 
 
 def synthetic_rows(schema: Schema, n_rows: int, unit: Unit) -> pa.Table:

@@ -95,7 +95,7 @@ class Coclusterer(ClusterMixin, PrivateEstimator):
                 warnings.simplefilter("ignore", LowSignalWarning)
                 rows = rehearsal.set_params(random_state=seed).fit_predict(made.counts)
             ratios.append(error_ratio(made, rows, rehearsal.column_labels_))
-        statement = replace(rehearsal.privacy_, private=True)
+        statement = replace(rehearsal.privacy_, flaws=())
         measure = "error of guessing the row cluster of a count from its column"
         return Plan(statement, n_rows, float(np.mean(ratios)), measure)
 

@@ -101,7 +101,7 @@ class KMeansEstimator(
                 rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
             best = best_inertia(rows / rehearsal._widths(schema), self.n_clusters)
             ratios.append(-rehearsal.score(as_table(rows, schema, unit)) / best)
-        statement = replace(rehearsal.privacy_, private=True)
+        statement = replace(rehearsal.privacy_, flaws=())
         return Plan(statement, n_rows, float(np.mean(ratios)), "inertia")
 
     def release(self) -> Release:

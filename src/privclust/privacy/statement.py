@@ -15,9 +15,10 @@ from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge, Meter
 from privclust.unit import Unit
 
-__all__ = ["PrivacyStatement"]
+__all__ = ["SEEDED", "PrivacyStatement"]
 
-_NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed and can be removed; use it for tests only."
+# The flaw of every fit whose noise can be made again.
+SEEDED = "the noise came from a seed and can be removed; use it for tests only"
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,8 +35,10 @@ class PrivacyStatement:
         What is protected, in words.
     queries : tuple of Charge
         Every question that was asked of the data, with its noise and its cost.
-    private : bool
-        False if the noise was seeded, in which case there is no promise at all.
+    flaws : tuple of str
+        Why there is no promise at all, each reason a clause without a full stop: seeded noise, a
+        step that learned from the same rows without noise, a choice made by exact scores. Empty
+        for a private release.
     receipt : str or None
         The ledger's receipt, if the fit was charged to one.
     """
@@ -45,14 +48,39 @@ class PrivacyStatement:
     unit: Mapping[str, Any]
     protects: str
     queries: tuple[Charge, ...]
-    private: bool
+    flaws: tuple[str, ...] = ()
     receipt: str | None = None
+
+    def __post_init__(self) -> None:
+        # One text in place of a tuple would be taken for a flaw per letter.
+        if not isinstance(self.flaws, tuple) or not all(isinstance(f, str) for f in self.flaws):
+            raise TypeError("The flaws of a privacy statement are a tuple of texts.")
 
     @classmethod
     def from_meter(
-        cls, meter: Meter, *, unit: Unit, private: bool, receipt: str | None = None
+        cls,
+        meter: Meter,
+        *,
+        unit: Unit,
+        private: bool,
+        flaws: tuple[str, ...] = (),
+        receipt: str | None = None,
     ) -> PrivacyStatement:
-        """Return the statement of the fit that ``meter`` debited."""
+        """Return the statement of the fit that ``meter`` debited.
+
+        Parameters
+        ----------
+        meter : Meter
+            What the fit was allowed to spend, and what it asked.
+        unit : Unit
+            What was protected.
+        private : bool
+            Whether the noise was unpredictable; if not, the first flaw says that it was seeded.
+        flaws : tuple of str
+            Every other reason why the result is not private.
+        receipt : str or None
+            The ledger's receipt.
+        """
         budget = meter.budget
         return cls(
             budget.epsilon,
@@ -60,9 +88,19 @@ class PrivacyStatement:
             unit.to_dict(),
             unit.describe(),
             meter.charges,
-            private,
+            flaws if private else (SEEDED, *flaws),
             receipt,
         )
+
+    @property
+    def private(self) -> bool:
+        """Whether the promise holds: nothing is known that voids it."""
+        return not self.flaws
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise came from a seed."""
+        return SEEDED in self.flaws
 
     @property
     def spent(self) -> Loss:
@@ -73,7 +111,7 @@ class PrivacyStatement:
     def promise(self) -> str:
         """The promise in one line."""
         if not self.private:
-            return _NOT_PRIVATE
+            return f"NOT PRIVATE: {'; '.join(self.flaws)}."
         delta = f", δ = {float(self.delta):g}" if self.delta else ""
         return f"differentially private with ε = {float(self.epsilon):g}{delta}"
 
@@ -81,6 +119,7 @@ class PrivacyStatement:
         """Return the statement as plain data."""
         return {
             "private": self.private,
+            "flaws": list(self.flaws),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "unit": dict(self.unit),
@@ -111,19 +150,23 @@ class PrivacyStatement:
             )
             for query in plain["queries"]
         )
+        if plain["private"] is not (not plain["flaws"]):
+            raise ValueError(
+                "The privacy statement contradicts itself about whether it is private."
+            )
         return cls(
             Fraction(plain["epsilon"]),
             Fraction(plain["delta"]),
             dict(plain["unit"]),
             plain["protects"],
             queries,
-            bool(plain["private"]),
+            tuple(plain["flaws"]),
             plain["receipt"],
         )
 
     def __repr__(self) -> str:
         # The mark stands last: scikit-learn's diagrams show the ends of a long repr.
-        promise = self.promise if self.private else "the noise came from a seed, NOT PRIVATE"
+        promise = self.promise if self.private else f"{'; '.join(self.flaws)}: NOT PRIVATE"
         return f"PrivacyStatement({promise})"
 
     def __str__(self) -> str:

@@ -50,6 +50,7 @@ _KEYS = {
 }
 _PRIVACY_KEYS: dict[str, type | tuple[type, ...]] = {
     "private": bool,
+    "flaws": list,
     "epsilon": str,
     "delta": str,
     "unit": dict,
@@ -75,7 +76,7 @@ def document_of(release: Release) -> dict[str, Any]:
         "kind": release.kind,
         "library_version": release.library_version,
         "created": release.created,
-        "noise_mode": _noise_mode(release.privacy.private),
+        "noise_mode": _noise_mode(release.privacy),
         "privacy": release.privacy.to_dict(),
         "schema": release.schema.to_dict(),
         "parameters": release.parameters,
@@ -113,7 +114,7 @@ def parsed(content: bytes) -> dict[str, Any]:
 def parts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return all fields of the release that a checked document describes, except its arrays."""
     privacy = _statement(document["privacy"])
-    if document["noise_mode"] != _noise_mode(privacy.private):
+    if document["noise_mode"] != _noise_mode(privacy):
         raise DamageError("its noise mode contradicts its privacy statement")
     try:
         schema = Schema.from_dict(document["schema"])
@@ -170,8 +171,8 @@ def _plain(value: Any) -> Any:
     raise TypeError
 
 
-def _noise_mode(private: bool) -> str:
-    return "secure" if private else "seeded"
+def _noise_mode(privacy: PrivacyStatement) -> str:
+    return "seeded" if privacy.seeded else "secure"
 
 
 def _no_constant(name: str) -> None:

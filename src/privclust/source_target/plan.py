@@ -37,7 +37,7 @@ def rehearsed(model: PrivateSourceTargetMedoids, target: Any, n_sources: int) ->
         best = solve(public, existing, model.n_centers).cost
         cost = mean_distance(public, existing, rehearsal.medoid_indices_)
         ratios.append(cost / best if best > 0 else 1.0)
-    statement = replace(rehearsal.privacy_, private=True)
+    statement = replace(rehearsal.privacy_, flaws=())
     return Plan(statement, n_sources, float(np.mean(ratios)), "mean distance")
 
 
