@@ -21,7 +21,8 @@ from PIL import Image
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
+from privclust.coclustering import PrivateCoclustering
+from privclust.published import PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
 
 matplotlib.use("Agg")

@@ -25,8 +25,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from point_sets import clumps
 from privclust import PrivateKMeans
 from privclust.exceptions import NotPrivateWarning
-from privclust.kmeans import PrivateZoneKMeans
 from privclust.kmeans.packing import packed_centres
+from privclust.published import PrivateZoneKMeans
 from privclust.reference import KMeansGuarantee, SubclusterGuarantee, cost_gap
 from subclustering_attacks import attacked
 from subclustering_figures import draw_gaps, draw_ratios

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from privclust.audit.bounds import epsilon_bound
-from privclust.kmeans import PrivateZoneKMeans
+from privclust.published import PrivateZoneKMeans
 from privclust.reference import KMeansGuarantee, SubclusterGuarantee
 
 __all__ = ["ATTACKS", "Attack", "attacked"]

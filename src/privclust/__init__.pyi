@@ -2,12 +2,10 @@ from privclust.budget import Budget as Budget
 from privclust.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
 from privclust.categorical import PrivateDilca as PrivateDilca
 from privclust.coclustering import PrivateCoclustering as PrivateCoclustering
-from privclust.coclustering import PrivateTauCoclustering as PrivateTauCoclustering
 from privclust.exceptions import LeakWarning as LeakWarning
 from privclust.exceptions import PrivclustError as PrivclustError
 from privclust.exceptions import PrivclustWarning as PrivclustWarning
 from privclust.kmeans import PrivateKMeans as PrivateKMeans
-from privclust.kmeans import PrivateZoneKMeans as PrivateZoneKMeans
 from privclust.ledger import Ledger as Ledger
 from privclust.plan import Plan as Plan
 from privclust.privacy.statement import PrivacyStatement as PrivacyStatement

@@ -116,7 +116,7 @@ def _write_rows(path: Path, rows: Floats) -> None:
 
 def _tell_plan(model: PrivateKMeans, say: Say) -> None:
     plan = model.plan(_PATIENTS)
-    say(f"   {len(plan.statement.queries)} questions, ε = 1 in all. {plan.advice}\n")
+    say(f"   {len(plan.queries)} questions, ε = 1 in all. {plan.advice}\n")
 
 
 def _fit(model: PrivateKMeans, patients: Path, place: Path) -> Release:

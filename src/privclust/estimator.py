@@ -1,63 +1,260 @@
-"""What all private estimators share: parameters, the budget, the ledger, the way to the door.
+"""``PrivateEstimator``: the way of a fit, of a plan and of a release, written once.
 
 An estimator is a thin shell in scikit-learn's manner. It hands the data it is given to
-``privclust.data`` without looking at them, and keeps released values only.
+``privclust.data`` without looking at them, and keeps released values only. A family says how to
+open the data, what to ask, what to keep and what to publish; the order of these is here.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privclust._typing import Labels
 from privclust.budget import Budget
-from privclust.exceptions import LeakWarning
+from privclust.exceptions import (
+    LeakWarning,
+    LowSignalWarning,
+    ParameterError,
+    PrivclustError,
+    PublicFactWarning,
+)
 from privclust.ledger import Ledger
+from privclust.parameters import Check, check_parameters
+from privclust.pipelines import RESCORED, Leak, leaks_around
+from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.unit import Unit
 
-__all__ = ["PrivateEstimator"]
-
+__all__ = ["PrivateClusterMixin", "PrivateEstimator", "Run"]
 
 _ALARM = (
-    "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: the noise came "
-    "from a seed.</p>"
+    "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: {reasons}.</p>"
 )
+_HARDLY_PRIVATE = 10
+
+Then = TypeVar("Then")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws.
+
+    Attributes
+    ----------
+    budget : Budget
+    meter : Meter
+        Debits every question before it is asked.
+    seed : SeedSequence or None
+        The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
+    choices : Generator
+        Public random choices, which protect nothing.
+    flaws : tuple of str
+        Why the result is not private, besides a seed.
+    """
+
+    budget: Budget
+    meter: Meter
+    seed: np.random.SeedSequence | None
+    choices: np.random.Generator
+    flaws: tuple[str, ...] = ()
+
+
+class _Result(Protocol):
+    """What an algorithm returns: its warnings come from noisy values alone."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 
 class PrivateEstimator(BaseEstimator):
-    """Common parts of the private estimators; see a subclass for the parameters."""
+    """Common parts of the private estimators; see a subclass for the parameters.
+
+    A subclass has ``_kind`` (its kind of release), ``_checks`` (constraints of its parameters) and
+
+    - ``_open(X, public)``: the door to the data; names and types are looked at, no row is read;
+    - ``_ask(data, run, public)``: questions and post-processing, returning a result;
+    - ``_keep(data, result, public)``: attributes with a trailing underscore;
+    - ``_published()``: the arrays, schema and parameters of the release.
+
+    ``public`` is whatever public data a fit has beside the private ones.
+    """
+
+    _kind: ClassVar[str]
+    _checks: ClassVar[Mapping[str, Check]] = {}
 
     epsilon: Any
     delta: Any
+    budget: Budget | None
     random_state: int | None
     ledger: Ledger | None
     dataset: str | None
     privacy_: PrivacyStatement
+    warnings_: tuple[str, ...]
+    _release: Release
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Fit to the rows of ``X`` and keep released values.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, Arrow data or path of a CSV or Parquet file
+            The private rows.
+        y : ignored
+        """
+        self._fit(X)
+        return self
+
+    def release(self) -> Release:
+        """Return what may be published: the very release that the ledger was told of."""
+        check_is_fitted(self)
+        return self._release
+
+    # What a family says.
+    def _open(self, X: Any, public: Any = None) -> Any:
+        raise NotImplementedError
+
+    def _ask(self, data: Any, run: Run, public: Any = None) -> Any:
+        raise NotImplementedError
+
+    def _keep(self, data: Any, result: Any, public: Any = None) -> None:
+        raise NotImplementedError
+
+    def _published(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _check_together(self) -> None:
+        """Raise if parameters that are right by themselves do not go together."""
+
+    def _look_ahead(self, data: Any, public: Any = None) -> None:
+        """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
+
+    # The way of a fit.
+    def _fit(
+        self,
+        X: Any,
+        *,
+        run: Run | None = None,
+        then: Callable[[Any], Then] | None = None,
+        public: Any = None,
+    ) -> Then | None:
+        """Check, open, charge, ask, keep, settle; warn last, for a warning may be an error."""
+        self._check_parameters()
+        run = self._run() if run is None else run
+        with self._open(X, public) as data:
+            self._look_ahead(data, public)
+            receipt = self._reserve(run.budget, data.unit)
+            with self._telling_of_the_charge(run.budget, receipt):
+                result = self._ask(data, run, public)
+                self._keep(data, result, public)
+                self._finish(data.unit, run, receipt, result.warnings)
+            answer = None if then is None else then(data)
+        for message in self.warnings_:
+            self._warn(message, LowSignalWarning)
+        return answer
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        self._budget()
+        self._check_together()
+
+    def _run(self) -> Run:
+        """Return what a fit starts from; warn of what leaks around it."""
+        budget = self._budget()
+        seed, choices = self._seeds()
+        leaks = [*leaks_around(self, PrivateEstimator), *self._own_leaks()]
+        for leak in leaks:
+            self._warn(str(leak), LeakWarning)
+        if budget.epsilon > _HARDLY_PRIVATE:
+            self._warn(
+                f"ε = {float(budget.epsilon):g} hardly protects anybody: a reader may be made sure "
+                "of nearly any fact about a row; values up to 1 are strong, above 10 for tests.",
+                PublicFactWarning,
+            )
+        return Run(budget, Meter(budget), seed, choices, tuple(leak.flaw for leak in leaks))
+
+    def _finish(self, unit: Unit, run: Run, receipt: str | None, doubts: tuple[str, ...]) -> None:
+        """State what was promised, make the release, and tell the ledger of it."""
+        self.warnings_ = doubts
+        self.privacy_ = PrivacyStatement.from_meter(
+            run.meter, unit=unit, private=run.seed is None, flaws=run.flaws, receipt=receipt
+        )
+        published = self._published()
+        if doubts:
+            published["parameters"] = {**published["parameters"], "warnings": list(doubts)}
+        self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
+        self.__dict__.pop("_scored", None)
+        if self.ledger is not None and receipt is not None:
+            self.ledger.settle(receipt, self._release.digest)
 
     def _budget(self) -> Budget:
-        return Budget(self.epsilon, self.delta)
+        if self.budget is None:
+            return Budget(self.epsilon, self.delta)
+        if not isinstance(self.budget, Budget):
+            raise ParameterError(
+                f"budget must be a Budget or None, got {type(self.budget).__name__}; write "
+                "Budget(epsilon, delta)."
+            )
+        return self.budget
 
     def _seeds(self) -> tuple[np.random.SeedSequence | None, np.random.Generator]:
         """Return the seed of the noise, if any, and the generator of public choices."""
         if self.random_state is None:
             return None, np.random.default_rng()
-        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
-            raise ValueError(
-                "random_state must be None or a whole number of at least 0; a seeded fit is "
-                "reproducible and therefore not private."
+        number = isinstance(self.random_state, (int, np.integer))
+        if not number or isinstance(self.random_state, bool) or self.random_state < 0:
+            raise ParameterError(
+                "random_state must be None or a whole number of at least 0 "
+                f"(generators are not taken), got {type(self.random_state).__name__}."
             )
         noise, choices = np.random.SeedSequence(int(self.random_state)).spawn(2)
         return noise, np.random.default_rng(choices)
 
+    def _own_leaks(self) -> list[Leak]:
+        return [RESCORED] if getattr(self, "_scored", False) else []
+
+    # The ledger.
+    def _reserve(self, budget: Budget, unit: Unit) -> str | None:
+        """Charge the ledger, durably, before any row is read."""
+        if self.ledger is None:
+            return None
+        if self.random_state is not None:
+            raise ParameterError(
+                "A seeded fit is not private and cannot be charged to a ledger; "
+                "leave random_state=None or drop the ledger."
+            )
+        if not self.dataset:
+            raise ParameterError("A ledger needs dataset=, the name of the data set to charge.")
+        return self.ledger.reserve(self.dataset, budget, unit, type(self).__name__)
+
+    @contextmanager
+    def _telling_of_the_charge(self, budget: Budget, receipt: str | None) -> Iterator[None]:
+        """Let whatever ends a charged fit say what stays charged."""
+        try:
+            yield
+        except BaseException as error:
+            if receipt is None:
+                raise
+            charged = (
+                f"The charge of {budget} to {self.dataset!r} stays, with the receipt {receipt}."
+            )
+            if isinstance(error, PrivclustError):
+                error.args = (f"{error} {charged}", *error.args[1:])
+            else:
+                error.add_note(charged)
+            raise
+
+    # Columns.
     def _remember_columns(self, names: Sequence[str] | None, count: int) -> None:
         """Keep the number of the columns, and their names if they have any."""
         self.n_features_in_ = count
@@ -71,81 +268,45 @@ class PrivateEstimator(BaseEstimator):
         if len(getattr(X, "shape", ())) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _reserve(self, budget: Budget, unit: Unit) -> str | None:
-        """Charge the ledger, durably, before any row is read."""
-        if self.ledger is None:
-            return None
-        if self.random_state is not None:
-            raise ValueError(
-                "A seeded fit is not private and cannot be charged to a ledger; "
-                "leave random_state=None or drop the ledger."
-            )
-        if not self.dataset:
-            raise ValueError("A ledger needs dataset=, the name of the data set to charge.")
-        return self.ledger.reserve(self.dataset, budget, unit, type(self).__name__)
+    # What is shown.
+    def _warn(self, message: str, category: type[Warning]) -> None:
+        warnings.warn(message, category, stacklevel=_first_caller_outside())
 
-    def _settle(self) -> None:
-        """Tell the ledger what was released for the charge."""
-        receipt = self.privacy_.receipt
-        if self.ledger is not None and receipt is not None:
-            self.ledger.settle(receipt, self.release().digest)
-
-    def release(self) -> Release:
-        """Return what may be published."""
-        raise NotImplementedError
-
-    def _warn_of_leaks(self) -> None:
-        """Warn if the running fit is part of a pipeline that learned from the same rows before.
-
-        A scaler that was fitted on private rows has put their means into the data without noise.
-        """
-        for name, step in _earlier_steps(self):
-            is_estimator = step not in (None, "passthrough")
-            if is_estimator and _learns_without_noise(step):
-                warnings.warn(
-                    f"The pipeline step {name!r} ({type(step).__name__}) was fitted on the same "
-                    "private rows, without noise, so the release is not private; drop it and "
-                    "declare bounds instead (rescale=True measures distances in units of them).",
-                    LeakWarning,
-                    stacklevel=2,
-                )
-
-    def _is_seeded(self) -> bool:
+    def _flaws(self) -> tuple[str, ...]:
         statement = getattr(self, "privacy_", None)
-        return statement is not None and not statement.private
+        return () if statement is None else statement.flaws
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown = str(super().__repr__(N_CHAR_MAX))
-        return f"{shown}  # NOT PRIVATE" if self._is_seeded() else shown
+        return f"{shown}  # NOT PRIVATE" if self._flaws() else shown
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Return what a notebook shows: scikit-learn's diagram, and the alarm above it."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if self._is_seeded() and "text/html" in shown:
-            shown["text/html"] = _ALARM + shown["text/html"]
+        if self._flaws() and "text/html" in shown:
+            reasons = escape("; ".join(self._flaws()))
+            shown["text/html"] = _ALARM.format(reasons=reasons) + shown["text/html"]
         return shown
 
 
-def _learns_without_noise(step: Any) -> bool:
-    return get_tags(step).requires_fit and not isinstance(step, PrivateEstimator)
+class PrivateClusterMixin(ClusterMixin):
+    """``fit_predict`` that opens the data once, for they may be a stream."""
+
+    def fit_predict(self, X: Any, y: object = None, **_: Any) -> Labels:
+        """Fit, and return the label of each row to the caller; the labels are not kept."""
+        labels: Labels = self._fit(X, then=self._labels)
+        return labels
+
+    def _labels(self, data: Any) -> Labels:
+        raise NotImplementedError
 
 
-def _earlier_steps(estimator: BaseEstimator) -> Iterator[tuple[str, Any]]:
-    """Yield the steps that run before ``estimator`` in the pipelines that are fitting it.
-
-    There is no public way for a step to see its pipeline, so the callers are looked through.
-    """
-    frame, inner = sys._getframe(1), estimator
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, Pipeline) and frame.f_code.co_name.startswith("fit"):
-            yield from caller.steps[: _position(inner, [step for _, step in caller.steps])]
-            inner = caller
-        frame = frame.f_back  # type: ignore[assignment]
-
-
-def _position(inner: BaseEstimator, steps: list[Any]) -> int:
-    """Return which step is being fitted: ``inner`` itself, a clone of it, or else the last."""
-    same = [number for number, step in enumerate(steps) if step is inner]
-    alike = [number for number, step in enumerate(steps) if type(step) is type(inner)]
-    return [*same, *alike, len(steps) - 1][0]
+def _first_caller_outside() -> int:
+    """Return the stack level of the first caller that is neither ours nor scikit-learn's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("privclust", "sklearn"):
+            break
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,19 +1,63 @@
 """The plan of a fit: every question with its cost and noise, and the error to expect.
 
-A plan is made by rehearsing the fit on synthetic rows of the declared shape. No data are touched
+A plan is made by rehearsing the fit on synthetic data of the declared shape. No data are touched
 and nothing is spent.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from privclust.privacy.statement import PrivacyStatement
+import numpy as np
 
-__all__ = ["Plan"]
+from privclust.budget import Budget
+from privclust.privacy.loss import Loss
+from privclust.privacy.meter import Charge
 
-_POOR = 1.5
+__all__ = ["Measure", "Plan", "Synthetic", "rehearse"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What error a plan tells of, and how much of it is too much.
+
+    Attributes
+    ----------
+    name : str
+        What is measured, such as ``"inertia"``.
+    good, hopeless : float
+        Up to the first the budget suffices; above the second the result would be mostly noise.
+    sentence : str
+        How the error is told, with ``{name}``, ``{error}`` and ``{n_rows}``.
+    remedy : str
+        What helps.
+    """
+
+    name: str
+    good: float = 1.5
+    hopeless: float = np.inf
+    sentence: str = "Expected {name}: {error:.3g} times that without privacy."
+    remedy: str = "raise epsilon, set delta, ask for fewer clusters or columns, or gather more rows"
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """Data made up for one rehearsal.
+
+    Attributes
+    ----------
+    fit : callable
+        Fits the model it is given to the data.
+    error_ratio : callable
+        Takes the fitted model and returns its error, relative to a fit without privacy.
+    """
+
+    fit: Callable[[Any], object]
+    error_ratio: Callable[[Any], float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,56 +66,116 @@ class Plan:
 
     Attributes
     ----------
-    statement : PrivacyStatement
-        The questions of the rehearsal. Later questions can depend on earlier noisy answers, so the
-        noise of the real fit may differ a little; its cost does not.
+    budget : Budget
+        What the fit may spend.
+    protects : str
+        What would be protected, in words.
+    queries : tuple of Charge
+        The questions of the last rehearsal. Later questions can depend on earlier noisy answers,
+        so the noise of the real fit may differ a little; its cost does not.
     n_rows : int
-        The number of synthetic rows of the rehearsal.
+        The number of rows that the data are taken to have.
     error_ratio : float
-        The error of the released result on the synthetic rows, divided by that of a fit without
-        privacy; 1 is perfect.
-    measure : str
+        The error to expect; ``measure`` says of what, and relative to what.
+    measure : Measure
         What error is meant.
     """
 
-    statement: PrivacyStatement
+    budget: Budget
+    protects: str
+    queries: tuple[Charge, ...]
     n_rows: int
     error_ratio: float
-    measure: str
+    measure: Measure
+
+    @property
+    def spent(self) -> Loss:
+        """The composition of all questions."""
+        return Loss.total(charge.loss for charge in self.queries)
 
     @property
     def advice(self) -> str:
         """What to make of the expected error, in one sentence."""
-        if self.error_ratio <= _POOR:
+        if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
+            return (
+                "delta is above one in the number of rows, which allows to publish some row as it "
+                f"is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
+            )
+        if self.error_ratio <= self.measure.good:
             return "The budget suffices for this many rows of such data."
+        if self.error_ratio > self.measure.hopeless:
+            return f"The result would be mostly noise: {self.measure.remedy}."
         return (
-            "The budget is too small for this many rows: expect a poor result; raise epsilon, set "
-            "delta, ask for fewer clusters or columns, or gather more rows."
+            "The budget is too small for this many rows: expect a poor result; "
+            f"{self.measure.remedy}."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data."""
         return {
-            "statement": self.statement.to_dict(),
+            "epsilon": str(self.budget.epsilon),
+            "delta": str(self.budget.delta),
+            "protects": self.protects,
+            "queries": [charge.to_dict() for charge in self.queries],
             "n_rows": self.n_rows,
             "error_ratio": self.error_ratio,
-            "measure": self.measure,
+            "measure": self.measure.name,
             "advice": self.advice,
         }
 
     def __str__(self) -> str:
-        pure = self.statement.delta == 0
-        total = self.statement.spent.pure if pure else self.statement.spent.rho
+        pure = self.budget.currency == "pure"
+        spent = self.spent
+        total = spent.pure if pure else spent.rho
         lines = [
-            f"Plan: {'ε' if pure else 'ρ'} = {float(total or 0):.4g} in all, rehearsed on "
-            f"{self.n_rows:,} synthetic rows",
-            self.statement.protects,
+            f"Plan: {'ε' if pure else 'ρ'} = {float(total or 0):.4g} in all, rehearsed for "
+            f"{self.n_rows:,} rows",
+            self.protects,
         ]
-        for charge in self.statement.queries:
+        for charge in self.queries:
             cost = charge.loss.pure if pure else charge.loss.rho
             lines.append(f"  {float(cost or 0):9.4g}  {charge.query} ({charge.noise})")
-        lines.append(f"Expected {self.measure}: {self.error_ratio:.3g} times that without privacy.")
-        lines.append(self.advice)
-        return "\n".join(lines)
+        facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
+        return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice])
 
     __repr__ = __str__
+
+
+def rehearse(
+    model: Any,
+    synthetic: Callable[[int], Synthetic],
+    *,
+    n_rows: int,
+    measure: Measure,
+    known: dict[str, Any] | None = None,
+    times: int = 3,
+) -> Plan:
+    """Fit copies of a model to synthetic data and tell what they asked and how well they did.
+
+    Parameters
+    ----------
+    model : PrivateEstimator
+        It is left as it is.
+    synthetic : callable
+        Makes the data of a rehearsal from its number.
+    n_rows : int
+        The number of rows that the data are taken to have.
+    measure : Measure
+        What error the synthetic data tell.
+    known : dict or None
+        Parameters of the copies that differ from the model's.
+    times : int
+        The number of rehearsals.
+    """
+    rehearsal, errors = model, []
+    for number in range(times):
+        changed = {**(known or {}), "ledger": None, "random_state": number}
+        rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
+        made = synthetic(number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the plan's advice says it
+            made.fit(rehearsal)
+        errors.append(made.error_ratio(rehearsal))
+    stated = rehearsal.privacy_
+    budget = Budget(stated.epsilon, stated.delta)
+    return Plan(budget, stated.protects, stated.queries, n_rows, float(np.mean(errors)), measure)

@@ -11,12 +11,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
+from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.association import normalised_tau, tau, tau_weights
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.report import block_plot
 from privclust.coclustering.tau import blind_start
 from privclust.exceptions import LowSignalWarning, ReleaseError
+from privclust.published import PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
 from privclust.release import Release
 from privclust.unit import MatrixEntry, Person

@@ -20,11 +20,10 @@ from privclust import (
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
-    PrivateTauCoclustering,
-    PrivateZoneKMeans,
 )
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import NotPrivateWarning
+from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from privclust.reference import (
     Dilca,
     KMeansGuarantee,

@@ -79,7 +79,7 @@ def fitted(rows, rng, radius=None):
 
 
 def outputs(model):
-    return model.medoid_indices_, model.private_source_.positions[:1], model.cost_estimate_
+    return model.medoid_indices_, model.released_source_.positions[:1], model.cost_estimate_
 
 
 def test_a_scale_by_the_largest_norm_of_the_source_is_found():

@@ -136,7 +136,7 @@ def test_a_source_that_noise_hides_gives_the_centres_of_the_targets_alone():
     model = PrivateSourceTargetMedoids(4, epsilon=0.01, random_state=3)
     with pytest.warns(SourceWarning):
         model.fit(targets, source=sources(5))
-    assert not len(model.private_source_.positions)
+    assert not len(model.released_source_.positions)
     alone = SourceTargetMedoids(4).fit(targets)
     assert sorted(model.medoid_indices_) == sorted(alone.medoid_indices_)
     assert "targets alone" in model.warnings_[0]
@@ -169,8 +169,8 @@ def test_every_method_works_in_every_metric(method, metric):
     quiet_fit(model, targets, source=sources() * scale - shift)
     assert len(set(model.medoid_indices_)) == 3
     np.testing.assert_array_equal(model.centers_, targets[model.medoid_indices_])
-    if metric == "haversine" and len(model.private_source_.positions):
-        assert np.abs(model.private_source_.positions).max() <= 180
+    if metric == "haversine" and len(model.released_source_.positions):
+        assert np.abs(model.released_source_.positions).max() <= 180
 
 
 def test_precomputed_distances_serve_graphs():
@@ -202,7 +202,7 @@ def test_a_projection_keeps_the_centres_in_the_original_columns():
     model = PrivateSourceTargetMedoids(3, projection=4, random_state=0)
     quiet_fit(model, targets, source=source)
     assert model.centers_.shape == (3, 20)
-    assert model.private_source_.positions.shape[1] == 4
+    assert model.released_source_.positions.shape[1] == 4
 
 
 def test_people_with_many_sources_are_bounded():
@@ -251,7 +251,7 @@ def test_sources_outside_the_bounds_are_left_out_and_told():
     model = PrivateSourceTargetMedoids(3, epsilon=5, bounds=(0, 1), random_state=0)
     with pytest.warns(SourceWarning, match="outside the declared bounds"):
         model.fit(towns(), source=np.concatenate([sources(300), sources(300) + 50]))
-    assert model.private_source_.counts.sum() < 400
+    assert model.released_source_.counts.sum() < 400
 
 
 # One clear sentence

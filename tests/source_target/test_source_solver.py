@@ -91,14 +91,14 @@ def test_tiny_problems_are_solved_as_by_brute_force(seed, k):
 
 def test_no_centre_is_put_where_the_source_already_is():
     targets = np.concatenate([np.full((50, 1), 0.0), np.full((3, 1), 10.0)])
-    public = PublicTargets.check(targets)
+    public = PublicTargets.of(targets)
     found = solve(public, Existing(np.where(targets[:, 0] == 0, 0.0, 10.0)[None]), 1)
     assert targets[found.chosen[0], 0] == 10
 
 
 def test_a_certain_source_needs_no_draws_and_an_uncertain_one_is_weighed():
     rng = np.random.default_rng(0)
-    public = PublicTargets.check(rng.normal(size=(60, 2)))
+    public = PublicTargets.of(rng.normal(size=(60, 2)))
     base = rng.uniform(0, 1, 60)
     once, often = (
         solve(public, Existing(np.repeat(base[None], n, axis=0)), 6).chosen for n in (1, 5)
@@ -113,7 +113,7 @@ def test_a_certain_source_needs_no_draws_and_an_uncertain_one_is_weighed():
 
 def test_large_problems_are_solved_on_cells_at_almost_the_same_cost(monkeypatch):
     rng = np.random.default_rng(0)
-    public = PublicTargets.check(rng.normal(size=(600, 2)))
+    public = PublicTargets.of(rng.normal(size=(600, 2)))
     existing = Existing(rng.uniform(0.3, 2, (2, 600)))
     exact = solve(public, existing, 8)
     monkeypatch.setattr(solution, "MOST_BYTES", 2**10)

@@ -15,8 +15,8 @@ from privclust.audit import audit, far_outlier
 from privclust.audit.bounds import epsilon_bound
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView
-from privclust.kmeans import PrivateZoneKMeans
 from privclust.kmeans.zones import zoned
+from privclust.published import PrivateZoneKMeans
 
 # The claim, the evidence for the second row beyond which an output counts as a hit, and the runs
 # on each side that suffice to tell halved noise.
@@ -50,7 +50,7 @@ def transcript(rows, budget, noise, seed):
     """Return what one run with one cluster tells, from a start at -1."""
     view = view_of(rows, budget=budget, noise=noise, seed=seed, kind=Transcript)
     with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
-        zoned(view, budget.whole, 1, np.random.default_rng(seed), internal_k=2, n_steps=1)
+        zoned(view, budget.whole, 1, np.random.default_rng(seed), n_candidates=2, n_steps=1)
     return view.told
 
 

@@ -18,11 +18,11 @@ from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.zones import zone_steps
 
 
-def steps_of(rows, budget, n_clusters, internal_k, seed, n_steps=4):
+def steps_of(rows, budget, n_clusters, n_candidates, seed, n_steps=4):
     view, rng = view_of(rows, budget=budget, seed=seed), np.random.default_rng(seed)
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = budget.whole.split([1] * n_steps)
-    return view, zone_steps(view, shares, start, internal_k, rng)
+    return view, zone_steps(view, shares, start, n_candidates, rng)
 
 
 def broken(step):
@@ -44,13 +44,13 @@ BUDGETS = st.sampled_from(
     n_rows=st.integers(1, 60),
     dimension=st.integers(1, 6),
     n_clusters=st.integers(1, 5),
-    internal_k=st.integers(1, 5),
+    n_candidates=st.integers(1, 5),
 )
 def test_every_pick_lies_nearer_to_the_private_lloyd_point(
-    seed, budget, n_rows, dimension, n_clusters, internal_k
+    seed, budget, n_rows, dimension, n_clusters, n_candidates
 ):
     rows = np.random.default_rng(seed).uniform(-1, 1, (n_rows, dimension))
-    view, steps = steps_of(rows, budget, n_clusters, internal_k, seed)
+    view, steps = steps_of(rows, budget, n_clusters, n_candidates, seed)
     low, high = view.domain.box_in_unit_ball()
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         assert not broken(step).any()

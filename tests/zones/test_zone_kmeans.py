@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.kmeans import PrivateZoneKMeans
+from privclust.published import PrivateZoneKMeans
 
 ROWS, GROUPS = make_blobs(2000, centers=3, cluster_std=0.5, center_box=(-8, 8), random_state=3)
 
@@ -48,7 +48,7 @@ def test_its_release_predicts_like_the_model():
     np.testing.assert_array_equal(release.predict(ROWS), fitted.predict(ROWS))
 
 
-@pytest.mark.parametrize("name", ["n_clusters", "internal_k", "n_steps"])
+@pytest.mark.parametrize("name", ["n_clusters", "n_candidates", "n_steps"])
 @pytest.mark.parametrize("value", [0, 1.5, True, "2"])
 def test_counts_that_are_no_whole_numbers_above_zero_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1"):

@@ -1,75 +1,39 @@
-"""``PrivateDilca``: the scikit-learn shell around the ways to learn a categorical metric."""
+"""``PrivateDilca`` and ``PrivateCategoricalKMeans``: parameters, and what they ask and keep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
 
-from privclust.budget import Share
-from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust._typing import Labels
+from privclust.budget import Budget, Number
+from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric_mixin import Declared
-from privclust.categorical.pairs import pairs, tree
-from privclust.categorical.papers import (
-    Learned,
-    Options,
-    baseline,
-    max_dependency,
-    max_relevance,
-    mean_su,
-)
-from privclust.categorical.release import release_arrays
-from privclust.categorical.transformer import CategoricalTransformer
-from privclust.data.table.view import TableView, check_subsets
+from privclust.categorical.papers import Options
+from privclust.categorical.principal_axes import principal_plane
+from privclust.categorical.result import Clusters, Learning
+from privclust.data.table.door import Embedding, TableRows
+from privclust.data.table.view import check_subsets
+from privclust.estimator import PrivateClusterMixin, Run
+from privclust.exceptions import ParameterError
+from privclust.kmeans.cells import by_cells
 from privclust.ledger import Ledger
-from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
-from privclust.release import Release
+from privclust.parameters import fraction, one_of, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PrivateDilca", "learn_metric"]
+__all__ = ["PrivateCategoricalKMeans", "PrivateDilca"]
 
 Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
-_METHODS = {
-    "pairs": pairs,
-    "tree": tree,
-    "baseline": baseline,
-    "mean-su": mean_su,
-    "max-relevance": max_relevance,
-    "max-dependency": max_dependency,
-}
+_FEWEST_AXES, _MOST_AXES = 3, 5
 
 
-def learn_metric(
-    view: TableView,
-    share: Share,
-    method: str,
-    options: Options,
-    ordinal: tuple[str, ...] = (),
-) -> tuple[CategoricalMetric, Learned]:
-    """Return the metric that a method learns within ``share``, and what it was made from."""
-    if method == "auto":
-        method = "pairs" if share.currency == "zcdp" else "tree"
-    learned = _METHODS[method](view, share, options)
-    parts = {
-        view.names[target]: attribute_metric(
-            learned.estimates[target],
-            target,
-            context,
-            view.names,
-            view.labels[target],
-            ordinal=view.names[target] in ordinal,
-        )
-        for target, context in learned.contexts.items()
-    }
-    return CategoricalMetric(view.names, parts), learned
-
-
-class PrivateDilca(CategoricalTransformer):
+class PrivateDilca(CategoricalEstimator):
     """Distances between the values of categorical attributes that may be published.
 
     Two values are near if they occur together with the same values of other attributes, their
@@ -81,6 +45,8 @@ class PrivateDilca(CategoricalTransformer):
         The privacy loss allowed for the whole metric. Smaller is more private, less accurate.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema, Categories, Bins or None
         The categories or bins of every column, from public knowledge; one Categories or Bins is
         the short form where the same holds for every column.
@@ -133,11 +99,14 @@ class PrivateDilca(CategoricalTransformer):
     (3, 3)
     """
 
+    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "selection_share": fraction()}
+
     def __init__(
         self,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
+        budget: Budget | None = None,
         schema: Declared | None = None,
         method: Method = "auto",
         context_rule: str = "max-relevance",
@@ -152,6 +121,7 @@ class PrivateDilca(CategoricalTransformer):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.budget = budget
         self.schema = schema
         self.method = method
         self.context_rule = context_rule
@@ -164,65 +134,170 @@ class PrivateDilca(CategoricalTransformer):
         self.ledger = ledger
         self.dataset = dataset
 
-    def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the metric from the rows of ``X`` and keep what was released.
+    def _check_together(self) -> None:
+        super()._check_together()
+        if isinstance(self.schema, Schema):
+            self._options(self.schema)
 
-        Parameters
-        ----------
-        X : array, data frame, Arrow data or path of a CSV or Parquet file
-            The private rows.
-        y : ignored
-        """
-        budget, (seed, _) = self._budget(), self._seeds()
-        with self._open(X) as rows:
-            options = self._options(rows.schema)
-            self._warn_of_leaks()
-            receipt = self._reserve(budget, rows.unit)
-            meter = Meter(budget)
-            view = rows.private(meter, seed)
-            metric, learned = learn_metric(
-                view, budget.whole, self.method, options, tuple(self.ordinal)
-            )
-        self._remember_columns(rows.names, rows.n_columns)
-        self.schema_, self.metric_ = rows.schema, metric
-        self.contexts_ = {name: part.context for name, part in metric.attributes.items()}
-        self.cell_error_ = learned.cell_error
-        self.privacy_ = PrivacyStatement.from_meter(
-            meter, unit=rows.unit, private=seed is None, receipt=receipt
-        )
-        self._settle()
-        return self
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Learning:
+        view = data.private(run.meter, run.seed)
+        options = self._options(data.schema)
+        return learn_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
 
-    def release(self) -> Release:
-        """Return what may be published: the metric and the privacy statement."""
-        check_is_fitted(self)
-        return Release(
-            kind="categorical",
-            arrays=release_arrays(self.metric_, self.schema_, self.cell_error_),
-            schema=self.schema_,
-            parameters={
-                "method": self.method,
-                "context_rule": self.context_rule,
-                "context_size": int(self.context_size),
-                "selection_share": float(self.selection_share),
-            },
-            privacy=self.privacy_,
-        )
+    def _keep(self, data: TableRows, result: Learning, public: Any = None) -> None:
+        self._keep_metric(data, result)
+
+    def _published(self) -> dict[str, Any]:
+        published = super()._published()
+        published["parameters"]["selection_share"] = float(self.selection_share)
+        return published
 
     def _options(self, schema: Schema) -> Options:
-        if self.method != "auto" and self.method not in _METHODS:
-            raise ValueError(f"method must be one of {['auto', *_METHODS]}, got {self.method!r}.")
-        if not 0 < self.selection_share < 1:
-            raise ValueError(
-                f"selection_share must be above 0 and below 1, got {self.selection_share!r}."
-            )
         names = schema.names if self.targets is None else tuple(self.targets)
         for name in (*names, *self.ordinal):
             if name not in schema:
-                raise ValueError(f"{name!r} is not a declared column; use names of the schema.")
+                raise ParameterError(f"{name!r} is not a declared column; use names of the schema.")
         if not names:
-            raise ValueError("targets is empty; name at least one column or leave it out.")
+            raise ParameterError("targets is empty; name at least one column or leave it out.")
         options = self._context_options(schema, names)
         if self.method == "max-dependency":
             check_subsets(len(schema), options.context_size)
         return replace(options, selection_share=self.selection_share)
+
+
+class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
+    """Clusters of categorical rows that may be published, with the metric they were found in.
+
+    Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
+    few principal axes, which the tables of the metric give for nothing, and are clustered there.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    epsilon : float, default=1.0
+        The privacy loss allowed for metric and clusters together.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+    schema : Schema, Categories, Bins or None
+        The categories or bins of every column, from public knowledge; one Categories or Bins is
+        the short form where the same holds for every column.
+    metric_share : float, default=0.5
+        The share of the budget that the metric gets.
+    method : {"auto", "pairs", "tree"}, default="auto"
+        How the metric is learned.
+    context_rule : str, default="max-relevance"
+        How contexts are chosen.
+    context_size : int, default=3
+        The number of attributes in a context, where the rule fixes it.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    metric_ : CategoricalMetric
+        Coordinates of the values of every attribute.
+    contexts_ : dict of str to tuple of str
+        The context of every attribute.
+    cluster_centers_ : ndarray of shape (n_clusters, n_axes)
+        Released centres on the principal axes.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre; they may be negative.
+    cluster_sizes_error_ : float
+        The standard error of each of them.
+    value_points_ : list of ndarray
+        The values of each attribute as points of the axes; a row is the sum of its values.
+    privacy_ : PrivacyStatement
+        What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
+    """
+
+    _checks: ClassVar[Any] = {
+        **CategoricalEstimator._checks,
+        "n_clusters": whole(),
+        "method": one_of("auto", "pairs", "tree"),
+        "metric_share": fraction(),
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        metric_share: Number = 0.5,
+        method: str = "auto",
+        context_rule: str = "max-relevance",
+        context_size: int = 3,
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.metric_share = metric_share
+        self.method = method
+        self.context_rule = context_rule
+        self.context_size = context_size
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def predict(self, X: Any) -> Labels:
+        """Return the index of the nearest released centre of each row."""
+        with self._open_again(X) as rows:
+            return self._labels(rows)
+
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
+        for_metric = run.budget.whole.take(self.metric_share)
+        for_clusters = run.budget.remainder(for_metric)
+        n_clusters = int(self.n_clusters)
+        view = data.private(run.meter, run.seed)
+        learning = learn_metric(view, for_metric, self.method, self._options(data.schema))
+        estimate = next(iter(learning.learned.estimates.values()))
+        n_axes = int(np.clip(n_clusters, _FEWEST_AXES, _MOST_AXES))
+        embedding, radius = principal_plane(learning.metric, estimate, n_axes)
+        points = data.private_points(embedding, radius, run.meter)
+        found = by_cells(points, for_clusters, n_clusters, run.choices)
+        return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
+
+    def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
+        self._keep_metric(data, result.learning)
+        self.cluster_centers_ = result.centres
+        self.cluster_sizes_ = result.found.sizes.value
+        self.cluster_sizes_error_ = result.found.sizes.standard_error
+        self.value_points_ = result.embedding.points
+
+    def _labels(self, data: TableRows) -> Labels:
+        parts = data.label_parts(Embedding(self.value_points_), self.cluster_centers_)
+        return np.concatenate([*parts]).astype(np.int64, copy=False)
+
+    def _published(self) -> dict[str, Any]:
+        published, n_clusters = super()._published(), len(self.cluster_centers_)
+        published["arrays"] |= {
+            "cluster_centers": self.cluster_centers_,
+            "cluster_sizes": self.cluster_sizes_,
+            "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+            "value_points": np.concatenate(self.value_points_),
+        }
+        published["parameters"] |= {
+            "n_clusters": n_clusters,
+            "metric_share": float(self.metric_share),
+        }
+        return published

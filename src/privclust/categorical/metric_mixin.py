@@ -54,17 +54,23 @@ class MetricMixin(TransformerMixin):
         left = self.transform(X)
         return np.asarray(cdist(left, left if Y is None else self.transform(Y)))
 
-    def distance_matrix(self, attribute: str) -> Any:
-        """Return the distances between the values of one attribute, a data frame if possible.
+    def distance_matrix(self, attribute: str, *, as_frame: bool = False) -> Any:
+        """Return the distances between the values of one attribute.
 
-        With pandas installed the rows and columns are labelled; without it an array is returned.
+        Parameters
+        ----------
+        attribute : str
+            The name of the column.
+        as_frame : bool, default=False
+            Return a pandas data frame labelled with the values, instead of an array in their
+            declared order.
         """
         check_is_fitted(self)
         part = self.metric_[attribute]
-        try:
-            import pandas as pd
-        except ImportError:
+        if not as_frame:
             return part.distances()
+        import pandas as pd
+
         return pd.DataFrame(part.distances(), index=part.labels, columns=part.labels)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:

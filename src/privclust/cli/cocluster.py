@@ -15,7 +15,8 @@ from privclust.cli.publishing import Place
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
+    from privclust.coclustering import PrivateCoclustering
+    from privclust.published import PrivateTauCoclustering
     from privclust.release import Release
 
 __all__ = ["fit", "plan"]
@@ -83,7 +84,7 @@ def fit(
     )
     place = Place.checked(output, report=report, overwrite=overwrite)
     model.fit(data)
-    release = model.release(column_names)
+    release = model.release()
     place.publish(release, _facts(release), _table(release), as_json=as_json)
 
 
@@ -106,14 +107,15 @@ def plan(
 ) -> None:
     """Rehearse a co-clustering on a synthetic matrix: questions, cost, noise, error to expect."""
     model = _model(method, rows, columns, epsilon=epsilon, delta=delta, unit=_unit(unit, cap))
-    made = model.plan(*shape, row_total)
+    made = model.plan(*shape, row_total=row_total)
     screen.answer(made.to_dict(), str(made), as_json=as_json)
 
 
 def _model(
     method: str, rows: int, columns: int, **parameters: Any
 ) -> PrivateCoclustering | PrivateTauCoclustering:
-    from privclust.coclustering import PrivateCoclustering, PrivateTauCoclustering
+    from privclust.coclustering import PrivateCoclustering
+    from privclust.published import PrivateTauCoclustering
 
     chosen = PrivateCoclustering if method == "tables" else PrivateTauCoclustering
     return chosen(rows, columns, **parameters)

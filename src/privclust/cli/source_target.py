@@ -124,7 +124,7 @@ def plan(
     model = PrivateSourceTargetMedoids(
         centers, epsilon=epsilon, delta=delta, method=method, metric=metric, **declared
     )
-    made = model.plan(_places(target, declared, column), sources)
+    made = model.plan(sources, target=_places(target, declared, column))
     screen.answer(made.to_dict(), str(made), as_json=as_json)
 
 

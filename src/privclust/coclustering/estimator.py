@@ -1,24 +1,26 @@
-"""``PrivateCoclustering`` and ``PrivateTauCoclustering``: the scikit-learn shells."""
+"""``PrivateCoclustering`` and ``PrivateTauCoclustering``: parameters, and the method they run."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from privclust.budget import Share
+from privclust.budget import Budget
 from privclust.coclustering.base import Coclusterer
 from privclust.coclustering.profiles import rows_method
 from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.tables import tables_method
 from privclust.coclustering.tau import CHOICE, tau_method
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.estimator import Run
+from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
-from privclust.unit import MatrixRow, MatrixUnit, Unit
+from privclust.parameters import either, fraction, one_of, whole
+from privclust.unit import MatrixRow, Unit, matrix_unit_from
 
 __all__ = ["PrivateCoclustering", "PrivateTauCoclustering"]
 
-_RULES = ("prototypes", "tau")
 _FEWEST_ROUNDS, _MOST_ROUNDS = 2, 8
 
 
@@ -33,6 +35,8 @@ class PrivateCoclustering(Coclusterer):
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
         Zero for pure ε; the unit ``"row"`` needs a tiny number such as 1e-6.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
     unit : {"count", "entry", "row"} or MatrixEntry, default="count"
         What is hidden: one count more or less in one entry; any change of one entry, of which at
         most a cap counts (``MatrixEntry(cap)``; ``"entry"`` counts presence only); or a whole row.
@@ -90,6 +94,8 @@ class PrivateCoclustering(Coclusterer):
     ((40,), (2, 2))
     """
 
+    _checks: ClassVar[Any] = {**Coclusterer._checks, "rule": one_of("prototypes", "tau")}
+
     def __init__(
         self,
         n_row_clusters: int = 5,
@@ -97,6 +103,7 @@ class PrivateCoclustering(Coclusterer):
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
+        budget: Budget | None = None,
         unit: Unit | str = "count",
         rule: Literal["prototypes", "tau"] = "prototypes",
         shape: tuple[int, int] | None = None,
@@ -108,6 +115,7 @@ class PrivateCoclustering(Coclusterer):
         self.n_column_clusters = n_column_clusters
         self.epsilon = epsilon
         self.delta = delta
+        self.budget = budget
         self.unit = unit
         self.rule = rule
         self.shape = shape
@@ -115,27 +123,21 @@ class PrivateCoclustering(Coclusterer):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _method(
-        self, view: MatrixView | ProfilesView, budget: Share, rng: np.random.Generator
-    ) -> CoclusteringResult:
-        sizes = self.n_row_clusters, self.n_column_clusters
+    def _check_together(self) -> None:
+        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+            if not self._budget().delta:
+                raise ParameterError('The unit "row" needs delta above 0, such as 1e-6; set it.')
+            if self.rule == "tau":
+                raise ParameterError('The unit "row" labels rows by prototypes; drop rule="tau".')
+
+    def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
+        sizes = int(self.n_row_clusters), int(self.n_column_clusters)
         if isinstance(view, ProfilesView):
-            return rows_method(view, budget, *sizes, rng)
-        return tables_method(view, budget, *sizes, rng)
+            return rows_method(view, run.budget.whole, *sizes, run.choices)
+        return tables_method(view, run.budget.whole, *sizes, run.choices)
 
     def _described(self) -> dict[str, Any]:
         return {"method": "tables", **super()._described()}
-
-    def _check_parameters(self) -> MatrixUnit:
-        unit = super()._check_parameters()
-        if self.rule not in _RULES:
-            raise ValueError(f"rule must be one of {_RULES}, got {self.rule!r}.")
-        if isinstance(unit, MatrixRow):
-            if not self._budget().delta:
-                raise ValueError('The unit "row" needs delta above 0, such as 1e-6; set it.')
-            if self.rule == "tau":
-                raise ValueError('The unit "row" labels rows by prototypes; drop rule="tau".')
-        return unit
 
 
 class PrivateTauCoclustering(Coclusterer):
@@ -157,7 +159,7 @@ class PrivateTauCoclustering(Coclusterer):
         2 + 2 ε, from 2 to 8, which is best on the paper's data.
     choice_share : float, default=0.9
         The share of each round that pays for choosing clusters; the rest pays for the table.
-    shape, random_state, ledger, dataset
+    budget, shape, random_state, ledger, dataset
         See :class:`PrivateCoclustering`.
 
     Attributes
@@ -169,6 +171,11 @@ class PrivateTauCoclustering(Coclusterer):
     """
 
     rule = "tau"
+    _checks: ClassVar[Any] = {
+        **Coclusterer._checks,
+        "n_rounds": either("auto", whole()),
+        "choice_share": fraction(),
+    }
 
     def __init__(
         self,
@@ -177,6 +184,7 @@ class PrivateTauCoclustering(Coclusterer):
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
+        budget: Budget | None = None,
         unit: Unit | str = "count",
         n_rounds: int | Literal["auto"] = "auto",
         choice_share: float = CHOICE,
@@ -189,6 +197,7 @@ class PrivateTauCoclustering(Coclusterer):
         self.n_column_clusters = n_column_clusters
         self.epsilon = epsilon
         self.delta = delta
+        self.budget = budget
         self.unit = unit
         self.n_rounds = n_rounds
         self.choice_share = choice_share
@@ -197,40 +206,27 @@ class PrivateTauCoclustering(Coclusterer):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _method(
-        self, view: MatrixView | ProfilesView, budget: Share, rng: np.random.Generator
-    ) -> CoclusteringResult:
-        assert isinstance(view, MatrixView)  # noqa: S101  # _check_parameters refuses rows
+    def _check_together(self) -> None:
+        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+            raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
+
+    def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
+        assert isinstance(view, MatrixView)  # noqa: S101  # _check_together refuses rows
         return tau_method(
             view,
-            budget,
-            self.n_row_clusters,
-            self.n_column_clusters,
-            rng,
+            run.budget.whole,
+            int(self.n_row_clusters),
+            int(self.n_column_clusters),
+            run.choices,
             n_rounds=self._rounds(),
             choice=self.choice_share,
         )
 
     def _rounds(self) -> int:
         if self.n_rounds != "auto":
-            return self.n_rounds
+            return int(self.n_rounds)
         wanted = round(2 + 2 * float(self._budget().epsilon))
         return int(np.clip(wanted, _FEWEST_ROUNDS, _MOST_ROUNDS))
 
     def _described(self) -> dict[str, Any]:
         return {"method": "tau", "n_rounds": self._rounds(), **super()._described()}
-
-    def _check_parameters(self) -> MatrixUnit:
-        unit = super()._check_parameters()
-        if isinstance(unit, MatrixRow):
-            raise ValueError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
-        whole = isinstance(self.n_rounds, (int, np.integer)) and not isinstance(self.n_rounds, bool)
-        if self.n_rounds != "auto" and not (whole and self.n_rounds >= 1):
-            raise ValueError(
-                f'n_rounds must be "auto" or a whole number of at least 1, got {self.n_rounds!r}.'
-            )
-        if not 0 < self.choice_share < 1:
-            raise ValueError(
-                f"choice_share must be above 0 and below 1, got {self.choice_share!r}."
-            )
-        return unit

@@ -1,4 +1,4 @@
-"""Synthetic matrices with planted blocks, to rehearse a co-clustering fit without touching data."""
+"""The plan of a co-clustering fit: synthetic matrices with planted blocks to rehearse on."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust.coclustering.association import normalised_tau
+from privclust.plan import Measure, Synthetic
 
-__all__ = ["Planted", "error_ratio", "synthetic_counts"]
+__all__ = ["GUESSING", "MOST_REHEARSED", "synthetic"]
 
 Labels = NDArray[Any]
 
 # The share of a row's counts that falls into its own block.
 _IN_BLOCK = 0.8
+
+
+GUESSING = Measure("error of guessing the row cluster of a count from its column")
+MOST_REHEARSED = 20_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,18 @@ class Planted:
     counts: Any
     rows: Labels
     columns: Labels
+
+
+def synthetic(
+    shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, row_total: float, seed: int
+) -> Synthetic:
+    """Return a matrix with planted blocks; the error is that of the clusters found in it."""
+    made = synthetic_counts(shape, n_row_clusters, n_column_clusters, row_total, seed)
+
+    def error(model: Any) -> float:
+        return error_ratio(made, model.predict(made.counts), model.column_labels_)
+
+    return Synthetic(lambda model: model.fit(made.counts), error)
 
 
 def synthetic_counts(

@@ -2,62 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release.kinds import ReleaseKind, register_kind
-from privclust.schema import Box, Schema
-from privclust.unit import MatrixEntry, MatrixUnit, matrix_unit_from
+from privclust.unit import matrix_unit_from
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["coclustering_release", "column_names", "labels"]
-
-# What an entry may be at most when no cap is declared.
-_LARGEST_COUNT = 2**31 - 1
-
-
-def coclustering_release(
-    arrays: Mapping[str, npt.NDArray[Any]],
-    unit: MatrixUnit,
-    parameters: Mapping[str, Any],
-    privacy: PrivacyStatement,
-    names: Sequence[str] | None = None,
-) -> Release:
-    """Return the release of a co-clustering.
-
-    Parameters
-    ----------
-    arrays : mapping
-        The released values; see the registration below.
-    unit : MatrixUnit
-        The privacy unit, whose cap is what is declared about the entries.
-    parameters : mapping
-        Public parameters of the estimator.
-    privacy : PrivacyStatement
-        What was protected and what was asked.
-    names : sequence of str or None
-        Public names of the columns.
-    """
-    from privclust.release.release import Release
-
-    largest = unit.cap if isinstance(unit, MatrixEntry) else _LARGEST_COUNT
-    held = dict(arrays)
-    if names is not None:
-        held["column_names"] = _as_bytes(names, len(arrays["column_labels"]))
-    return Release(
-        kind="coclustering",
-        arrays=held,
-        schema=Schema({"entry": Box(0, float(largest))}, note="One fact for all entries."),
-        parameters=parameters,
-        privacy=privacy,
-    )
+__all__ = ["as_bytes", "column_names", "labels"]
 
 
 def column_names(release: Release) -> list[str]:
@@ -68,7 +26,7 @@ def column_names(release: Release) -> list[str]:
     return text.split("\n")
 
 
-def _as_bytes(names: Sequence[str], count: int) -> npt.NDArray[np.uint8]:
+def as_bytes(names: Sequence[str], count: int) -> npt.NDArray[np.uint8]:
     """Return names as bytes, one per line: arrays of text would need pickle."""
     lines = [" ".join(str(name).splitlines()) for name in names]
     if len(lines) != count:

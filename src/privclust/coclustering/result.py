@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from privclust._typing import Floats
 from privclust.data.matrix.view import Groups, Noisy
 
 __all__ = ["CoclusteringResult"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,8 @@ class CoclusteringResult:
         A released cluster of each row.
     directions : int or None
         How many directions of the last table of rows stand out of the noise.
+    warnings : tuple of str
+        Why the clusters should not be trusted, if so.
     """
 
     block_totals: Floats
@@ -43,3 +41,4 @@ class CoclusteringResult:
     profiles: Noisy | None = None
     rows: Groups | None = None
     directions: int | None = None
+    warnings: tuple[str, ...] = ()

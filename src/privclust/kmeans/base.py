@@ -1,71 +1,54 @@
-"""``KMeansEstimator``: the scikit-learn shell that the private k-means estimators share."""
+"""``KMeansEstimator``: what the private k-means estimators share."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from privclust.budget import Share
+from privclust._typing import Floats, Labels
 from privclust.data.points.door import PointRows, schema_from_bounds
 from privclust.data.points.view import PointsView
-from privclust.estimator import PrivateEstimator
-from privclust.exceptions import LowSignalWarning
-from privclust.kmeans.plan import as_table, best_inertia, synthetic_rows
+from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
+from privclust.exceptions import ParameterError
+from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, synthetic
 from privclust.kmeans.result import KMeansResult
-from privclust.plan import Plan
-from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
-from privclust.release import Release
+from privclust.parameters import check_memory, either, flag, whole
+from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.unit import Person, Unit, unit_from
 
 __all__ = ["KMeansEstimator"]
 
-Floats = NDArray[np.float64]
-
-_REHEARSALS = 3
-_MOST_REHEARSED = 100_000
+# The working set of the cells, in numbers per cluster and column, as measured.
+_NUMBERS_PER_CLUSTER = 64
+# Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
+_AT_THE_BOUND = 0.002
 
 
 class KMeansEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, PrivateEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin, PrivateEstimator
 ):
     """What the k-means estimators share; a subclass has the parameters and the algorithm."""
+
+    _kind = "kmeans"
+    _checks: ClassVar[Any] = {"n_clusters": whole(), "rescale": either(None, flag())}
 
     n_clusters: int
     schema: Schema | None
     bounds: tuple[Any, Any] | None
     unit: Unit | str
-    rescale: bool
+    rescale: bool | None
 
-    def fit(self, X: Any, y: object = None) -> Self:
-        """Cluster the rows of ``X`` and keep the released centres.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame, Arrow data or path of a CSV or Parquet file
-            The private rows.
-        y : ignored
-        """
-        with self._open(X) as rows:
-            return self._fit(rows)
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Labels:
         """Return the index of the nearest released centre of each row."""
         with self._open_again(X) as rows:
             return self._labels(rows)
-
-    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.intp]:
-        """Fit, and return the label of each row to the caller; the labels are not kept."""
-        with self._open(X) as rows:
-            return self._fit(rows)._labels(rows)
 
     def transform(self, X: Any) -> Floats:
         """Return the distance of each row to each released centre."""
@@ -73,8 +56,13 @@ class KMeansEstimator(
             return rows.distances(self.cluster_centers_)
 
     def score(self, X: Any, y: object = None) -> float:
-        """Return minus the inertia of the rows; an exact statement about them, not a release."""
+        """Return minus the inertia of the rows; an exact statement about them, not a release.
+
+        Do not choose parameters by it: a model that is fitted again after its score was looked at
+        says that it is not private.
+        """
         with self._open_again(X) as rows:
+            self._scored = True
             return -rows.inertia(self.cluster_centers_)
 
     def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
@@ -88,50 +76,29 @@ class KMeansEstimator(
             The number of columns, if neither the schema nor the bounds tell it.
         """
         self._check_parameters()
-        unit = unit_from(self.unit)
+        whole()("n_rows", n_rows)
         schema = self.schema or schema_from_bounds(self.bounds, None, n_features)
-        n_rows = min(int(n_rows), _MOST_REHEARSED)
-        known = {"schema": schema, "bounds": None, "ledger": None}
-        rehearsal = type(self)(**{**self.get_params(deep=False), **known})
-        ratios = []
-        for seed in range(_REHEARSALS):
-            rows = synthetic_rows(schema, self.n_clusters, n_rows, seed)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LowSignalWarning)  # the plan's advice says it
-                rehearsal.set_params(random_state=seed).fit(as_table(rows, schema, unit))
-            best = best_inertia(rows / rehearsal._widths(schema), self.n_clusters)
-            ratios.append(-rehearsal.score(as_table(rows, schema, unit)) / best)
-        statement = replace(rehearsal.privacy_, flaws=())
-        return Plan(statement, n_rows, float(np.mean(ratios)), "inertia")
-
-    def release(self) -> Release:
-        """Return what may be published: centres, sizes and the privacy statement."""
-        check_is_fitted(self)
-        return Release(
-            kind="kmeans",
-            arrays={
-                "cluster_centers": self.cluster_centers_,
-                "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": np.full(self.n_clusters, self.cluster_sizes_error_),
-            },
-            schema=self.schema_,
-            parameters={
-                "n_clusters": int(self.n_clusters),
-                **self._method(),
-                "rescale": bool(self.rescale),
-                **({"warnings": list(self.warnings_)} if self.warnings_ else {}),
-            },
-            privacy=self.privacy_,
+        made = min(int(n_rows), MOST_REHEARSED)
+        return rehearse(
+            self,
+            lambda seed: synthetic(schema, int(self.n_clusters), made, unit_from(self.unit), seed),
+            n_rows=int(n_rows),
+            measure=INERTIA,
+            known={"schema": schema, "bounds": None, "rescale": self._rescales()},
         )
 
-    def _open(self, X: Any) -> PointRows:
-        self._check_parameters()
+    # The way of a fit.
+    def _check_together(self) -> None:
+        if self.schema is not None and self.bounds is not None:
+            raise ParameterError("Both schema and bounds are given; drop one of them.")
+
+    def _open(self, X: Any, public: Any = None) -> PointRows:
         return PointRows(
             X,
             schema=self.schema,
             bounds=self.bounds,
             unit=unit_from(self.unit),
-            rescale=self.rescale,
+            rescale=self._rescales(),
         )
 
     def _open_again(self, X: Any) -> PointRows:
@@ -141,61 +108,76 @@ class KMeansEstimator(
         if self.schema is None and not isinstance(unit, Person):
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return PointRows(X, bounds=(schema.low, schema.high), rescale=self.rescale)
+            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescales())
         ignore = [unit.id_column] if isinstance(unit, Person) else []
-        return PointRows(X, schema=schema, rescale=self.rescale, ignore=ignore)
+        return PointRows(X, schema=schema, rescale=self._rescales(), ignore=ignore)
 
-    def _fit(self, rows: PointRows) -> Self:
-        budget, (seed, rng) = self._budget(), self._seeds()
-        self._warn_of_leaks()
-        receipt = self._reserve(budget, rows.unit)
-        meter = Meter(budget)
-        view = rows.private(meter, seed)
-        result = self._cluster(view, budget.whole, rng)
-        centres = rows.domain.to_data_units(result.centres)
-        self._remember_columns(rows.names, rows.n_columns)
-        self.schema_ = rows.schema
-        self.cluster_centers_ = np.clip(centres, rows.schema.low, rows.schema.high)
-        self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
-        self.privacy_ = PrivacyStatement.from_meter(
-            meter, unit=rows.unit, private=seed is None, receipt=receipt
-        )
-        self.warnings_ = result.warnings
-        self._n_features_out = self.n_clusters
-        self._settle()
-        for message in self.warnings_:
-            warnings.warn(message, LowSignalWarning, stacklevel=3)
-        return self
+    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
+        needed = 8.0 * _NUMBERS_PER_CLUSTER * int(self.n_clusters) * (data.n_columns + 1)
+        check_memory(needed, "ask for fewer clusters")
 
-    def _cluster(self, view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
+    def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
+        result = self._cluster(data.private(run.meter, run.seed), run)
+        centres = data.domain.to_data_units(result.centres)
+        return replace(result, warnings=(*result.warnings, *_cut_off(centres, data.schema)))
+
+    def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
+
+    def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
+        schema = data.schema
+        self._remember_columns(data.names, data.n_columns)
+        self.schema_ = schema
+        centres = data.domain.to_data_units(result.centres)
+        self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
+        self.cluster_sizes_ = result.sizes.value
+        self.cluster_sizes_error_ = result.sizes.standard_error
+        self._n_features_out = len(centres)
+
+    def _labels(self, data: PointRows) -> Labels:
+        return data.labels(self.cluster_centers_).astype(np.int64, copy=False)
+
+    def _published(self) -> dict[str, Any]:
+        n_clusters = len(self.cluster_centers_)
+        return {
+            "arrays": {
+                "cluster_centers": self.cluster_centers_,
+                "cluster_sizes": self.cluster_sizes_,
+                "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+            },
+            "schema": self.schema_,
+            "parameters": {
+                "n_clusters": n_clusters,
+                **self._method(),
+                "rescale": self._rescales(),
+            },
+        }
 
     def _method(self) -> dict[str, Any]:
         """Return the parameters of the algorithm, for the release."""
         raise NotImplementedError
 
-    def _labels(self, rows: PointRows) -> NDArray[np.intp]:
-        return rows.labels(self.cluster_centers_)
-
-    def _widths(self, schema: Schema) -> Floats:
-        """Return the unit in which each column is measured."""
-        widths: Floats = schema.high - schema.low
-        return widths if self.rescale else np.ones_like(widths)
-
-    def _check_parameters(self) -> None:
-        self._check_whole("n_clusters")
-        self._budget()
-
-    def _check_whole(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    def _rescales(self) -> bool:
+        """Tell whether distances are measured in units of the declared widths."""
+        return self.schema is not None if self.rescale is None else bool(self.rescale)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _cut_off(centres: Floats, schema: Schema) -> Iterator[str]:
+    """Yield a doubt for each column whose released centres all lie at one of its bounds."""
+    slack = _AT_THE_BOUND * (schema.high - schema.low)
+    lowest, highest = centres.min(axis=0), centres.max(axis=0)
+    for number, name in enumerate(schema.numeric):
+        low = highest[number] <= schema.low[number] + slack[number]
+        high = lowest[number] >= schema.high[number] - slack[number]
+        if low or high:
+            yield (
+                f"All centres lie at the {'lower' if low else 'upper'} bound of the column "
+                f"{name!r}: if values lie beyond the bound they were cut off there, and if they "
+                "crowd near it the bounds are too wide; declare bounds that fit."
+            )

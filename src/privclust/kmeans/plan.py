@@ -1,21 +1,36 @@
-"""Synthetic rows of a declared shape, to rehearse a k-means fit on without touching data."""
+"""The plan of a k-means fit: clumps of synthetic rows to rehearse on without touching data."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from privclust._typing import Floats
+from privclust.plan import Measure, Synthetic
 from privclust.schema import Schema
 from privclust.unit import Person, Unit
 
-__all__ = ["as_table", "best_inertia", "synthetic_rows"]
+__all__ = ["INERTIA", "MOST_REHEARSED", "synthetic"]
 
-Floats = NDArray[np.float64]
+INERTIA = Measure("inertia")
+MOST_REHEARSED = 100_000
 
 # A clump fills about this share of the space that it would have if all were equally spaced.
 _CLUMP = 0.25
+
+
+def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: Unit, seed: int) -> Synthetic:
+    """Return rows in clumps; the error is the inertia of the released centres on them."""
+    rows = synthetic_rows(schema, n_clusters, n_rows, seed)
+    table = as_table(rows, schema, unit)
+
+    def error_ratio(model: object) -> float:
+        widths = schema.high - schema.low if model.rescale else 1.0  # type: ignore[attr-defined]
+        inertia = -model.score(table)  # type: ignore[attr-defined]
+        return float(inertia / best_inertia(rows / widths, n_clusters))
+
+    return Synthetic(lambda model: model.fit(table), error_ratio)
 
 
 def synthetic_rows(schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Floats:

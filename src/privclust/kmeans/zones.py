@@ -59,14 +59,14 @@ def zoned(
     n_clusters: int,
     rng: np.random.Generator,
     *,
-    internal_k: int,
+    n_candidates: int,
     n_steps: int,
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     for_steps, for_last, for_sizes = budget.split([1 - _LAST - _SIZES, _LAST, _SIZES])
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = for_steps.split([1] * n_steps)
-    step = zone_steps(view, shares, start, internal_k, rng)[-1]
+    step = zone_steps(view, shares, start, n_candidates, rng)[-1]
     centres = lloyd_points(view, "last step", step.after, for_last)
     frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
@@ -77,7 +77,7 @@ def zone_steps(
     view: PointsView,
     shares: tuple[Share, ...],
     centres: Floats,
-    internal_k: int,
+    n_candidates: int,
     rng: np.random.Generator,
 ) -> list[ZoneStep]:
     """Run one iteration for each share, and return them all."""
@@ -85,7 +85,7 @@ def zone_steps(
     for number, share in enumerate(shares, start=1):
         for_points, for_choice = share.split([1 - _CHOICE, _CHOICE])
         lloyd = lloyd_points(view, f"step {number}", centres, for_points)
-        zones = _zones(view, centres, lloyd, internal_k, rng)
+        zones = _zones(view, centres, lloyd, n_candidates, rng)
         picks = view.choices(f"step {number}: candidate", zones, for_choice)
         after = zones.candidates[np.arange(len(picks)), picks]
         steps.append(ZoneStep(centres, lloyd, after))
@@ -97,13 +97,13 @@ def _zones(
     view: PointsView,
     centres: Floats,
     lloyd: Floats,
-    internal_k: int,
+    n_candidates: int,
     rng: np.random.Generator,
 ) -> Zones:
     """Return the convergent zones and their candidates, of which the Lloyd point is the first."""
     moves = lloyd - centres
     radii = np.linalg.norm(moves, axis=1)
-    directions = rng.standard_normal((len(centres), internal_k, centres.shape[1]))
+    directions = rng.standard_normal((len(centres), n_candidates, centres.shape[1]))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     # Within 90 degrees of the Lloyd step, as the orientation controller of the paper.
     backwards = np.einsum("ijk,ik->ij", directions, moves) < 0

@@ -7,8 +7,11 @@ privacy statement of the release.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from threading import Lock
+from typing import Any
 
 from privclust.budget import Budget
 from privclust.exceptions import BudgetExceededError
@@ -24,6 +27,22 @@ class Charge:
     query: str
     loss: Loss
     noise: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the charge as plain data, its amounts as fractions."""
+        pure = None if self.loss.pure is None else str(self.loss.pure)
+        return {
+            "query": self.query,
+            "noise": self.noise,
+            "pure": pure,
+            "rho": str(self.loss.rho),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Charge:
+        """Read the charge back from :meth:`to_dict`."""
+        pure = None if plain["pure"] is None else Fraction(plain["pure"])
+        return cls(plain["query"], Loss(pure, Fraction(plain["rho"])), plain["noise"])
 
 
 class Meter:

@@ -124,32 +124,14 @@ class PrivacyStatement:
             "delta": str(self.delta),
             "unit": dict(self.unit),
             "protects": self.protects,
-            "queries": [
-                {
-                    "query": charge.query,
-                    "noise": charge.noise,
-                    "pure": None if charge.loss.pure is None else str(charge.loss.pure),
-                    "rho": str(charge.loss.rho),
-                }
-                for charge in self.queries
-            ],
+            "queries": [charge.to_dict() for charge in self.queries],
             "receipt": self.receipt,
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyStatement:
         """Read the statement back from :meth:`to_dict`."""
-        queries = tuple(
-            Charge(
-                query["query"],
-                Loss(
-                    None if query["pure"] is None else Fraction(query["pure"]),
-                    Fraction(query["rho"]),
-                ),
-                query["noise"],
-            )
-            for query in plain["queries"]
-        )
+        queries = tuple(Charge.from_dict(query) for query in plain["queries"])
         if plain["private"] is not (not plain["flaws"]):
             raise ValueError(
                 "The privacy statement contradicts itself about whether it is private."

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from privclust.source_target.medoids import ChosenCentres, column_names
+from privclust.source_target.medoids import ChosenCentres
 from privclust.source_target.solution import known_source, solve
 from privclust.source_target.targets import PublicTargets
 
@@ -91,7 +91,7 @@ class SourceTargetMedoids(ChosenCentres, BaseEstimator):
         forbidden, forced : sequence of int
             Numbers of candidates that must not, or must, be chosen.
         """
-        public = PublicTargets.check(
+        public = PublicTargets.of(
             target,
             metric=self.metric,
             candidates=candidates,
@@ -100,6 +100,6 @@ class SourceTargetMedoids(ChosenCentres, BaseEstimator):
             forced=forced,
         )
         found = solve(public, known_source(public, source), public.check_centres(self.n_centers))
-        self._keep_choice(column_names(target), public, found)
+        self._keep_choice(public, found)
         self.cost_ = found.cost
         return self

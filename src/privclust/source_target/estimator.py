@@ -1,45 +1,39 @@
-"""``PrivateSourceTargetMedoids``: the scikit-learn shell around the private methods."""
+"""``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from privclust.budget import Share
+from privclust.budget import Budget, Share
 from privclust.data.sites.view import SitesView, SourceRows
-from privclust.estimator import PrivateEstimator
-from privclust.exceptions import SourceWarning
+from privclust.estimator import PrivateEstimator, Run
+from privclust.exceptions import ParameterError, SourceWarning
 from privclust.ledger import Ledger
-from privclust.plan import Plan
-from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
-from privclust.release import Release
+from privclust.parameters import either, fraction, one_of, whole
+from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.source_target.distances import metric_lengths
-from privclust.source_target.medoids import ChosenCentres, column_names
+from privclust.source_target.medoids import ChosenCentres
 from privclust.source_target.nas import nas
 from privclust.source_target.nna import nna
 from privclust.source_target.placement import CoordinateCells, DistanceCells
-from privclust.source_target.plan import rehearsed
-from privclust.source_target.publishing import source_target_release
+from privclust.source_target.plan import DISTANCE, random_targets, synthetic
+from privclust.source_target.publishing import published
+from privclust.source_target.result import SourceTargetResult
 from privclust.source_target.rings import rings
 from privclust.source_target.sanitised import ReleasedSource, Sanitised
-from privclust.source_target.solution import Existing, Solution, solve
-from privclust.source_target.targets import PublicTargets, declared_schema
+from privclust.source_target.solution import Existing, solve
+from privclust.source_target.targets import METRICS, PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from
 
 __all__ = ["PrivateSourceTargetMedoids"]
 
-Floats = NDArray[np.float64]
-
-_METHODS = ("rings", "nna", "nas")
 _NO_SOURCE = (
-    "No source was given, so the whole budget was spent on none; pass source=, or use "
+    "No source was given, so the whole budget is spent on none; pass source=, or use "
     "privclust.reference.SourceTargetMedoids for public centres alone."
 )
 
@@ -55,6 +49,8 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 spends the budget in zCDP.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
     method : {"rings", "nna", "nas"}, default="rings"
         ``"rings"`` counts sources in cells of distance shells around the targets; ``"nna"``
         counts and averages those nearest to each site of a coreset; ``"nas"`` averages the nearest
@@ -68,9 +64,9 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         The short form of a schema.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    projection : int or None, default=None
+    n_projected : int or None, default=None
         Project all points to so many random dimensions first.
-    coreset : float, default=0.05
+    coreset_radius : float, default=0.05
         How far a target may lie from the coreset of ``"nna"`` and ``"nas"``, in diameters of the
         targets.
     n_nearest : int, default=150
@@ -96,7 +92,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         Estimated cost of its first 0, 1, 2, ..., under the sanitised source.
     cost_estimate_ : float
         Estimated mean distance of targets to the nearest centre or source.
-    private_source_ : ReleasedSource
+    released_source_ : ReleasedSource
         The sanitised source.
     served_by_source_ : ndarray of shape (n_targets,)
         How likely each target has an existing centre at least as near as the new ones.
@@ -121,12 +117,23 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     (2, 2)
     """
 
+    _kind = "source_target"
+    _checks: ClassVar[Any] = {
+        "n_centers": whole(),
+        "method": one_of("rings", "nna", "nas"),
+        "metric": one_of(*METRICS),
+        "n_projected": either(None, whole()),
+        "coreset_radius": fraction(),
+        "n_nearest": whole(),
+    }
+
     def __init__(
         self,
         n_centers: int = 8,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
+        budget: Budget | None = None,
         method: Literal["rings", "nna", "nas"] = "rings",
         metric: Literal[
             "euclidean", "manhattan", "cosine", "haversine", "precomputed"
@@ -134,8 +141,8 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
-        projection: int | None = None,
-        coreset: float = 0.05,
+        n_projected: int | None = None,
+        coreset_radius: float = 0.05,
         n_nearest: int = 150,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -144,13 +151,14 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         self.n_centers = n_centers
         self.epsilon = epsilon
         self.delta = delta
+        self.budget = budget
         self.method = method
         self.metric = metric
         self.schema = schema
         self.bounds = bounds
         self.unit = unit
-        self.projection = projection
-        self.coreset = coreset
+        self.n_projected = n_projected
+        self.coreset_radius = coreset_radius
         self.n_nearest = n_nearest
         self.random_state = random_state
         self.ledger = ledger
@@ -185,62 +193,65 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
             Numbers of candidates that must not, or must, be chosen.
         """
         self._check_parameters()
-        seed, rng = self._seeds()
-        public = PublicTargets.check(
+        run = self._run()
+        public = PublicTargets.of(
             target,
             metric=self.metric,
             candidates=candidates,
             weights=sample_weight,
             forbidden=forbidden,
             forced=forced,
-            projection=self.projection,
-            rng=rng,
+            projection=self.n_projected,
+            rng=run.choices,
         )
-        n_centers, names = public.check_centres(self.n_centers), column_names(target)
-        schema = declared_schema(public, self.schema, self.bounds, names)
-        budget, unit = self._budget(), unit_from(self.unit)
-        with SourceRows(source, schema, unit) as rows:
-            receipt = self._reserve(budget, unit)
-            meter = Meter(budget)
-            view = rows.private(public.space, meter, seed)
-            released = self._sanitised(view, budget.whole, public, rng)
-        base = metric_lengths(released.base, public.metric)
-        found = solve(public, Existing(base), n_centers)
-        self.schema_ = schema
-        self._keep_choice(names, public, found)
-        self._keep(public, released, found)
+        public.check_centres(self.n_centers)
         if source is None:
-            self.warnings_ += (_NO_SOURCE,)
-        for message in self.warnings_:
-            warnings.warn(message, SourceWarning, stacklevel=2)
-        self.privacy_ = PrivacyStatement.from_meter(
-            meter, unit=unit, private=seed is None, receipt=receipt
-        )
-        self._settle()
+            self._warn(_NO_SOURCE, SourceWarning)
+        self._fit(source, run=run, public=public)
         return self
 
-    def plan(self, target: Any, n_sources: int = 1000) -> Plan:
+    def plan(
+        self, n_rows: int = 1000, n_features: int | None = None, *, target: Any = None
+    ) -> Plan:
         """Rehearse the fit with synthetic sources; no private row is read and nothing is spent.
 
         Parameters
         ----------
-        target : array-like of shape (n_targets, n_features)
-            The public targets.
-        n_sources : int, default=1000
+        n_rows : int, default=1000
             About how many sources there are, from public knowledge.
+        n_features : int or None
+            The number of columns, if there are neither targets nor a schema.
+        target : array-like of shape (n_targets, n_features) or None
+            The public targets; 500 random ones within the declared bounds if not given.
         """
         self._check_parameters()
-        return rehearsed(self, target, int(n_sources))
+        whole()("n_rows", n_rows)
+        if target is None:
+            target = random_targets(self.schema, self.bounds, n_features)
+        public = PublicTargets.of(target, metric=self.metric)
+        public.check_centres(self.n_centers)
+        return rehearse(
+            self,
+            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed),
+            n_rows=int(n_rows),
+            measure=DISTANCE,
+        )
 
-    def release(self) -> Release:
-        """Return what may be published: centres, costs, the sanitised source, the statement."""
-        check_is_fitted(self)
-        return source_target_release(self)
+    # The way of a fit.
+    def _open(self, X: Any, public: Any = None) -> SourceRows:
+        schema = declared_schema(public, self.schema, self.bounds)
+        return SourceRows(X, schema, unit_from(self.unit))
+
+    def _ask(self, data: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
+        view = data.private(public.space, run.meter, run.seed)
+        released = self._sanitised(view, run.budget.whole, public, run.choices)
+        base = metric_lengths(released.base, public.metric)
+        return SourceTargetResult(released, solve(public, Existing(base), int(self.n_centers)))
 
     def _sanitised(
         self, view: SitesView, budget: Share, public: PublicTargets, rng: np.random.Generator
     ) -> Sanitised:
-        reach = 2 * self.coreset  # the parameter is in diameters of the targets
+        reach = 2 * self.coreset_radius  # the parameter is in diameters of the targets
         if self.method == "nna":
             return nna(view, budget, reach)
         if self.method == "nas":
@@ -250,29 +261,23 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
             return rings(view, budget, DistanceCells(public.space, table), rng)
         return rings(view, budget, CoordinateCells(public.space), rng)
 
-    def _keep(self, public: PublicTargets, released: Sanitised, found: Solution) -> None:
+    def _keep(self, data: SourceRows, result: SourceTargetResult, public: Any = None) -> None:
         """Keep released values and public ones; nothing else."""
-        self.cost_estimate_ = found.cost
-        self.private_source_ = ReleasedSource.of(released, public.space)
-        self.served_by_source_ = found.served
-        self.warnings_ = released.warnings
+        self.schema_ = data.schema
+        self._keep_choice(public, result.found)
+        self.cost_estimate_ = result.found.cost
+        self.released_source_ = ReleasedSource.of(result.released, public.space)
+        self.served_by_source_ = result.found.served
         self._targets = public.table
 
-    def _check_parameters(self) -> None:
-        if self.method not in _METHODS:
-            raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {self.method!r}.")
+    def _published(self) -> dict[str, Any]:
+        return published(self)
+
+    def _check_together(self) -> None:
         if self.metric == "precomputed" and self.method != "rings":
-            raise ValueError(
+            raise ParameterError(
                 f"The method {self.method!r} averages coordinates, which precomputed distances do "
                 'not have; use method="rings".'
             )
-        if not 0 < self.coreset < 1:
-            raise ValueError(f"coreset must lie between 0 and 1, got {self.coreset!r}.")
-        whole = isinstance(self.n_nearest, (int, np.integer)) and not isinstance(
-            self.n_nearest, bool
-        )
-        if not whole or self.n_nearest < 1:
-            raise ValueError(
-                f"n_nearest must be a whole number of at least 1, got {self.n_nearest!r}."
-            )
-        self._budget()
+        if self.schema is not None and self.bounds is not None:
+            raise ParameterError("Both schema and bounds are given; drop one of them.")

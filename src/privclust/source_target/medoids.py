@@ -19,7 +19,7 @@ from privclust.source_target.distances import exact_distances
 from privclust.source_target.solution import Solution
 from privclust.source_target.targets import PublicTargets, checked_table
 
-__all__ = ["ChosenCentres", "column_names"]
+__all__ = ["ChosenCentres"]
 
 Floats = NDArray[np.float64]
 
@@ -73,9 +73,7 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             labels[piece] = self._distances(table[piece]).argmin(axis=1)
         return labels
 
-    def _keep_choice(
-        self, names: tuple[str, ...] | None, public: PublicTargets, found: Solution
-    ) -> None:
+    def _keep_choice(self, public: PublicTargets, found: Solution) -> None:
         """Keep the columns, the chosen centres, and which of them each target is nearest to."""
         self.medoid_indices_, self.order_ = found.chosen, found.order
         self.centers_ = public.candidates[found.chosen]
@@ -84,8 +82,8 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         # Of precomputed distances, those to the candidates tell the nearest centre.
         between = self.metric == "precomputed"
         self.n_features_in_ = len(public.candidates) if between else public.table.shape[1]
-        if names is not None and len(names) == self.n_features_in_:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        if public.names is not None and len(public.names) == self.n_features_in_:
+            self.feature_names_in_ = np.array(public.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.labels_ = self._nearest(public.candidates.T if between else public.table)
@@ -96,10 +94,3 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         tags.input_tags.positive_only = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-
-def column_names(table: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns, if they have any."""
-    columns = getattr(table, "column_names", getattr(table, "columns", None))
-    named = columns is not None and all(isinstance(name, str) for name in columns)
-    return tuple(columns) if columns is not None and named else None

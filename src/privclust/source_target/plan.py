@@ -1,44 +1,48 @@
-"""A source-target fit rehearsed on made-up sources, which no private row has a part in."""
+"""The plan of a source-target fit: sources made up around public targets, to rehearse on."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from privclust.plan import Plan
+from privclust._typing import Floats
+from privclust.data.points.door import schema_from_bounds
+from privclust.plan import Measure, Synthetic
+from privclust.schema import Schema
 from privclust.source_target.solution import known_source, mean_distance, solve
 from privclust.source_target.targets import PublicTargets
 
-if TYPE_CHECKING:
-    from privclust.source_target.estimator import PrivateSourceTargetMedoids
+__all__ = ["DISTANCE", "random_targets", "synthetic"]
 
-__all__ = ["rehearsed"]
+DISTANCE = Measure("mean distance")
 
-_REHEARSALS = 3
 _GROUPS = 20
+_TARGETS = 500
 
 
-def rehearsed(model: PrivateSourceTargetMedoids, target: Any, n_sources: int) -> Plan:
-    """Return the plan of a fit to these targets with about so many sources."""
-    public = PublicTargets.check(target, metric=model.metric)
-    public.check_centres(model.n_centers)
-    ratios = []
-    for seed in range(_REHEARSALS):
-        source = _synthetic_sources(public, n_sources, np.random.default_rng(seed))
-        rehearsal = clone(model).set_params(random_state=seed, ledger=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rehearsal.fit(target, source=source)
+def synthetic(
+    public: PublicTargets, target: Any, n_centers: int, n_rows: int, seed: int
+) -> Synthetic:
+    """Return sources in a part of the space; the error is the true cost of the chosen centres."""
+    source = _synthetic_sources(public, n_rows, np.random.default_rng(seed))
+
+    def error_ratio(model: Any) -> float:
         existing = known_source(public, source)
-        best = solve(public, existing, model.n_centers).cost
-        cost = mean_distance(public, existing, rehearsal.medoid_indices_)
-        ratios.append(cost / best if best > 0 else 1.0)
-    statement = replace(rehearsal.privacy_, flaws=())
-    return Plan(statement, n_sources, float(np.mean(ratios)), "mean distance")
+        best = solve(public, existing, n_centers).cost
+        cost = mean_distance(public, existing, model.medoid_indices_)
+        return cost / best if best > 0 else 1.0
+
+    return Synthetic(lambda model: model.fit(target, source=source), error_ratio)
+
+
+def random_targets(
+    schema: Schema | None, bounds: tuple[Any, Any] | None, n_features: int | None
+) -> Floats:
+    """Return public targets spread evenly over the declared bounds."""
+    if schema is None:
+        schema = schema_from_bounds(bounds, None, n_features)
+    return np.random.default_rng(0).uniform(schema.low, schema.high, (_TARGETS, len(schema.low)))
 
 
 def _synthetic_sources(public: PublicTargets, count: int, rng: np.random.Generator) -> Any:

@@ -1,25 +1,23 @@
-"""The release of a source-target fit: which values go into it, under which names."""
+"""What a source-target fit publishes: which values, under which names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from privclust.release import Release
 
 if TYPE_CHECKING:
     from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
-__all__ = ["source_target_release"]
+__all__ = ["published"]
 
 # The map of the report shows at most so many targets; more would only make the page heavy.
 _MOST_ON_MAP = 4000
 
 
-def source_target_release(model: PrivateSourceTargetMedoids) -> Release:
-    """Return the release of a fitted model."""
-    source = model.private_source_
+def published(model: PrivateSourceTargetMedoids) -> dict[str, Any]:
+    """Return the arrays, schema and parameters of the release of a fitted model."""
+    source = model.released_source_
     arrays = {
         "centers": model.centers_,
         "medoid_indices": model.medoid_indices_,
@@ -39,19 +37,17 @@ def source_target_release(model: PrivateSourceTargetMedoids) -> Release:
         shown = np.unique(np.linspace(0, len(targets) - 1, _MOST_ON_MAP).astype(np.intp))
         arrays["targets"] = targets[shown]
         arrays["served_by_source"] = model.served_by_source_[shown]
-    return Release(
-        kind="source_target",
-        arrays=arrays,
-        schema=model.schema_,
-        parameters={
+    projected = None if model.n_projected is None else int(model.n_projected)
+    return {
+        "arrays": arrays,
+        "schema": model.schema_,
+        "parameters": {
             "n_centers": int(model.n_centers),
             "method": model.method,
             "metric": model.metric,
             "n_targets": len(model.served_by_source_),
             "cost_estimate": float(model.cost_estimate_),
             "served_estimate": float(model.served_by_source_.sum()),
-            "projection": None if model.projection is None else int(model.projection),
-            "warnings": list(model.warnings_),
+            "n_projected": projected,
         },
-        privacy=model.privacy_,
-    )
+    }

@@ -42,6 +42,8 @@ class PublicTargets:
     weights : ndarray of shape (n_targets,)
     allowed, forced : ndarray of int
         Numbers of the candidates that may be chosen freely, and of those that must be.
+    names : tuple of str or None
+        Names of the columns of the targets, if they have any.
     """
 
     table: Floats
@@ -51,9 +53,10 @@ class PublicTargets:
     weights: Floats
     allowed: Indices
     forced: Indices
+    names: tuple[str, ...] | None = None
 
     @classmethod
-    def check(
+    def of(
         cls,
         target: Any,
         *,
@@ -96,7 +99,7 @@ class PublicTargets:
         # As everywhere in scikit-learn, a row of weight zero is as good as absent.
         possible = np.arange(len(others)) if candidates is not None else np.flatnonzero(heavy)
         free = np.setdiff1d(possible, np.concatenate([banned, must]))
-        return cls(table, others, space, places, heavy, free, must)
+        return cls(table, others, space, places, heavy, free, must, _column_names(target))
 
     @property
     def metric(self) -> Metric:
@@ -166,13 +169,10 @@ def _real_numbers(table: Any, name: str) -> Floats:
 
 
 def declared_schema(
-    public: PublicTargets,
-    schema: Schema | None,
-    bounds: tuple[Any, Any] | None,
-    names: tuple[str, ...] | None,
+    public: PublicTargets, schema: Schema | None, bounds: tuple[Any, Any] | None
 ) -> Schema:
     """Return the bounds of the source columns: declared, or else drawn around the targets."""
-    n_columns = public.table.shape[1]
+    n_columns, names = public.table.shape[1], public.names
     if public.metric == "haversine" and names is None:
         names = ("latitude", "longitude")
     if schema is None:
@@ -274,3 +274,10 @@ def _checked_numbers(numbers: Sequence[int], count: int, name: str) -> Indices:
         raise ValueError(f"{name} must be numbers of candidates, from 0 to {count - 1}.")
     # In the order given: forced candidates come first in the released order, as the user put them.
     return np.asarray(list(dict.fromkeys(array.tolist())), np.intp)
+
+
+def _column_names(table: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns, if they have any."""
+    columns = getattr(table, "column_names", getattr(table, "columns", None))
+    named = columns is not None and all(isinstance(name, str) for name in columns)
+    return tuple(columns) if columns is not None and named else None

@@ -70,6 +70,21 @@ class CountMatrix:
         return counts
 
     @property
+    def known_shape(self) -> Shape | None:
+        """The shape, as far as it is known before an entry is read."""
+        if self._shape is not None:
+            return self._shape
+        rows, columns = getattr(self._data, "shape", (0, 0))
+        return (int(rows), int(columns)) if rows else None
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the columns, of a data frame with a column for each of the matrix."""
+        columns = getattr(self._data, "columns", None) if self._shape is None else None
+        names = [] if columns is None else list(columns)
+        return names if names and all(isinstance(name, str) for name in names) else None
+
+    @property
     def n_columns(self) -> int:
         """Number of columns, which is public."""
         return int(self._counts.shape[1])

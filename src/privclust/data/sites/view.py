@@ -100,6 +100,7 @@ class SourceRows:
         rows = _no_rows(schema.names, id_column) if empty else data
         self._source = open_rows(rows, schema.names, id_column=id_column)
         self.unit = unit
+        self.schema = schema
         self.domain = Domain.from_schema(schema)
 
     def private(

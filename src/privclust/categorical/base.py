@@ -1,0 +1,122 @@
+"""``CategoricalEstimator``: what the private estimators with a learned metric share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from privclust.categorical.learning import METHODS
+from privclust.categorical.metric_mixin import MetricMixin, check_width
+from privclust.categorical.papers import Options
+from privclust.categorical.plan import NOISE, synthetic
+from privclust.categorical.release import release_arrays
+from privclust.categorical.result import Learning
+from privclust.data.table.door import TableRows, schema_for
+from privclust.estimator import PrivateEstimator
+from privclust.exceptions import SchemaError
+from privclust.parameters import one_of, whole
+from privclust.plan import Plan, rehearse
+from privclust.schema import Schema
+from privclust.unit import Person, Unit, unit_from
+
+__all__ = ["CategoricalEstimator"]
+
+_RULES = ("max-relevance", "mean-su", "relevant-non-redundant", "all")
+_NOTHING_DECLARED = (
+    "No categories are declared; pass a schema that lists the values of every column, from public "
+    "knowledge and never from the data."
+)
+
+
+class CategoricalEstimator(MetricMixin, PrivateEstimator):
+    """What the private estimators with a learned categorical metric share."""
+
+    _kind = "categorical"
+    _checks: ClassVar[Any] = {
+        "method": one_of("auto", *METHODS),
+        "context_rule": one_of(*_RULES),
+        "context_size": whole(),
+    }
+
+    cell_error_: float
+    unit: Unit | str
+    method: str
+    context_rule: str
+    context_size: int
+
+    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 20 000 are made.
+        n_features : int or None
+            The number of columns, if the schema does not tell it.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        schema, unit = self._planned(n_features), unit_from(self.unit)
+        every = self.method in ("pairs", "baseline")
+        every = every or (self.method == "auto" and bool(self._budget().delta))
+        return rehearse(
+            self,
+            lambda _: synthetic(schema, int(n_rows), unit, every_pair=every),
+            n_rows=int(n_rows),
+            measure=NOISE,
+            known={"schema": schema},
+            times=1,  # the noise does not depend on the rows
+        )
+
+    def _planned(self, n_features: int | None) -> Schema:
+        if not isinstance(self.schema, Schema) and n_features is None:
+            raise SchemaError("One fact does not tell the number of columns; give n_features.")
+        assert self.schema is not None  # noqa: S101  # _check_together refuses it
+        return schema_for(self.schema, [f"x{i}" for i in range(n_features or 0)])
+
+    def _check_together(self) -> None:
+        if self.schema is None:
+            raise SchemaError(_NOTHING_DECLARED)
+        if isinstance(self.schema, Schema):
+            check_width(self.schema)
+
+    def _open(self, X: Any, public: Any = None) -> TableRows:
+        assert self.schema is not None  # noqa: S101  # _check_together refuses it
+        return TableRows(X, self.schema, unit=unit_from(self.unit))
+
+    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
+        self._options(data.schema)
+
+    def _options(self, schema: Schema) -> Options:
+        """Return the choices of the methods; raise if the schema does not allow them."""
+        return self._context_options(schema, schema.names)
+
+    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
+        check_width(schema)
+        return Options(
+            targets=tuple(schema.names.index(name) for name in targets),
+            context_size=int(self.context_size),
+            rule=self.context_rule,
+        )
+
+    def _keep_metric(self, data: TableRows, learning: Learning) -> None:
+        self._remember_columns(data.names, data.n_columns)
+        self.schema_, self.metric_ = data.schema, learning.metric
+        parts = learning.metric.attributes
+        self.contexts_ = {name: part.context for name, part in parts.items()}
+        self.cell_error_ = learning.learned.cell_error
+
+    def _published(self) -> dict[str, Any]:
+        return {
+            "arrays": release_arrays(self.metric_, self.schema_, self.cell_error_),
+            "schema": self.schema_,
+            "parameters": {
+                "method": self.method,
+                "context_rule": self.context_rule,
+                "context_size": int(self.context_size),
+            },
+        }
+
+    def _ignored(self) -> Sequence[str]:
+        unit = unit_from(self.unit)
+        return [unit.id_column] if isinstance(unit, Person) else []

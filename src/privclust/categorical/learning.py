@@ -1,0 +1,55 @@
+"""The ways to learn a categorical metric, under the names that estimators give them."""
+
+from __future__ import annotations
+
+from privclust.budget import Share
+from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust.categorical.pairs import pairs, tree
+from privclust.categorical.papers import (
+    Options,
+    baseline,
+    max_dependency,
+    max_relevance,
+    mean_su,
+)
+from privclust.categorical.result import Learning
+from privclust.data.table.view import TableView
+
+__all__ = ["METHODS", "learn_metric"]
+
+METHODS = {
+    "pairs": pairs,
+    "tree": tree,
+    "baseline": baseline,
+    "mean-su": mean_su,
+    "max-relevance": max_relevance,
+    "max-dependency": max_dependency,
+}
+
+
+def learn_metric(
+    view: TableView,
+    share: Share,
+    method: str,
+    options: Options,
+    ordinal: tuple[str, ...] = (),
+) -> Learning:
+    """Return the metric that a method learns within ``share``.
+
+    ``"auto"`` is ``"pairs"`` where answers are cheap (zCDP) and ``"tree"`` with pure ε.
+    """
+    if method == "auto":
+        method = "pairs" if share.currency == "zcdp" else "tree"
+    learned = METHODS[method](view, share, options)
+    parts = {
+        view.names[target]: attribute_metric(
+            learned.estimates[target],
+            target,
+            context,
+            view.names,
+            view.labels[target],
+            ordinal=view.names[target] in ordinal,
+        )
+        for target, context in learned.contexts.items()
+    }
+    return Learning(CategoricalMetric(view.names, parts), learned)

@@ -1,0 +1,47 @@
+"""What the categorical methods return: released values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from privclust._typing import Floats
+from privclust.categorical.metric import CategoricalMetric
+from privclust.categorical.papers import Learned
+from privclust.data.table.door import Embedding
+from privclust.kmeans.result import KMeansResult
+
+__all__ = ["Clusters", "Learning"]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A learned metric, what it was made from, and why it should not be trusted, if so."""
+
+    metric: CategoricalMetric
+    learned: Learned
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A learned metric, the points that rows become under it, and the clusters of these points.
+
+    Attributes
+    ----------
+    learning : Learning
+    embedding : Embedding
+        The points of the values; a row is the sum of those of its values.
+    centres : ndarray of shape (n_clusters, n_axes)
+    found : KMeansResult
+        The same centres in the unit ball, with their sizes.
+    """
+
+    learning: Learning
+    embedding: Embedding
+    centres: Floats
+    found: KMeansResult
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why metric or clusters should not be trusted, if so."""
+        return (*self.learning.warnings, *self.found.warnings)

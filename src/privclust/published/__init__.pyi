@@ -1,0 +1,2 @@
+from privclust.coclustering.estimator import PrivateTauCoclustering as PrivateTauCoclustering
+from privclust.kmeans.estimator import PrivateZoneKMeans as PrivateZoneKMeans
