@@ -125,7 +125,7 @@ def true_curve(
 
 def coreset_ablation(options: argparse.Namespace) -> None:
     """Vary how far a target may be from the coreset."""
-    values = {reach: {"coreset": reach} for reach in (0.01, 0.025, 0.05, 0.1)}
+    values = {reach: {"coreset_radius": reach} for reach in (0.01, 0.025, 0.05, 0.1)}
     ablation(options, "coreset", ("nna", "nas"), values)
 
 

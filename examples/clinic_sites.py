@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privclust.exceptions import SourceWarning
+from privclust.exceptions import PrivclustWarning
 from privclust.reference import SourceTargetMedoids
 from privclust.source_target import PrivateSourceTargetMedoids
 
@@ -30,10 +30,10 @@ def main() -> None:
     names, places, people = cities()
     practices = made_up_practices(places, people)
     model = PrivateSourceTargetMedoids(10, epsilon=1.0, metric="haversine")
-    print(model.plan(places, n_sources=3000))
+    print(model.plan(3000, target=places))
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", SourceWarning)
+        warnings.simplefilter("always", PrivclustWarning)
         model.fit(places, source=practices, sample_weight=people)
     print("\nNew clinics:", ", ".join(names[i] for i in model.medoid_indices_))
     print(f"Estimated mean distance: {model.cost_estimate_:.0f} km (an estimate, with noise)")

@@ -245,13 +245,11 @@ class PrivateEstimator(BaseEstimator):
         except BaseException as error:
             if receipt is None:
                 raise
-            charged = (
-                f"The charge of {budget} to {self.dataset!r} stays, with the receipt {receipt}."
-            )
+            charged = f"the charge of {budget} to {self.dataset!r} stays (receipt {receipt})."
             if isinstance(error, PrivclustError):
-                error.args = (f"{error} {charged}", *error.args[1:])
+                error.args = (f"{str(error).rstrip('.')}; {charged}", *error.args[1:])
             else:
-                error.add_note(charged)
+                error.add_note(charged[0].upper() + charged[1:])
             raise
 
     # Columns.

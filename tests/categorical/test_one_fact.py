@@ -51,7 +51,14 @@ def test_one_fact_stands_for_the_schema_that_says_it_of_every_column(model):
 def test_what_is_asked_by_name_is_found_by_name():
     model = PrivateDilca(schema=SCALE, targets=["q2"], epsilon=1e6, random_state=0).fit(FRAME)
     assert list(model.contexts_) == ["q2"]
-    assert model.distance_matrix("q2").columns.tolist() == ["1", "2", "3", "4", "5", "(missing)"]
+    assert model.distance_matrix("q2", as_frame=True).columns.tolist() == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "(missing)",
+    ]
     numbered = PrivateDilca(schema=SCALE, targets=["x1"], random_state=0).fit(ROWS)
     assert list(numbered.contexts_) == ["x1"]
 

@@ -14,7 +14,7 @@ from privclust import PrivateKMeans
 from privclust.ledger import Ledger
 from privclust.release import Release
 
-FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", 3, "--epsilon", 100)
+FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", 3, "--epsilon", 10)
 
 
 def nearest_gap(centers: Any) -> float:
@@ -29,7 +29,7 @@ def test_a_release_and_its_report_are_written_and_told(folder: Path, run: Run) -
     assert nearest_gap(release.arrays["cluster_centers"]) < 0.5
     for size in release.arrays["cluster_sizes"]:
         assert f"{size:,.0f} ± " in result.stdout
-    assert "differentially private with ε = 100" in result.stdout
+    assert "differentially private with ε = 10" in result.stdout
     assert "Release: out\n" in result.stdout
     assert "Report:  out/report.html\n" in result.stdout
     assert "<html" in (folder / "out" / "report.html").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def test_many_columns_are_cut_in_the_table_and_whole_in_json(folder: Path, run: 
 def test_a_fit_is_charged_until_the_budget_is_gone(folder: Path, run: Run) -> None:
     ledger = Ledger.open("budget.db")
     ledger.create_dataset("data")
-    ledger.grant("data", epsilon=150)
+    ledger.grant("data", epsilon=15)
     result = run(*FIT, "--ledger", "budget.db", "-o", "first", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["privacy"]["receipt"]
@@ -143,12 +143,12 @@ def test_a_plan_costs_nothing_and_needs_no_data(folder: Path, run: Run) -> None:
     plan = ("plan", "kmeans", "--schema", "schema.toml", "-k", 3, "--rows", 500)
     result = run(*plan)
     assert result.exit_code == 0, result.stderr
-    assert "rehearsed on 500 synthetic rows" in result.stdout
+    assert "rehearsed for 500 rows" in result.stdout
     document = json.loads(run(*plan, "--json").stdout)
     assert document["n_rows"] == 500
-    assert document["statement"]["epsilon"] == "1"
+    assert document["epsilon"] == "1"
     by_bounds = run("plan", "kmeans", "--bounds", 0, 10, "--columns", 2, "-k", 3, "--rows", 500)
-    assert "rehearsed on 500 synthetic rows" in by_bounds.stdout
+    assert "rehearsed for 500 rows" in by_bounds.stdout
 
 
 def test_declared_columns_are_those_of_the_release(folder: Path, run: Run) -> None:

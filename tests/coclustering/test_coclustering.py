@@ -184,9 +184,9 @@ def test_other_columns_than_fitted_are_refused():
 
 def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
     model = PrivateCoclustering(3, 3, epsilon=1)
-    assert model.plan(1000, 300, 200).statement.spent.pure == 1
+    assert model.plan(1000, 300, row_total=200).spent.pure == 1
     good, poor = (
-        model.plan(rows, 300, total).error_ratio for rows, total in ((1000, 200), (20, 5))
+        model.plan(rows, 300, row_total=total).error_ratio for rows, total in ((1000, 200), (20, 5))
     )
     assert good < 1.2 < poor
 

@@ -70,13 +70,13 @@ def test_too_few_rows_per_cluster_are_told_when_rows_are_protected():
     few = synthetic_counts((90, 200), 3, 3, 100, seed=0).counts
     with pytest.warns(LowSignalWarning, match="Only 0 of the 2 .* too few rows per cluster"):
         row_model(1).fit(few)
-    assert "too small" in row_model(1).plan(90, 200, 100).advice
+    assert "too small" in row_model(1).plan(90, 200, row_total=100).advice
 
 
 def test_enough_rows_per_cluster_raise_no_warning_when_rows_are_protected():
     many = synthetic_counts((6000, 200), 3, 3, 100, seed=0).counts
     assert row_model(2).fit(many).n_directions_ == 2
-    assert "suffices" in row_model(2).plan(6000, 200, 100).advice
+    assert "suffices" in row_model(2).plan(6000, 200, row_total=100).advice
 
 
 @pytest.mark.parametrize("seed", range(4))

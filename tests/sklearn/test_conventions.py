@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
@@ -102,10 +102,35 @@ def test_a_pipeline_fits_predicts_and_names_its_columns():
     assert pipeline.score(ROWS) == expected.score(ROWS - 1)
 
 
-def test_a_grid_search_runs_and_prefers_the_better_number_of_clusters():
-    search = GridSearchCV(model(), {"n_clusters": [1, 3]}, cv=3).fit(FRAME)
+def test_a_grid_search_runs_and_its_winner_says_that_it_is_not_private():
+    search = GridSearchCV(model(random_state=None), {"n_clusters": [1, 3]}, cv=3)
+    with pytest.warns(LeakWarning, match="search or cross-validation"):
+        search.fit(FRAME)
     assert search.best_params_ == {"n_clusters": 3}
-    assert search.best_estimator_.cluster_centers_.shape == (3, 2)
+    winner = search.best_estimator_
+    assert winner.cluster_centers_.shape == (3, 2)
+    assert "NOT PRIVATE" in repr(winner)
+    assert "exact scores" in winner.release().privacy.promise
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_fits_of_a_cross_validation_are_warned_of_in_worker_processes_too(n_jobs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakWarning)
+        folds = cross_validate(
+            model(random_state=None), FRAME, cv=2, n_jobs=n_jobs, return_estimator=True
+        )
+    assert not any(fold.privacy_.private for fold in folds["estimator"])
+
+
+def test_a_model_that_is_fitted_again_after_its_score_was_seen_is_not_private():
+    fitted = model(random_state=None).fit(FRAME)
+    assert fitted.privacy_.private
+    fitted.score(FRAME)
+    with pytest.warns(LeakWarning, match="fitted again after its exact score"):
+        fitted.fit(FRAME)
+    assert not fitted.privacy_.private
+    assert fitted.fit(FRAME).privacy_.private
 
 
 # Names of columns
@@ -218,7 +243,7 @@ def test_every_step_that_learns_is_warned_of_in_nested_pipelines_too():
 def test_a_grid_search_over_a_leaking_pipeline_warns():
     pipeline = Pipeline([("scale", StandardScaler()), ("cluster", model())])
     search = GridSearchCV(pipeline, {"cluster__n_clusters": [2]}, cv=2)
-    assert len(leaks_of(lambda: search.fit(ROWS))) == 3
+    assert len(leaks_of(lambda: search.fit(ROWS))) == 6  # the scaler and the search, three fits
 
 
 @pytest.mark.parametrize("step", [FunctionTransformer(), Normalizer(), "passthrough", None])

@@ -15,7 +15,7 @@ from source_doubles import TARGETS, HalvedNoise, ask, view_of
 from privclust.audit import NeighbourPair, audit
 from privclust.budget import Budget
 from privclust.data.sites.view import TargetSpace
-from privclust.exceptions import SourceWarning
+from privclust.exceptions import PrivclustWarning
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target import PrivateSourceTargetMedoids
 
@@ -70,7 +70,7 @@ def fitted(rows, rng, radius=None):
     model = PrivateSourceTargetMedoids(2, epsilon=1, method="nna", bounds=(-500, 500))
     model.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SourceWarning)
+        warnings.simplefilter("ignore", PrivclustWarning)
         if radius is None:
             return model.fit(TOWNS, source=rows)
         with pytest.MonkeyPatch.context() as patched:

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from privclust.cli.source_target import fit, plan
-from privclust.exceptions import ReleaseError, SourceWarning
+from privclust.exceptions import PrivclustWarning, ReleaseError
 from privclust.release import Release
 from privclust.source_target import PrivateSourceTargetMedoids
 
@@ -22,7 +22,7 @@ HOMES = pd.DataFrame(RNG.normal([43, 3], 0.3, (500, 2)), columns=["latitude", "l
 def fitted(**parameters):
     model = PrivateSourceTargetMedoids(4, metric="haversine", random_state=0, **parameters)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SourceWarning)
+        warnings.simplefilter("ignore", PrivclustWarning)
         return model.fit(TOWNS, source=HOMES)
 
 
@@ -45,7 +45,7 @@ def test_new_points_go_to_the_nearest_centre_on_the_globe():
 def test_released_labels_are_those_of_the_model(metric):
     model = PrivateSourceTargetMedoids(4, metric=metric, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SourceWarning)
+        warnings.simplefilter("ignore", PrivclustWarning)
         model.fit(TOWNS, source=HOMES)
     np.testing.assert_array_equal(model.release().predict(TOWNS), model.predict(TOWNS))
 
@@ -61,7 +61,7 @@ def test_the_report_of_many_columns_has_no_map():
     rng = np.random.default_rng(0)
     model = PrivateSourceTargetMedoids(3, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SourceWarning)
+        warnings.simplefilter("ignore", PrivclustWarning)
         model.fit(rng.normal(size=(50, 5)), source=rng.normal(size=(300, 5)))
     page = model.release().to_html()
     assert "Map of" not in page
@@ -134,6 +134,6 @@ def test_coordinates_must_be_named(files):
 
 
 def test_a_plan_spends_the_whole_budget_and_no_ledger():
-    made = PrivateSourceTargetMedoids(3, epsilon=2, metric="haversine").plan(TOWNS, 300)
-    assert made.statement.spent.pure == 2
+    made = PrivateSourceTargetMedoids(3, epsilon=2, metric="haversine").plan(300, target=TOWNS)
+    assert made.spent.pure == 2
     assert 0.9 < made.error_ratio < 2

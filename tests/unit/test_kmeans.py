@@ -303,8 +303,8 @@ def test_rows_far_from_zero_are_told_apart():
 def test_a_plan_costs_the_budget_and_leaves_the_model_unfitted(method, unit):
     planned = model(3, method=method, unit=unit, random_state=None)
     plan = planned.plan(n_rows=2000, n_features=2)
-    assert plan.statement.spent.pure == 1
-    assert plan.statement.unit == unit.to_dict()
+    assert plan.spent.pure == 1
+    assert plan.protects == unit.describe()
     assert plan.error_ratio >= 0.99
     assert not hasattr(planned, "cluster_centers_")
     assert "number of rows" in str(plan)
@@ -387,7 +387,9 @@ def test_bounds_that_are_missing_or_wrong_are_refused():
     refused("The bounds disagree on the number of columns", FRAME, bounds=([0, 0, 0], 8))
     refused("finite number", FRAME, bounds=(-8, np.inf))
     ball = Schema({"a": Box(-8, 8), "b": Box(-8, 8)}, ball=Ball(1, (0, 0)))
-    refused("A schema with a Ball cannot be rescaled", FRAME, schema=ball, rescale=True)
+    refused(
+        "A schema with a Ball cannot be rescaled", FRAME, schema=ball, bounds=None, rescale=True
+    )
 
 
 def test_data_without_rows_are_refused(tmp_path):

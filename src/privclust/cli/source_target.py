@@ -193,7 +193,7 @@ def _facts(release: Release, called: list[str] | None) -> dict[str, Any]:
         }
         for index, centre in pairs
     ]
-    told = ("cost_estimate", "served_estimate", "n_targets", "warnings")
+    told = ("cost_estimate", "served_estimate", "n_targets")
     return {"centers": centres, **{name: release.parameters[name] for name in told}}
 
 

@@ -160,7 +160,9 @@ class KMeansEstimator(
 
     def _rescales(self) -> bool:
         """Tell whether distances are measured in units of the declared widths."""
-        return self.schema is not None if self.rescale is None else bool(self.rescale)
+        if self.rescale is not None:
+            return bool(self.rescale)
+        return self.schema is not None and self.schema.ball is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -46,7 +46,7 @@ class PrivateKMeans(KMeansEstimator):
         Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
-        which would leak. ``None`` is True with a schema and False with bounds.
+        which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
