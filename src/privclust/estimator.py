@@ -195,7 +195,7 @@ class PrivateEstimator(BaseEstimator):
         self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
         self.__dict__.pop("_scored", None)
         if self.ledger is not None and receipt is not None:
-            self.ledger.settle(receipt, self._release.digest)
+            Ledger.of(self.ledger).settle(receipt, self._release.digest, flaws=run.flaws)
 
     def _budget(self) -> Budget:
         if self.budget is None:
@@ -235,7 +235,8 @@ class PrivateEstimator(BaseEstimator):
             )
         if not self.dataset:
             raise ParameterError("A ledger needs dataset=, the name of the data set to charge.")
-        return self.ledger.reserve(self.dataset, budget, unit, type(self).__name__)
+        ledger, purpose = Ledger.of(self.ledger), type(self).__name__
+        return ledger.reserve(self.dataset, budget, unit, purpose, currency=budget.currency)
 
     @contextmanager
     def _telling_of_the_charge(self, budget: Budget, receipt: str | None) -> Iterator[None]:

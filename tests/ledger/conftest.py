@@ -18,6 +18,17 @@ from privclust.ledger import Ledger
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
+# A disk in memory is quick to wait for; no test can pull the plug of a real one.
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory: a charge waits for the disk several times."""
+    with tempfile.TemporaryDirectory(prefix="privclust-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     """An SQLite ledger with the data set "visits" and nothing granted."""

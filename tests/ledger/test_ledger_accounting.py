@@ -1,5 +1,6 @@
 """How charges compose: the rule is sound, the database enforces it, and nothing is wasted."""
 
+import re
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.exceptions import LedgerError
 from privclust.ledger import Amount, Ledger, Pot
-from privclust.ledger.accounting import APPROXIMATE, PURE, cost_of, grant_of
+from privclust.ledger.accounting import APPROXIMATE, PURE, ZCDP, cost_of, grant_of
 from privclust.ledger.amounts import ATTO, MOST, PICO, decimal, rounded_down, rounded_up
 from privclust.ledger.chain import Entry
 from privclust.privacy.loss import Loss, epsilon_spent, rho_within
@@ -25,6 +26,11 @@ deltas = st.one_of(st.just(Fraction(0)), st.fractions(Fraction(1, 10**15), Fract
 @st.composite
 def budgets(draw: st.DrawFn, kinds: st.SearchStrategy[Fraction] = deltas) -> Budget:
     return Budget(draw(epsilons), draw(kinds))
+
+
+def fit_cost(budget: Budget) -> Amount:
+    """Return what an estimator is charged."""
+    return cost_of(budget, budget.currency)
 
 
 @given(st.fractions(0, 1000))
@@ -41,7 +47,7 @@ def test_decimals_are_exact(units: int) -> None:
 
 @given(budgets())
 def test_a_charge_covers_the_fit_in_every_currency(budget: Budget) -> None:
-    cost = cost_of(budget)
+    cost = fit_cost(budget)
     assert Fraction(cost.epsilon, PICO) >= budget.epsilon
     assert Fraction(cost.delta, ATTO) >= budget.delta
     rho = budget.amount if budget.delta else Loss.of_pure(budget.epsilon).rho
@@ -50,7 +56,7 @@ def test_a_charge_covers_the_fit_in_every_currency(budget: Budget) -> None:
 
 @given(budgets())
 def test_a_grant_is_worth_no_more_than_it_says(budget: Budget) -> None:
-    granted = Pot("visits", "Ann", APPROXIMATE).with_grant(grant_of(budget)).granted
+    granted = Pot("visits", "Ann", budget.currency).with_grant(grant_of(budget)).granted
     assert Fraction(granted.epsilon, PICO) <= budget.epsilon
     assert Fraction(granted.delta, ATTO) <= budget.delta
     if granted.rho:
@@ -61,11 +67,11 @@ def test_a_grant_is_worth_no_more_than_it_says(budget: Budget) -> None:
 
 @given(budgets(), st.lists(budgets(), max_size=30))
 def test_what_a_pot_covers_is_within_its_grant(grant: Budget, asked: list[Budget]) -> None:
-    name = APPROXIMATE if grant.delta else PURE
+    name = ZCDP if grant.delta else PURE
     pot, paid = Pot("visits", "Ann", name).with_grant(grant_of(grant)), []
     for budget in asked:
-        if pot.covers(cost_of(budget)):
-            pot, paid = pot.charged(cost_of(budget)), [*paid, budget]
+        if pot.covers(fit_cost(budget)):
+            pot, paid = pot.charged(fit_cost(budget)), [*paid, budget]
     pure = all(budget.delta == 0 for budget in paid)
     rho = sum((b.amount if b.delta else b.epsilon**2 / 2 for b in paid), Fraction(0))
     assert (
@@ -81,8 +87,8 @@ def test_the_granted_budget_itself_is_always_covered(budget: Budget) -> None:
         Fraction(max(1, rounded_down(budget.epsilon)), PICO),
         Fraction(rounded_down(budget.delta, ATTO), ATTO),
     )
-    pot = Pot("visits", "Ann", APPROXIMATE).with_grant(grant_of(whole))
-    assert pot.covers(cost_of(whole))
+    pot = Pot("visits", "Ann", whole.currency).with_grant(grant_of(whole))
+    assert pot.covers(fit_cost(whole))
     assert pot.largest >= pot.granted.epsilon
 
 
@@ -90,25 +96,25 @@ def test_the_granted_budget_itself_is_always_covered(budget: Budget) -> None:
 def test_what_is_said_to_be_left_is_covered_and_hardly_more(
     grant: Budget, asked: list[Budget]
 ) -> None:
-    pot = Pot("visits", "Ann", APPROXIMATE).with_grant(grant_of(grant))
+    pot = Pot("visits", "Ann", ZCDP).with_grant(grant_of(grant))
     for budget in asked:
-        if pot.covers(cost_of(budget)):
-            pot = pot.charged(cost_of(budget))
+        if pot.covers(fit_cost(budget)):
+            pot = pot.charged(fit_cost(budget))
     pure, with_delta = pot.left.epsilon, pot.largest_with_delta
     if pure:
-        assert pot.covers(cost_of(Budget(Fraction(pure, PICO))))
-    assert not pot.covers(cost_of(Budget(Fraction(pure + 1, PICO))))
+        assert pot.covers(fit_cost(Budget(Fraction(pure, PICO))))
+    assert not pot.covers(fit_cost(Budget(Fraction(pure + 1, PICO))))
     if with_delta:
-        assert pot.covers(cost_of(Budget(Fraction(with_delta, PICO), grant.delta)))
+        assert pot.covers(fit_cost(Budget(Fraction(with_delta, PICO), grant.delta)))
     more = Budget(Fraction(with_delta, PICO) + Fraction(3, 10**6), grant.delta)
-    assert not pot.covers(cost_of(more))
+    assert not pot.covers(fit_cost(more))
 
 
 def test_sums_stop_where_no_grant_reaches() -> None:
     huge = Amount(MOST, MOST, MOST)
     assert huge + huge == huge
     full = Amount(MOST - 1, MOST - 1, MOST - 1)
-    assert not Pot("visits", "Ann", APPROXIMATE, full, huge).covers(Amount(1, 1, 1))
+    assert not Pot("visits", "Ann", ZCDP, full, huge).covers(Amount(1, 1, 1))
     with pytest.raises(LedgerError, match="must stay below"):
         Pot("visits", "Ann", PURE, full).with_grant(Amount(1))
 
@@ -138,27 +144,34 @@ amounts = st.integers(1, 40)
 @given(st.data())
 def test_the_database_enforces_the_same_rule_by_itself(shared: Ledger, data: st.DataObject) -> None:
     """Charges are put before the database without asking the library first."""
-    delta = data.draw(st.sampled_from(["0", "1e-6"]))
-    pot = shared.grant("visits", "0.1", delta, holder=next(holders))
+    name = data.draw(st.sampled_from([PURE, ZCDP, APPROXIMATE]))
+    pot = shared.grant("visits", *GRANTS[name], currency=name, holder=next(holders))
     unit = pot.granted.rho // 20 if pot.granted.rho else 10**10
     for number in range(data.draw(st.integers(1, 6))):
+        currency = data.draw(st.sampled_from([PURE, ZCDP, APPROXIMATE]))
+        small, delta = ATTO // 10**7, data.draw(st.sampled_from([1, 4, 10, 100]))
         cost = Amount(
             data.draw(amounts) * 10**10 // 2,
-            data.draw(st.sampled_from([0, ATTO // 10**6, ATTO // 10**5])),
-            max(1, data.draw(amounts) * unit // 2),
+            0 if currency == PURE else delta * small,
+            0 if currency == APPROXIMATE else max(1, data.draw(amounts) * unit // 2),
         )
-        assert is_accepted(shared, f"{pot.holder[7:]}-{number}", cost, pot) == pot.covers(cost)
-        pot = pot.charged(cost) if pot.covers(cost) else pot
+        request, covered = f"{pot.holder[7:]}-{number}", pot.covers(cost)
+        assert is_accepted(shared, request, currency, cost, pot) == covered
+        pot = pot.charged(cost) if covered else pot
 
 
-def is_accepted(ledger: Ledger, request: str, cost: Amount, pot: Pot) -> bool:
+UNIT = '{"name":"add-remove-row"}'
+GRANTS = {PURE: ("0.1", "0"), ZCDP: ("0.1", "1e-6"), APPROXIMATE: ("0.1", "1e-6")}
+
+
+def is_accepted(ledger: Ledger, request: str, currency: str, cost: Amount, pot: Pot) -> bool:
     """Tell whether the database takes a charge."""
-    entry = Entry(0, "now", "charge", request, "me", "visits", '{"name":"add-remove-row"}')
+    entry = Entry(0, "now", "charge", request, "me", "visits", UNIT, currency=currency)
     try:
         with ledger._store().writing() as book:
             book.append(entry.moving(cost, pot.charged(cost)))
     except LedgerError as error:
-        if "above what is left" not in str(error):
+        if not re.search("above what is left|(?i:check)", str(error)):
             raise
         return False
     return True
@@ -181,6 +194,10 @@ def is_accepted(ledger: Ledger, request: str, cost: Amount, pot: Pot) -> bool:
         ({"unit": "{}"}, "no data set of this name"),
         ({"seq": 7}, "does not continue the chain"),
         ({"previous": "0" * 64}, "does not continue the chain"),
+        ({"currency": "zcdp"}, "check"),
+        ({"currency": "approximate"}, "check"),
+        ({"currency": ""}, "check"),
+        ({"flaws": '["it leaked"]'}, "check"),
         ({"kind": "settle"}, "no charge to settle"),
         ({"kind": "grant"}, "does not add up"),
         ({"kind": "refund"}, "check"),
@@ -189,8 +206,8 @@ def is_accepted(ledger: Ledger, request: str, cost: Amount, pot: Pot) -> bool:
 def test_the_database_refuses_an_entry_that_is_not_right(
     any_ledger: Ledger, change: dict[str, object], reason: str
 ) -> None:
-    pot, cost = any_ledger.grant("visits", 1), cost_of(Budget("0.5"))
-    entry = Entry(0, "now", "charge", "fit", "me", "visits", '{"name":"add-remove-row"}')
+    pot, cost = any_ledger.grant("visits", 1), fit_cost(Budget("0.5"))
+    entry = Entry(0, "now", "charge", "fit", "me", "visits", UNIT, currency="pure")
     good = entry.moving(cost, pot.charged(cost)).sealed(any_ledger.head())
     with pytest.raises(Exception, match=f"(?i){reason}"):
         insert(any_ledger, {**vars(good), **change})
@@ -210,3 +227,35 @@ def insert(ledger: Ledger, columns: dict[str, object]) -> None:
         return
     with closing(sqlite3.connect(ledger.url, isolation_level=None)) as connection:
         connection.execute(f"INSERT OR REPLACE {into}", list(columns.values()))
+
+
+def test_an_older_charge_cannot_be_replaced_by_one_of_its_request(any_ledger: Ledger) -> None:
+    """The new charge continues the chain and is covered; to replace the older would refund it."""
+    any_ledger.grant("visits", 1)
+    any_ledger.reserve("visits", Budget("0.5"), AddRemoveRow(), "a test", request="fit")
+    *_, older = any_ledger.history()
+    pot, cost = older.after, fit_cost(Budget("0.25"))
+    entry = Entry(0, "now", "charge", "fit", "me", "visits", UNIT, currency="pure")
+    again = entry.moving(cost, pot.charged(cost)).sealed(any_ledger.head())
+    with pytest.raises(Exception, match=r"(?i)already there|unique"):
+        insert(any_ledger, vars(again))
+    assert any_ledger.history()[-1] == older
+    any_ledger.verify()
+
+
+@pytest.mark.parametrize(
+    ("currency", "delta", "worth"),
+    [(PURE, 0, 1), (APPROXIMATE, 10**12, 1), (ZCDP, 10**12, 5), (PURE, 0, -1)],
+)
+def test_the_database_refuses_a_grant_whose_worth_in_rho_is_not_right(
+    any_ledger: Ledger, currency: str, delta: int, worth: int
+) -> None:
+    """A pot that is not of zCDP has no ρ, and the ρ of one that is never falls."""
+    before = any_ledger.grant("visits", 1, Fraction(delta, ATTO), currency=currency)
+    after = before.with_grant(Amount(1, delta))
+    entry = Entry(0, "now", "grant", "more", "me", "visits", UNIT, currency=currency)
+    good = entry.moving(Amount(1, delta), after).sealed(any_ledger.head())
+    with pytest.raises(Exception, match=r"(?i)does not add up|check"):
+        insert(any_ledger, {**vars(good), "granted_rho": worth})
+    insert(any_ledger, vars(good))
+    assert any_ledger.verify().digest == good.hash

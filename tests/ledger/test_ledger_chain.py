@@ -23,7 +23,8 @@ def used(any_ledger: Ledger) -> Ledger:
     for _ in range(2):
         receipt = any_ledger.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
         any_ledger.settle(receipt, "sha256:1")
-    any_ledger.reserve("visits", Budget("0.1", "1e-6"), AddRemoveRow(), "a test")
+    budget = Budget("0.1", "1e-6")
+    any_ledger.reserve("visits", budget, AddRemoveRow(), "a test", currency="zcdp")
     return any_ledger
 
 
@@ -42,8 +43,15 @@ def run(ledger: Ledger, *statements: str) -> None:
             connection.execute(statement)
 
 
+DROP_CHECKS = """DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT conname FROM pg_constraint
+        WHERE contype = 'c' AND conrelid = to_regclass('privclust_entries')
+    LOOP EXECUTE format('ALTER TABLE privclust_entries DROP CONSTRAINT %I', name); END LOOP;
+END $$"""
+
+
 def without_rules(ledger: Ledger, *statements: str) -> None:
-    """Run SQL with the rules of the database out of the way, and put them back."""
+    """Run SQL with the rules of the database out of the way, and put the triggers back."""
     if "://" in ledger.url:
         tables = ("privclust_entries", "privclust_ledger")
         run(
@@ -59,6 +67,7 @@ def without_rules(ledger: Ledger, *statements: str) -> None:
     connection.close()
     run(
         ledger,
+        "PRAGMA ignore_check_constraints = ON",
         *(f"DROP TRIGGER {name}" for name, _ in triggers),
         *statements,
         *(sql for _, sql in triggers),
@@ -107,7 +116,7 @@ def test_verify_finds_a_change_in_any_column(ledger: Ledger, column: str) -> Non
     value = 7 if isinstance(getattr(ledger.history()[0], column), int) else "'charge'"
     kind = "settle" if column != "kind" else "grant"
     statement = f"UPDATE privclust_entries SET {column} = {value} WHERE kind = '{kind}'"  # noqa: S608
-    without_rules(ledger, "PRAGMA ignore_check_constraints = ON", statement)
+    without_rules(ledger, statement)
     with pytest.raises(LedgerCorruptedError, match="restore it from a backup"):
         ledger.verify()
 
@@ -134,14 +143,35 @@ def test_a_cut_tail_is_found_with_a_digest_that_was_kept(used: Ledger) -> None:
     head = used.head()
     without_rules(used, "DELETE FROM privclust_entries WHERE seq = 8")
     assert used.verify().entries == 7, "without the digest nobody can tell"
-    with pytest.raises(LedgerCorruptedError, match="kept elsewhere is not in it"):
+    with pytest.raises(LedgerCorruptedError, match=r"kept elsewhere: the digest .* is not in it"):
         used.verify(head.digest)
+    with pytest.raises(LedgerCorruptedError, match="ends at entry 7 and the head is entry 8"):
+        used.verify(head)
 
 
 def test_any_earlier_head_or_receipt_can_be_checked(used: Ledger) -> None:
     before = used.head()
     receipt = used.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
-    assert used.verify(before.digest) == used.verify(receipt.split(":")[1]) == used.head()
+    assert used.verify(before) == used.verify(before.digest) == used.head()
+    assert used.verify(receipt) == used.verify(receipt.split(":")[1]) == used.head()
+
+
+def test_verify_finds_rules_of_a_server_that_were_rewritten(postgres_url: str) -> None:
+    ledger = Ledger.open(postgres_url)
+    ledger.create_dataset("visits")
+    ledger.verify()
+    body = "CREATE OR REPLACE FUNCTION privclust_check() RETURNS trigger LANGUAGE plpgsql AS "
+    run(ledger, f"{body} 'BEGIN RETURN NEW; END'")
+    with pytest.raises(LedgerCorruptedError, match="rules privclust_check were changed"):
+        ledger.verify()
+
+
+def test_verify_finds_a_limit_of_a_server_that_was_dropped(postgres_url: str) -> None:
+    ledger = Ledger.open(postgres_url)
+    ledger.create_dataset("visits")
+    run(ledger, DROP_CHECKS)
+    with pytest.raises(LedgerCorruptedError, match="rules CHECK were changed"):
+        ledger.verify()
 
 
 def test_verify_finds_rules_that_were_dropped(used: Ledger) -> None:
@@ -161,7 +191,7 @@ def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
         for name, value in vars(new).items()
     )
     statement = f"UPDATE privclust_entries SET {values} WHERE seq = {entry.seq}"  # noqa: S608
-    without_rules(ledger, statement)
+    without_rules(ledger, *([DROP_CHECKS] if "://" in ledger.url else []), statement)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +203,14 @@ def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
         ({"granted_epsilon": 10**15}, "does not add up"),
         ({"unit": '{"name":"replace-row"}'}, "privacy unit that was not created"),
         ({"pot": "pure"}, "wrong pot"),
+        ({"currency": "pure"}, "names another currency"),
+        ({"currency": "approximate", "rho": 0, "spent_rho": 0}, "wrong pot"),
+        (
+            {"epsilon": 10**13, "rho": 10**14, "spent_epsilon": 10**13, "spent_rho": 10**14},
+            "charges more than was granted",
+        ),
+        ({"holder": "Ann "}, "a name that is not in its one form"),
+        ({"kind": "refund"}, "unknown kind"),
     ],
 )
 def test_a_false_entry_with_a_right_digest_is_found_by_the_replay(

@@ -8,10 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.cli.errors import PLAIN, OneSentence
 from privclust.cli.ledger import app as commands
@@ -33,7 +35,8 @@ def path(tmp_path: Path) -> str:
     receipt = opened.reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
     opened.settle(receipt, "sha256:abc")
     ann = Ledger.open(opened.url, holder="Ann & Co")
-    ann.reserve("visits", Budget("0.5", "1e-6"), AddRemoveRow(), "PrivateKMeans")
+    budget = Budget("0.5", "1e-6")
+    ann.reserve("visits", budget, AddRemoveRow(), "PrivateKMeans", currency="zcdp")
     return opened.url
 
 
@@ -185,3 +188,68 @@ def test_the_database_is_let_go_at_the_end_of_a_program(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)  # noqa: S603
     assert [file.name for file in tmp_path.iterdir()] == ["budget.db"]
+
+
+def test_the_history_fits_eighty_columns(path: str) -> None:
+    opened = Ledger.open(path)
+    receipt = opened.reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
+    opened.settle(receipt, f"sha256:{'0123456789abcdef' * 4}", ["The scaler was not private."])
+    runner = CliRunner(env={"COLUMNS": "80"})
+    lines = runner.invoke(app, ["ledger", "history", path]).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 3 * len(opened.history()), "an entry takes a line or two"
+    text = " ".join(" ".join(lines).split())
+    for words in (
+        "Charge of ε = 0.5 on visits to everyone",
+        "Charge of ε = 0.5 and δ = 1e-06 (zcdp)",
+        "Release sha256:0123456789abcdef… from visits",
+        "NOT PRIVATE: The scaler was not private.",
+    ):
+        assert words in text
+    assert not re.search(r"\d\d:\d\d:\d\d", text), "the seconds would tell how long a fit ran"
+
+
+def test_a_backup_and_a_kept_head(path: str, tmp_path: Path) -> None:
+    backup, kept = tmp_path / "backup.db", tmp_path / "kept.json"
+    assert "holds 6 entries" in told("backup", path, backup)
+    assert "choose another place" in refused("backup", path, backup)
+    Ledger.open(path).reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
+    told("head", path, "-o", kept)
+    assert "intact: 7 entries" in told("verify", path, "--head", kept)
+    assert "ends at entry 6 and the head is entry 7" in refused("verify", backup, "--head", kept)
+    digest = tmp_path / "digest.txt"
+    digest.write_text(told("head", path))
+    assert "older than what was kept" in refused("verify", backup, "--head", digest)
+    assert "neither a digest nor" in refused("verify", path, "--head", tmp_path / "nothing")
+    digest.write_bytes(b"\xff[1]")
+    assert "holds no head" in refused("verify", path, "--head", digest)
+
+
+def test_a_release_shows_that_a_ledger_is_older(path: str, tmp_path: Path) -> None:
+    told("backup", path, tmp_path / "backup.db")
+    model = PrivateKMeans(2, epsilon=0.1, bounds=(0, 1), ledger=Ledger.open(path))
+    fitted = model.set_params(dataset="visits").fit(np.random.default_rng(0).random((50, 2)))
+    fitted.release().save(tmp_path / "release")
+    assert "intact" in told("verify", path, "--head", tmp_path / "release")
+    sentence = refused("verify", tmp_path / "backup.db", "--head", tmp_path / "release")
+    assert "older than what was kept elsewhere" in sentence
+
+
+def test_grants_and_keys_on_the_command_line(path: str, tmp_path: Path) -> None:
+    grant = ["grant", path, "visits", "--epsilon", "1", "--delta", "1e-6"]
+    assert answered(*grant, "--currency", "approximate")["pot"] == "approximate"
+    assert "exactly if it has no δ" in refused(*grant, "--currency", "pure")
+    assert answered("key", "add", path, "AB" * 32, "--name", "Ann")["ed25519"] == "ab" * 32
+    assert "in the ledger already" in refused("key", "add", path, "ab" * 32, "--name", "Ann")
+    assert "never the private one" in refused("key", "add", path, "secret", "--name", "Ann")
+    assert answered("statement", path, "visits")["keys"] == [{"name": "Ann", "ed25519": "ab" * 32}]
+
+
+def test_a_statement_about_a_flawed_release_is_an_alarm(path: str) -> None:
+    opened = Ledger.open(path)
+    receipt = opened.reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
+    opened.settle(receipt, "sha256:f", ["The scaler was not private."])
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["ledger", "statement", path, "visits"])
+    assert result.exit_code == 0
+    assert "NOT PRIVATE: 1 of 3 charges" in result.stderr
+    assert "together differentially private" not in result.stdout

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.exceptions import BudgetGoneError, UnitMismatchError
+from privclust.exceptions import BudgetGoneError, LeakWarning, LedgerError, UnitMismatchError
 from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow
 
+# A search compares exact scores, which is a leak of its own; here the charges are counted.
+SEARCH = pytest.mark.filterwarnings("ignore::privclust.exceptions.LeakWarning")
 ROWS = np.random.default_rng(0).random((60, 2))
 
 
@@ -33,11 +37,14 @@ def test_a_fit_is_charged_and_settled_with_the_digest_of_its_release(ledger: Led
     assert settled.digest == fitted.release().digest
 
 
-def test_a_refused_fit_reads_no_row(ledger: Ledger) -> None:
-    class Untouchable(np.ndarray):
-        def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
-            raise AssertionError("a row was read")
+class Untouchable(np.ndarray):
+    """Rows that notice when they are read."""
 
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
+        raise AssertionError("a row was read")
+
+
+def test_a_refused_fit_reads_no_row(ledger: Ledger) -> None:
     rows = ROWS.view(Untouchable)
     with pytest.raises(BudgetGoneError):
         model(ledger).fit(rows)
@@ -57,6 +64,7 @@ def test_a_plan_costs_nothing(ledger: Ledger) -> None:
     assert charges(ledger) == 0
 
 
+@SEARCH
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_grid_search_charges_every_fit(ledger: Ledger, n_jobs: int) -> None:
     ledger.grant("visits", "0.7")
@@ -69,6 +77,7 @@ def test_a_grid_search_charges_every_fit(ledger: Ledger, n_jobs: int) -> None:
     ledger.verify()
 
 
+@SEARCH
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_grid_search_stops_when_the_budget_is_gone(ledger: Ledger, n_jobs: int) -> None:
     ledger.grant("visits", "0.4")
@@ -80,6 +89,7 @@ def test_a_grid_search_stops_when_the_budget_is_gone(ledger: Ledger, n_jobs: int
     ledger.verify()
 
 
+@SEARCH
 def test_a_search_that_tolerates_failures_ends_with_the_error_as_well(ledger: Ledger) -> None:
     """scikit-learn by default counts a failed fit as NaN; the last fit, on all rows, raises."""
     ledger.grant("visits", "0.4")
@@ -93,6 +103,7 @@ def test_a_search_that_tolerates_failures_ends_with_the_error_as_well(ledger: Le
     assert charges(ledger) == 4
 
 
+@SEARCH
 def test_cross_validation_is_charged(ledger: Ledger) -> None:
     ledger.grant("visits", 1)
     cross_val_score(model(ledger), ROWS, cv=5, error_score="raise")
@@ -113,3 +124,28 @@ def test_a_ledger_stands_in_for_any_estimator(ledger: Ledger) -> None:
     receipt = ledger.reserve("visits", Budget(1), AddRemoveRow(), "anything")
     ledger.settle(receipt, "sha256:0")
     assert charges(ledger) == 1
+
+
+def test_what_leaks_around_a_fit_is_written_into_the_ledger(ledger: Ledger) -> None:
+    ledger.grant("visits", 1)
+    leaky = make_pipeline(StandardScaler(), model(ledger, bounds=(-5, 5)))
+    with pytest.warns(LeakWarning):
+        leaky.fit(ROWS)
+    settled = ledger.history()[-1]
+    assert settled.reasons == list(leaky[-1].privacy_.flaws)
+    assert settled.reasons
+    assert ledger.statement("visits").promise.startswith("NOT PRIVATE")
+
+
+def test_a_fit_without_leaks_has_no_flaws(ledger: Ledger) -> None:
+    ledger.grant("visits", 1)
+    model(ledger).fit(ROWS)
+    assert ledger.history()[-1].flaws == ""
+
+
+def test_the_path_of_a_ledger_serves_as_one(ledger: Ledger) -> None:
+    ledger.grant("visits", 1)
+    model(ledger.url).fit(ROWS)
+    assert charges(ledger) == 1
+    with pytest.raises(LedgerError, match="A ledger is given as"):
+        model(7).fit(ROWS)

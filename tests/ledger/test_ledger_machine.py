@@ -12,13 +12,14 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from privclust.budget import Budget
 from privclust.exceptions import BudgetGoneError, LedgerConflictError
 from privclust.ledger import Ledger
-from privclust.ledger.accounting import APPROXIMATE, PURE
+from privclust.ledger.accounting import PURE, ZCDP
 from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry
 from privclust.ledger.replay import replay
 from privclust.privacy.loss import rho_within
 from privclust.unit import AddRemoveRow
 
+ROW = AddRemoveRow()
 HOLDERS = ("Ann", "Bob")
 DATASETS = ("visits", "people")
 # A disk in memory makes the machine fast; what is durable is tested with real processes.
@@ -64,7 +65,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def grant(self, dataset: str, holder: str, epsilon: str, delta: str) -> None:
         budget = Budget(epsilon, delta)
         self.ledger.grant(dataset, epsilon, delta, holder=holder)
-        name = APPROXIMATE if budget.delta else PURE
+        name = ZCDP if budget.delta else PURE
         self.granted.setdefault((dataset, holder, name), []).append(budget)
 
     @rule(target=receipts, dataset=datasets, holder=holders, budget=budgets)
@@ -86,7 +87,7 @@ class LedgerMachine(RuleBasedStateMachine):
         entries = len(self.ledger.history())
         if receipt is not None:
             again = self._holding(holder).reserve(
-                dataset, budget, AddRemoveRow(), "a test", request=request
+                dataset, budget, ROW, "a test", currency=budget.currency, request=request
             )
             assert again == receipt
             assert len(self.ledger.history()) == entries
@@ -96,7 +97,7 @@ class LedgerMachine(RuleBasedStateMachine):
         before = self.ledger.head()
         Book.append = die_after_append  # type: ignore[method-assign]
         try:
-            self._holding(holder).reserve(dataset, budget, AddRemoveRow(), "a test")
+            self._holding(holder).reserve(dataset, budget, ROW, "a test", currency=budget.currency)
         except (Crash, BudgetGoneError):
             pass
         finally:
@@ -147,10 +148,10 @@ class LedgerMachine(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
     def _charge(self, dataset: str, holder: str, budget: Budget, request: str) -> str | None:
-        names = (APPROXIMATE,) if budget.delta else (PURE, APPROXIMATE)
+        names = (ZCDP,) if budget.delta else (PURE, ZCDP)
         try:
             receipt = self._holding(holder).reserve(
-                dataset, budget, AddRemoveRow(), "a test", request=request
+                dataset, budget, ROW, "a test", currency=budget.currency, request=request
             )
         except BudgetGoneError:
             assert not any(self._fits(dataset, holder, name, budget) for name in names)

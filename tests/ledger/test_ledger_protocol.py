@@ -26,7 +26,10 @@ ROW = AddRemoveRow()
 
 
 def charge(ledger: Ledger, epsilon: str, delta: str = "0", request: str | None = None) -> str:
-    return ledger.reserve("visits", Budget(epsilon, delta), ROW, "a test", request=request)
+    budget = Budget(epsilon, delta)
+    return ledger.reserve(
+        "visits", budget, ROW, "a test", currency=budget.currency, request=request
+    )
 
 
 def spent(ledger: Ledger) -> Amount:
@@ -53,17 +56,19 @@ def test_a_fit_may_use_the_very_budget_that_was_granted(any_ledger: Ledger, delt
     any_ledger.verify()
 
 
-def test_pure_and_approximate_grants_pay_for_their_own_kind(any_ledger: Ledger) -> None:
+def test_pure_and_concentrated_grants_pay_for_their_own_kind(any_ledger: Ledger) -> None:
     any_ledger.grant("visits", "0.5")
-    with pytest.raises(BudgetGoneError, match="Nothing with a δ was granted"):
+    with pytest.raises(
+        BudgetGoneError, match="Nothing that pays for a charge in 'zcdp' was granted"
+    ):
         charge(any_ledger, "0.1", "1e-6")
     any_ledger.grant("visits", "0.5", "1e-6")
     charge(any_ledger, "0.5")
     charge(any_ledger, "0.5", "1e-6")
-    pure, approximate = any_ledger.balance("visits")
-    assert (pure.name, approximate.name) == ("pure", "approximate")
+    pure, concentrated = any_ledger.balance("visits")
+    assert (pure.name, concentrated.name) == ("pure", "zcdp")
     assert pure.left.epsilon == 0
-    assert approximate.left.rho == 0
+    assert concentrated.left.rho == 0
     any_ledger.verify()
 
 

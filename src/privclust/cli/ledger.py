@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from privclust.cli import files, options, screen
+from privclust.cli import files, heads, ledger_tables, options, screen
 from privclust.cli.errors import PLAIN
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from privclust.ledger import Entry, Pot
     from privclust.unit import Unit
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Grant budgets on data sets, and see where they went.", **PLAIN)
+keys = typer.Typer(help="Public keys by which releases are signed.", **PLAIN)
+app.add_typer(keys, name="key")
 
 LedgerPlace = Annotated[
     str, typer.Argument(metavar="LEDGER", help="An SQLite file or a postgresql:// address.")
@@ -70,6 +68,15 @@ def grant(
     delta: Annotated[
         str, typer.Option("--delta", metavar="NUMBER", help="δ to add; fits with δ need one.")
     ] = "0",
+    currency: Annotated[
+        Literal["pure", "zcdp", "approximate"] | None,
+        typer.Option(
+            "--currency",
+            help="What a grant with δ pays for: zcdp, the fits of privclust; approximate, any "
+            "(ε, δ) program, whose ε and δ then simply add up.",
+            show_default="zcdp with δ, pure without",
+        ),
+    ] = None,
     holder: Annotated[
         str, typer.Option("--holder", metavar="NAME", help="Who may spend it.")
     ] = "everyone",
@@ -79,8 +86,9 @@ def grant(
     """Allow a holder to spend more on a data set."""
     from privclust.ledger import Ledger
 
-    pot = Ledger.open(ledger).grant(dataset, epsilon, delta, holder=holder, note=note)
-    screen.answer(pot.to_dict(), _balances([pot]), as_json=as_json)
+    opened = Ledger.open(ledger)
+    pot = opened.grant(dataset, epsilon, delta, currency=currency, holder=holder, note=note)
+    screen.answer(pot.to_dict(), ledger_tables.balances([pot]), as_json=as_json)
 
 
 @app.command("balance")
@@ -92,7 +100,7 @@ def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Js
     names = opened.datasets() if dataset is None else [dataset]
     pots = [pot for name in names for pot in opened.balance(name)]
     document = {"datasets": names, "balance": [pot.to_dict() for pot in pots]}
-    screen.answer(document, _balances(pots), as_json=as_json)
+    screen.answer(document, ledger_tables.balances(pots), as_json=as_json)
 
 
 @app.command("history")
@@ -102,38 +110,87 @@ def history(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Js
 
     entries = Ledger.open(ledger).history(dataset)
     document = {"entries": [entry.to_dict() for entry in entries]}
-    screen.answer(document, _entries(entries), as_json=as_json)
+    screen.answer(document, ledger_tables.history(entries), as_json=as_json)
 
 
 @app.command("head")
-def head(ledger: LedgerPlace, as_json: options.Json = False) -> None:
+def head(
+    ledger: LedgerPlace,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Keep it here, for verify --head."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
     """Print the digest that stands for the whole ledger; keep it elsewhere."""
     from privclust.ledger import Ledger
 
     newest = Ledger.open(ledger).head()
     document = {"entries": newest.entries, "digest": newest.digest}
+    if output is not None:
+        heads.keep(output, newest)
     screen.answer(document, newest.digest, as_json=as_json)
 
 
 @app.command("verify")
 def verify(
     ledger: LedgerPlace,
-    digest: Annotated[
+    kept: Annotated[
         str | None,
         typer.Option(
             "--head",
-            metavar="DIGEST",
-            help="A digest that was kept elsewhere, or the end of a receipt; it must be there.",
+            metavar="KEPT",
+            help="What was kept elsewhere and must be in the ledger: a digest, a receipt, a file "
+            "of 'ledger head -o', or a release that was charged to the ledger.",
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Compute everything again, and fail if anything was changed."""
+    """Compute everything again, and fail if anything was changed or is missing."""
     from privclust.ledger import Ledger
 
-    newest = Ledger.open(ledger).verify(digest)
+    newest = Ledger.open(ledger).verify(None if kept is None else heads.read(kept))
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
     told = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
+    screen.answer(document, told, as_json=as_json)
+
+
+@app.command("backup")
+def backup(
+    ledger: LedgerPlace,
+    place: Annotated[
+        Path, typer.Argument(metavar="DEST", help="The file to make; it must not exist.")
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Copy a ledger as it is at one moment, while it is in use, and verify the copy."""
+    from privclust.ledger import Ledger
+
+    newest = Ledger.open(ledger).backup(place)
+    document = {"backup": str(place), "entries": newest.entries, "digest": newest.digest}
+    told = f"Backup: {place} holds {newest.entries} entries, the newest is {newest.digest}."
+    screen.answer(document, told, as_json=as_json)
+
+
+@keys.command("add")
+def add_key(
+    ledger: LedgerPlace,
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="An Ed25519 public key, as hex or base64.")
+    ],
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Whose key it is.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="Data set.", show_default="all of them"),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write down by which key releases are signed; statements show it."""
+    from privclust.ledger import Ledger
+
+    entry = Ledger.open(ledger).add_key(key, name, dataset)
+    document = {"name": entry.purpose, "ed25519": entry.digest, "dataset": dataset}
+    told = f"Key of {entry.purpose}: {entry.digest}"
     screen.answer(document, told, as_json=as_json)
 
 
@@ -160,8 +217,11 @@ def statement(
             temporary.write_text(html_statement(said), encoding="utf-8")
     document = said.to_dict() | {"page": None if output is None else str(output)}
     shown = [] if output is None else [f"Statement: {output}"]
-    table = _balances(said.pots)
-    screen.answer(document, said.promise, said.protects, table, *shown, as_json=as_json)
+    if said.flawed and not as_json:
+        screen.alarm(said.promise)
+    promise = [] if said.flawed else [said.promise]
+    table = ledger_tables.balances(said.pots)
+    screen.answer(document, *promise, said.protects, table, *shown, as_json=as_json)
 
 
 @app.command("plot")
@@ -195,42 +255,3 @@ def _unit(name: str, id_column: str | None, max_rows: int | None) -> Unit:
     except json.JSONDecodeError as error:
         raise ValueError(f"--unit is not valid JSON ({error}); give a name or mend it.") from None
     return unit_from(plain)
-
-
-def _balances(pots: Sequence[Pot]) -> Table:
-    from privclust.ledger.words import granted_words, left_words, spent_words
-
-    table = _table("Data set", "Holder", "Granted", "Spent", "Left")
-    for pot in pots:
-        table.add_row(
-            pot.dataset, pot.holder, granted_words(pot), spent_words(pot), left_words(pot)
-        )
-    return table
-
-
-def _entries(entries: Sequence[Entry]) -> Table:
-    from privclust.ledger.words import loss_words
-
-    table = _table("Entry", "Time", "What", "Data set", "Holder", "Amount", "For", "By")
-    for entry in entries:
-        table.add_row(
-            str(entry.seq),
-            f"{entry.at[:10]} {entry.at[11:19]}",
-            entry.kind,
-            entry.dataset,
-            entry.holder,
-            loss_words(entry.epsilon, entry.delta) if entry.pot else "",
-            entry.purpose or entry.digest,
-            entry.actor,
-        )
-    return table
-
-
-def _table(*names: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in ("Entry", "Time", "What"))
-    return table

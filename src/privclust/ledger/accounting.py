@@ -1,14 +1,21 @@
 """How charges on one data set add up, and when a grant covers one more.
 
-The grants of a holder form two pots: a *pure* one from the grants with δ = 0, and an *approximate*
-one from the grants with δ > 0. Either pot is (ε, δ), the sums of its grants. A pot covers a charge
-if afterwards one of three sentences holds of all charges on it:
+A charge names its currency, which says what is known of the mechanism that it pays for:
+
+- *pure*: it is ε-differentially private, hence also ε²/2-zCDP;
+- *zcdp*: it is ρ-zCDP, hence also (ε, δ)-differentially private;
+- *approximate*: it is (ε, δ)-differentially private, and nothing else is known.
+
+The grants of a holder form a pot for each currency. A pot is (ε, δ), the sums of its grants. The
+*approximate* pot pays for everything, and covers a charge if all ε and all δ on it stay within its
+own. The other two pay for no approximate charge, and cover a charge if afterwards one of three
+sentences holds of all charges on the pot:
 
 - none has a δ, and their ε add up to at most ε;
 - their ρ add up to at most the ρ that is worth (ε, δ), where a pure charge has ρ = ε²/2;
 - there is only one, and its own ε and δ are at most the pot's.
 
-All three compare sums of integers, so the database can enforce them by itself.
+All of this compares sums of integers, so the database can enforce it by itself.
 
 *Why this is private.* All that is ever answered from a pot is (ε, δ)-differentially private, also
 if every question depends on the answers before; pots and holders add up. The proof is in
@@ -21,7 +28,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final, Literal
 
 from privclust.budget import Budget
 from privclust.exceptions import LedgerError
@@ -36,17 +43,63 @@ from privclust.ledger.amounts import (
 )
 from privclust.privacy.loss import epsilon_spent, rho_within
 
-__all__ = ["APPROXIMATE", "PURE", "Pot", "cost_of", "first_to_cover", "grant_of", "pots_for"]
+__all__ = [
+    "APPROXIMATE",
+    "PURE",
+    "ZCDP",
+    "ChargeCurrency",
+    "Pot",
+    "cost_of",
+    "currency_of",
+    "first_to_cover",
+    "grant_of",
+    "named_currency",
+    "pots_for",
+]
 
-PURE, APPROXIMATE = "pure", "approximate"
+ChargeCurrency = Literal["pure", "zcdp", "approximate"]
+PURE: Final = "pure"
+ZCDP: Final = "zcdp"
+APPROXIMATE: Final = "approximate"
 
 
-def cost_of(budget: Budget) -> Amount:
-    """Return what a fit with ``budget`` is charged: the whole budget, rounded up."""
-    epsilon = rounded_up(budget.epsilon)
-    if not budget.delta:
+def named_currency(what: str, budget: Budget, currency: str | None) -> str:
+    """Return the currency of a charge or a grant, if it goes with the budget.
+
+    Parameters
+    ----------
+    what : {"charge", "grant"}
+        What has the currency. A charge with a δ must name one, because a mechanism that is (ε, δ)-
+        differentially private need not be zCDP; a grant with a δ is of zCDP unless it says more.
+    budget : Budget
+        The ε and δ.
+    currency : str or None
+        The name, if one was given.
+    """
+    usual = PURE if not budget.delta else ZCDP if what == "grant" else None
+    chosen = usual if currency is None else currency
+    if chosen is None:
+        raise LedgerError(
+            "A charge with a δ must say what is known of the mechanism; give currency='zcdp' if it "
+            "is zero-concentrated, as the estimators of privclust are, else 'approximate'."
+        )
+    if chosen not in (PURE, ZCDP, APPROXIMATE):
+        raise LedgerError(f"A currency is 'pure', 'zcdp' or 'approximate', not {chosen!r}.")
+    if (chosen == PURE) != (not budget.delta):
+        raise LedgerError(f"A {what} is 'pure' exactly if it has no δ; change currency or delta.")
+    return chosen
+
+
+def cost_of(budget: Budget, currency: str) -> Amount:
+    """Return what a fit with ``budget`` is charged: the whole budget, rounded up.
+
+    An approximate charge has no ρ: none is known that would cover it.
+    """
+    epsilon, delta = rounded_up(budget.epsilon), rounded_up(budget.delta, ATTO)
+    if currency == PURE:
         return Amount(epsilon, 0, _rho_of_pure(epsilon))
-    delta = rounded_up(budget.delta, ATTO)
+    if currency == APPROXIMATE:
+        return Amount(epsilon, delta)
     # The charge must cover the fit, and be no less than what its own ε and δ are worth.
     rho = max(budget.amount, rho_within(Fraction(epsilon, PICO), Fraction(delta, ATTO)))
     return Amount(epsilon, delta, rounded_up(rho))
@@ -63,9 +116,17 @@ def grant_of(budget: Budget) -> Amount:
     return amount
 
 
-def pots_for(amount: Amount) -> tuple[str, ...]:
+def currency_of(cost: Amount) -> str:
+    """Return the currency of a charge, as its amounts tell it."""
+    if not cost.delta:
+        return PURE
+    return ZCDP if cost.rho else APPROXIMATE
+
+
+def pots_for(currency: str) -> tuple[str, ...]:
     """Return the pots that may pay a charge, in the order in which they are tried."""
-    return (APPROXIMATE,) if amount.delta else (PURE, APPROXIMATE)
+    order: tuple[str, ...] = (PURE, ZCDP, APPROXIMATE)
+    return order[order.index(currency) :]
 
 
 def first_to_cover(pots: Iterable[Pot], cost: Amount) -> Pot | None:
@@ -75,16 +136,17 @@ def first_to_cover(pots: Iterable[Pot], cost: Amount) -> Pot | None:
 
 @dataclass(frozen=True)
 class Pot:
-    """What a holder was granted on a data set in one of the two kinds, and what was charged to it.
+    """What a holder was granted on a data set in one currency, and what was charged to it.
 
     Attributes
     ----------
     dataset, holder : str
         Whose data, and who may spend.
-    name : {"pure", "approximate"}
-        The kind of the grants.
+    name : {"pure", "zcdp", "approximate"}
+        The currency of the grants.
     granted, spent : Amount
-        Sums of grants and charges; ``granted.rho`` is the ρ that the granted ε and δ are worth.
+        Sums of grants and charges; ``granted.rho`` is the ρ that the granted ε and δ are worth in
+        the pot of zCDP, and nothing in the others.
     """
 
     dataset: str
@@ -100,6 +162,8 @@ class Pot:
             raise LedgerError(
                 "The grants of a holder must stay below ε = 1000000 and δ = 1; grant less."
             )
+        if self.name != ZCDP:
+            return replace(self, granted=granted)
         # What was worth a smaller grant is worth a larger one, whatever the last digit says.
         rho = max(self.granted.rho, _rho_of_grant(granted))
         return replace(self, granted=replace(granted, rho=rho))
@@ -107,7 +171,9 @@ class Pot:
     def covers(self, cost: Amount) -> bool:
         """Tell whether one more charge is within the grants."""
         granted, after = self.granted, self.spent + cost
-        return (
+        if self.name == APPROXIMATE:
+            return after.epsilon <= granted.epsilon and after.delta <= granted.delta
+        return currency_of(cost) != APPROXIMATE and (
             (after.delta == 0 and after.epsilon <= granted.epsilon)
             or after.rho <= granted.rho
             or (
@@ -124,6 +190,11 @@ class Pot:
     @property
     def left(self) -> Amount:
         """The largest next charge of each sort: ε of a pure fit, or ρ of a fit with δ."""
+        if self.name == APPROXIMATE:
+            return Amount(
+                max(0, self.granted.epsilon - self.spent.epsilon),
+                max(0, self.granted.delta - self.spent.delta),
+            )
         rho = max(0, self.granted.rho - self.spent.rho)
         pure = 0 if self.spent.delta else max(0, self.granted.epsilon - self.spent.epsilon)
         return Amount(max(pure, math.isqrt(2 * PICO * rho)), self.granted.delta, rho)
@@ -135,8 +206,10 @@ class Pot:
 
     @property
     def largest_with_delta(self) -> int:
-        """The largest ε of a next fit with the pot's whole δ, rounded down to six decimals."""
+        """The largest ε of a next fit with all the δ that is left, rounded down to six decimals."""
         left, step = self.left, PICO // 10**6
+        if self.name == APPROXIMATE:
+            return left.epsilon if left.delta else 0
         if self.spent == NOTHING:
             return self.granted.epsilon if left.delta else 0
         if not left.rho:
@@ -164,7 +237,5 @@ def _rho_of_pure(epsilon: int) -> int:
 
 def _rho_of_grant(granted: Amount) -> int:
     """Return the ρ that is worth the granted ε and δ, rounded down."""
-    if not granted.delta:
-        return 0
     rho = rho_within(Fraction(granted.epsilon, PICO), Fraction(granted.delta, ATTO))
     return min(rounded_down(rho), MOST - 1)

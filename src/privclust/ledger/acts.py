@@ -1,4 +1,4 @@
-"""What may be written into a ledger and when: create, grant, charge, settle.
+"""What may be written into a ledger and when: create, grant, charge, settle, add a key.
 
 Each act looks at an open book, refuses with a sentence or appends one entry. A repeated request is
 recognised and appends nothing.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import getpass
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from uuid import uuid4
 
 from privclust.budget import Budget
@@ -22,32 +22,42 @@ from privclust.exceptions import (
     UnknownDatasetError,
 )
 from privclust.ledger.accounting import (
-    APPROXIMATE,
-    PURE,
     Pot,
     cost_of,
     first_to_cover,
     grant_of,
+    named_currency,
     pots_for,
 )
 from privclust.ledger.amounts import Amount
 from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry, canonical, receipt_of
-from privclust.ledger.words import budget_gone
+from privclust.ledger.keys import public_key
+from privclust.ledger.moments import this_minute
+from privclust.ledger.names import name_of, text_of
+from privclust.ledger.sentences import budget_gone
 from privclust.unit import Unit, unit_from
 
-__all__ = ["charge", "create", "dataset_named", "grant", "name_of", "new_dataset", "settle"]
+__all__ = [
+    "add_key",
+    "charge",
+    "create",
+    "dataset_named",
+    "grant",
+    "new_dataset",
+    "paid_with",
+    "settle",
+]
 
 _REQUEST = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _RECEIPT = re.compile(r"([A-Za-z0-9._-]{1,100}):([0-9a-f]{64})")
-_LONGEST = 200
+_LONGEST_FLAW, _MOST_FLAWS = 500, 20
 
 
 def new_dataset(dataset: str, unit: Unit | str, note: str) -> Entry:
     """Return the entry of a new data set, if its name and unit can serve."""
-    declared = canonical(unit_from(unit).to_dict())
-    name_of("data set", dataset)
-    return _draft("create", uuid4().hex, dataset, declared, purpose=_text("note", note))
+    declared, name = canonical(unit_from(unit).to_dict()), name_of("data set", dataset)
+    return _draft("create", uuid4().hex, name, declared, purpose=text_of("note", note))
 
 
 def create(book: Book, entry: Entry) -> None:
@@ -60,16 +70,23 @@ def create(book: Book, entry: Entry) -> None:
 
 
 def grant(
-    book: Book, dataset: str, holder: str, budget: Budget, note: str, request: str | None
+    book: Book,
+    dataset: str,
+    holder: str,
+    budget: Budget,
+    currency: str | None,
+    note: str,
+    request: str | None,
 ) -> Pot:
     """Add to a holder's pot and return the pot."""
     created, amount = dataset_named(book, dataset), grant_of(budget)
-    key = _request(request)
+    name, key = named_currency("grant", budget, currency), _request(request)
+    pot = book.pot(created.dataset, name_of("holder", holder), name)
     earlier = book.find("grant", key)
     if earlier:
-        return _repeated(earlier, dataset, holder, amount).after
-    pot = book.pot(dataset, name_of("holder", holder), APPROXIMATE if amount.delta else PURE)
-    entry = _draft("grant", key, dataset, created.unit, purpose=_text("note", note))
+        return _repeated(earlier, pot, amount, name).after
+    entry = _draft("grant", key, created.dataset, created.unit, purpose=text_of("note", note))
+    entry = replace(entry, currency=name)
     return book.append(entry.moving(amount, pot.with_grant(amount))).after
 
 
@@ -78,56 +95,77 @@ def charge(
     dataset: str,
     holder: str,
     budget: Budget,
+    currency: str | None,
     unit: Unit,
     purpose: str,
     request: str | None,
 ) -> str:
     """Charge the budget to the first of the holder's pots that covers it; return the receipt."""
-    created, cost = dataset_named(book, dataset), cost_of(budget)
-    key, declared = _request(request), unit_from(json.loads(created.unit))
-    if declared != unit_from(unit):
-        raise UnitMismatchError(
-            f"The data set {dataset!r} is budgeted for the privacy unit {declared} and the fit "
-            f"protects {unit}; nothing was spent, give the estimator the unit of the data set."
-        )
+    created, name = dataset_named(book, dataset), named_currency("charge", budget, currency)
+    cost, key = cost_of(budget, name), _request(request)
+    _check_unit(created, unit)
+    pots = [book.pot(created.dataset, name_of("holder", holder), pot) for pot in pots_for(name)]
     earlier = book.find("charge", key)
     if earlier and book.find("settle", key):
         raise LedgerConflictError(
             f"The request {key!r} was charged and settled before; a new fit needs a new request."
         )
     if earlier:
-        return receipt_of(_repeated(earlier, dataset, holder, cost))
-    pots = [book.pot(dataset, holder, name) for name in pots_for(cost)]
+        return receipt_of(_repeated(earlier, pots[0], cost, name))
     pot = first_to_cover(pots, cost)
     if pot is None:
-        raise BudgetGoneError(budget_gone(dataset, holder, cost, pots))
-    entry = _draft("charge", key, dataset, created.unit, purpose=_text("purpose", purpose))
+        raise BudgetGoneError(budget_gone(cost, pots))
+    entry = _draft("charge", key, created.dataset, created.unit, text_of("purpose", purpose))
+    entry = replace(entry, currency=name)
     return receipt_of(book.append(entry.moving(cost, pot.charged(cost))))
 
 
-def settle(book: Book, receipt: str, digest: str) -> None:
-    """Record the one release that a charge paid for."""
-    if not _text("digest", digest):
+def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
+    """Record the one release that a charge paid for, and why it is not private if it is not."""
+    if not text_of("digest", digest):
         raise LedgerError("A charge is settled with the digest of the release, got an empty one.")
-    parts = _RECEIPT.fullmatch(receipt)
-    paid = book.find("charge", parts[1]) if parts else None
-    if parts is None or paid is None or paid.hash != parts[2]:
-        raise LedgerConflictError(
-            f"The receipt {receipt[:200]!r} is not one of this ledger; give what reserve returned."
-        )
+    paid, reasons = paid_with(book, receipt), _reasons(flaws)
     earlier = book.find("settle", paid.request)
     if earlier and earlier.digest != digest:
         raise LedgerConflictError(
             f"The charge {paid.request} was settled before with the release {earlier.digest}; "
             "another release needs another charge."
         )
+    if earlier and earlier.flaws != reasons:
+        raise LedgerConflictError(
+            f"The charge {paid.request} was settled before with other flaws; what was written down "
+            "stays."
+        )
     if not earlier:
         entry = _draft("settle", paid.request, paid.dataset, paid.unit)
-        book.append(replace(entry, holder=paid.holder, digest=digest))
+        book.append(replace(entry, holder=paid.holder, digest=digest, flaws=reasons))
+
+
+def add_key(book: Book, key: str, name: str, dataset: str | None) -> Entry:
+    """Write down by which public key releases are signed, of one data set or of all."""
+    public, owner = public_key(key), name_of("key", name)
+    created = None if dataset is None else dataset_named(book, dataset)
+    where, unit = (created.dataset, created.unit) if created else ("", "")
+    if any((it.dataset, it.digest) == (where, public) for it in book.keys(where)):
+        raise LedgerConflictError("This public key is in the ledger already; nothing was added.")
+    entry = _draft("key", uuid4().hex, where, unit, purpose=owner)
+    return book.append(replace(entry, digest=public))
+
+
+def paid_with(book: Book, receipt: str) -> Entry:
+    """Return the charge that a receipt is for."""
+    parts = _RECEIPT.fullmatch(receipt)
+    paid = book.find("charge", parts[1]) if parts else None
+    if parts is None or paid is None or paid.hash != parts[2]:
+        raise LedgerConflictError(
+            f"The receipt {receipt[:200]!r} is not one of this ledger; give what reserve returned."
+        )
+    return paid
 
 
 def dataset_named(book: Book, name: str) -> Entry:
     """Return the entry that created the data set."""
+    name = name_of("data set", name)
     created = book.dataset(name)
     if created is None:
         known = ", ".join(repr(known) for known in book.datasets()) or "none yet"
@@ -138,19 +176,25 @@ def dataset_named(book: Book, name: str) -> Entry:
     return created
 
 
-def name_of(what: str, text: str) -> str:
-    """Return a name if it can serve as one."""
-    if not text:
-        raise LedgerError(f"The {what} needs a name.")
-    return _text(what, text)
-
-
-def _text(what: str, text: str) -> str:
-    if len(text) > _LONGEST or not text.isprintable():
-        raise LedgerError(
-            f"The {what} must be at most {_LONGEST} printable characters, got {text[:50]!r}."
+def _check_unit(created: Entry, unit: Unit) -> None:
+    declared = unit_from(json.loads(created.unit))
+    if declared != unit_from(unit):
+        raise UnitMismatchError(
+            f"The data set {created.dataset!r} is budgeted for the privacy unit {declared} and the "
+            f"fit protects {unit}; nothing was spent, give the estimator the unit of the data set."
         )
-    return text
+
+
+def _reasons(flaws: Sequence[str]) -> str:
+    """Return the flaws of a release as they are written down.
+
+    They are cut to size and never refused: a flaw that is not written down would be worse.
+    """
+    if isinstance(flaws, str):
+        raise LedgerError("Flaws are a list of sentences, not one text; put it into a list.")
+    printable = ("".join(c if c.isprintable() else " " for c in flaw) for flaw in flaws)
+    told = [" ".join(flaw.split())[:_LONGEST_FLAW] for flaw in printable][:_MOST_FLAWS]
+    return canonical(told) if told else ""
 
 
 def _request(request: str | None) -> str:
@@ -162,9 +206,10 @@ def _request(request: str | None) -> str:
     return request or uuid4().hex
 
 
-def _repeated(earlier: Entry, dataset: str, holder: str, amount: Amount) -> Entry:
+def _repeated(earlier: Entry, pot: Pot, amount: Amount, currency: str) -> Entry:
     """Return the entry of a repeated request, if it asks for the same as before."""
-    if (earlier.dataset, earlier.holder, earlier.amount) != (dataset, holder, amount):
+    before = (earlier.dataset, earlier.holder, earlier.amount, earlier.currency)
+    if before != (pot.dataset, pot.holder, amount, currency):
         raise LedgerConflictError(
             f"The request {earlier.request!r} was made before with other contents; use a new one."
         )
@@ -172,8 +217,7 @@ def _repeated(earlier: Entry, dataset: str, holder: str, amount: Amount) -> Entr
 
 
 def _draft(kind: str, request: str, dataset: str, unit: str, purpose: str = "") -> Entry:
-    now = datetime.now(UTC).isoformat(timespec="microseconds")
-    return Entry(0, now, kind, request, _actor(), dataset, unit, purpose=purpose)
+    return Entry(0, this_minute(), kind, request, _actor(), dataset, unit, purpose=purpose)
 
 
 def _actor() -> str:

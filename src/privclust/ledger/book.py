@@ -1,13 +1,14 @@
 """The open pages of a ledger: the few questions that are asked of a database, in plain SQL.
 
 A book lives for one transaction. It looks things up and appends; what may be appended is decided
-above (``ledger.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
+above (``acts.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from privclust.exceptions import LedgerCorruptedError
@@ -16,7 +17,7 @@ from privclust.ledger.chain import COLUMNS, Entry, Head
 
 __all__ = ["VERSION", "Book", "Store", "version_problem"]
 
-VERSION = 1
+VERSION = 2
 """The version of the schema that this library reads and writes."""
 
 Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
@@ -39,6 +40,9 @@ class Store(Protocol):
 
     def writing(self) -> AbstractContextManager[Book]:
         """Open the ledger for nobody else; what was appended is durable when the block is left."""
+
+    def backup(self, place: Path) -> None:
+        """Write the ledger as it is at one moment into a new file, or say how else it is done."""
 
     def damage(self) -> str | None:
         """Say what the database itself finds damaged, or ``None``."""
@@ -101,6 +105,11 @@ class Book:
         """Return all entries in order, or those of one data set."""
         where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
         return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", values)]
+
+    def keys(self, dataset: str) -> list[Entry]:
+        """Return the public keys of the whole ledger and of a data set, oldest first."""
+        where = "WHERE kind = 'key' AND dataset IN ('', ?)"
+        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", (dataset,))]
 
     def append(self, entry: Entry) -> Entry:
         """Add the entry to the chain and return it with its place and digest."""

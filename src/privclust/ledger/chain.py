@@ -27,8 +27,9 @@ class Entry:
     seq : int
         Position, from 1.
     at : str
-        Time in UTC, by the clock of the machine that wrote the entry.
-    kind : {"create", "grant", "charge", "settle"}
+        Time in UTC to the minute, by the clock of the machine that wrote the entry; what is finer
+        would tell how long a fit ran, which depends on the rows.
+    kind : {"create", "grant", "charge", "settle", "key"}
         What happened.
     request : str
         Names the request, so that a repeated one is recognised; a settlement bears the name of the
@@ -36,14 +37,18 @@ class Entry:
     actor : str
         The user of the operating system, as the system told it.
     dataset, unit : str
-        The data set, and its privacy unit as canonical JSON.
+        The data set, and its privacy unit as canonical JSON; empty on a key of the whole ledger.
     holder, pot : str
         Whose grants in which pot; see :mod:`~privclust.ledger.accounting`. Empty where the
         entry moves no amount.
+    currency : str
+        What is known of the mechanism that a charge pays for.
     purpose : str
-        What the charge is for, or a note.
+        What the charge is for, the owner of a key, or a note.
     digest : str
-        The digest of what was released, on a settlement.
+        The digest of what was released, on a settlement; or a public key.
+    flaws : str
+        Why a release is not private after all, as a JSON list of sentences; empty if it is.
     epsilon, delta, rho : int
         The amount of the entry.
     granted_*, spent_* : int
@@ -61,8 +66,10 @@ class Entry:
     unit: str
     holder: str = ""
     pot: str = ""
+    currency: str = ""
     purpose: str = ""
     digest: str = ""
+    flaws: str = ""
     epsilon: int = 0
     delta: int = 0
     rho: int = 0
@@ -86,6 +93,11 @@ class Entry:
         granted = Amount(self.granted_epsilon, self.granted_delta, self.granted_rho)
         spent = Amount(self.spent_epsilon, self.spent_delta, self.spent_rho)
         return Pot(self.dataset, self.holder, self.pot, granted, spent)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the release of a settlement is not private after all, in sentences."""
+        return json.loads(self.flaws) if self.flaws else []
 
     def moving(self, amount: Amount, after: Pot) -> Entry:
         """Return the entry with its amount and the pot that it leaves."""
@@ -121,10 +133,13 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as plain data, amounts as exact decimals."""
-        moved: dict[str, Any] = {"amount": self.amount.to_dict()} if self.pot else {}
-        names = ("seq", "at", "kind", "request", "actor", "dataset", "holder", "pot", "purpose")
-        plain = {name: getattr(self, name) for name in names} | moved
-        return plain | {"unit": json.loads(self.unit), "digest": self.digest, "hash": self.hash}
+        names = ("seq", "at", "kind", "request", "actor", "dataset", "holder", "pot", "currency")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        plain |= {"purpose": self.purpose}
+        if self.pot:
+            plain |= {"amount": self.amount.to_dict()}
+        plain |= {"unit": json.loads(self.unit) if self.unit else None, "digest": self.digest}
+        return plain | {"flaws": self.reasons, "hash": self.hash}
 
 
 COLUMNS = tuple(field.name for field in fields(Entry))

@@ -1,27 +1,29 @@
 """``Ledger``: the handle that estimators, stewards and the command line hold.
 
-It is an address and a name, nothing else. Copies, clones, pickles and forks of it all charge the
-same ledger, because every call goes to the database.
+It is an address and a name, nothing else, and never a password. Copies, clones, pickles and forks
+of it all charge the same ledger, because every call goes to the database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit
 
 from privclust.budget import Budget, Number
-from privclust.exceptions import LedgerCorruptedError, LedgerError
+from privclust.exceptions import LedgerError
 from privclust.ledger import acts
-from privclust.ledger.accounting import Pot
+from privclust.ledger.accounting import ChargeCurrency, Pot
+from privclust.ledger.address import has_password, is_server, shown, without_password
+from privclust.ledger.backup import write_backup
 from privclust.ledger.book import Book, Store
 from privclust.ledger.chain import Entry, Head
+from privclust.ledger.names import name_of
 from privclust.ledger.postgres import PostgresStore
-from privclust.ledger.replay import replay
+from privclust.ledger.replay import verified_head
+from privclust.ledger.sentences import charge_stays
 from privclust.ledger.sqlite import SQLiteStore
 from privclust.ledger.statement import LedgerStatement
 from privclust.unit import Unit
@@ -39,7 +41,7 @@ class Ledger:
     Attributes
     ----------
     url : str
-        An absolute path of an SQLite file, or a ``postgresql://`` address.
+        An absolute path of an SQLite file, or a ``postgresql://`` address without a password.
     holder : str
         Whose grants are spent.
     timeout : float
@@ -72,24 +74,40 @@ class Ledger:
         timeout : float, default=30
             Seconds to wait for others who write at the same time.
         """
-        address = fspath(url)
-        scheme = address.split("://", 1)[0] if "://" in address else ""
-        if scheme not in ("", "postgresql", "postgres"):
+        return cls(fspath(url), holder, float(timeout))
+
+    @classmethod
+    def of(cls, value: Ledger | str | PathLike[str]) -> Ledger:
+        """Return the ledger that a parameter stands for.
+
+        Parameters
+        ----------
+        value : Ledger, str or path
+            A handle, which is returned as it is; or what :meth:`open` takes. An address with a
+            password is refused, because whoever holds the parameter would hold the password.
+        """
+        if isinstance(value, Ledger):
+            return value
+        if not isinstance(value, (str, PathLike)):
             raise LedgerError(
-                f"A ledger is the path of an SQLite file or a postgresql:// address, not {scheme}://."
+                "A ledger is given as a Ledger, the path of a file or a postgresql:// address, not "
+                f"as {type(value).__name__}."
             )
-        address = address if scheme else str(Path(address).expanduser().absolute())
-        return cls(address, acts.name_of("holder", holder), float(timeout))
+        if has_password(fspath(value)):
+            raise LedgerError(
+                "An address with a password does not belong in a parameter, which is printed and "
+                "pickled; leave the password to PGPASSWORD or ~/.pgpass, or give Ledger.open(...)."
+            )
+        return cls.open(value)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", without_password(self.url))
+        object.__setattr__(self, "holder", name_of("holder", self.holder))
 
     @property
     def address(self) -> str:
-        """Where the ledger is, without any password."""
-        if "://" not in self.url:
-            return self.url
-        parts = urlsplit(self.url)
-        host = parts.netloc.rpartition("@")
-        user = host[0].split(":")[0]
-        return f"{parts.scheme}://{user}{host[1]}{host[2]}{parts.path}"
+        """Where the ledger is, for readers."""
+        return shown(self.url)
 
     def create_dataset(
         self, name: str, unit: Unit | str = "add-remove-row", note: str = ""
@@ -116,6 +134,7 @@ class Ledger:
         epsilon: Number,
         delta: Number = 0,
         *,
+        currency: ChargeCurrency | None = None,
         holder: str | None = None,
         note: str = "",
         request: str | None = None,
@@ -128,6 +147,10 @@ class Ledger:
             The data set.
         epsilon, delta : number
             What is added to the holder's grants. Fits with δ need a grant with δ.
+        currency : {"pure", "zcdp", "approximate"} or None
+            What the grant pays for. By default a grant with δ pays for mechanisms that are
+            zero-concentrated, as the estimators are; "approximate" pays for every mechanism that is
+            (ε, δ)-differentially private, and then all ε and all δ add up.
         holder : str or None
             Who may spend it; the holder of this handle by default.
         note : str
@@ -137,7 +160,7 @@ class Ledger:
         """
         budget = Budget(epsilon, delta)
         with self._store().writing() as book:
-            return acts.grant(book, dataset, holder or self.holder, budget, note, request)
+            return acts.grant(book, dataset, holder or self.holder, budget, currency, note, request)
 
     def reserve(
         self,
@@ -146,6 +169,7 @@ class Ledger:
         unit: Unit,
         purpose: str,
         *,
+        currency: ChargeCurrency | None = None,
         request: str | None = None,
     ) -> str:
         """Charge a fit, durably, before any row is read; return the receipt.
@@ -162,14 +186,18 @@ class Ledger:
             The unit that the fit protects; it must be the data set's.
         purpose : str
             What the charge is for.
+        currency : {"pure", "zcdp", "approximate"} or None
+            What is known of the mechanism: ε-differentially private, zero-concentrated with the ρ
+            of the budget, or no more than (ε, δ)-differentially private. Must be named if the
+            budget has a δ; estimators name that of their budget.
         request : str or None
             A name for this one fit. A caller who did not hear back repeats the call with the same
             name and gets the same receipt; a fit that draws noise anew needs a new name.
         """
         with self._store().writing() as book:
-            return acts.charge(book, dataset, self.holder, budget, unit, purpose, request)
+            return acts.charge(book, dataset, self.holder, budget, currency, unit, purpose, request)
 
-    def settle(self, receipt: str, digest: str) -> None:
+    def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
         """Record what was released for a charge.
 
         Parameters
@@ -179,9 +207,35 @@ class Ledger:
         digest : str
             The digest of the release. A charge pays for one release: settling it again with the
             same digest does nothing, with another one it is an error.
+        flaws : sequence of str
+            Why the release is not private although it was charged, such as a scaler that was fitted
+            on the rows without noise: sentences, which history and statement show.
         """
         with self._store().writing() as book:
-            acts.settle(book, receipt, digest)
+            acts.settle(book, receipt, digest, flaws)
+
+    def charged_words(self, receipt: str) -> str:
+        """Return a sentence for a fit that failed or was interrupted: what stays charged."""
+        try:
+            with self._store().reading() as book:
+                return charge_stays(acts.paid_with(book, receipt))
+        except LedgerError:  # the reader of the sentence has another error to deal with
+            return f"The charge with the receipt {receipt} stays in the ledger {self.address}."
+
+    def add_key(self, key: str, name: str, dataset: str | None = None) -> Entry:
+        """Write down by which public key releases are signed.
+
+        Parameters
+        ----------
+        key : str
+            An Ed25519 public key, as hex or base64.
+        name : str
+            Whose key it is.
+        dataset : str or None
+            The data set whose releases it signs; those of all by default.
+        """
+        with self._store().writing() as book:
+            return acts.add_key(book, key, name, dataset)
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, oldest first."""
@@ -191,61 +245,57 @@ class Ledger:
     def balance(self, dataset: str, holder: str | None = None) -> list[Pot]:
         """Return what was granted and spent on a data set, of all holders or of one."""
         with self._store().reading() as book:
-            acts.dataset_named(book, dataset)
-            return [pot for pot in book.pots(dataset) if holder in (None, pot.holder)]
+            name = acts.dataset_named(book, dataset).dataset
+            whose = holder and name_of("holder", holder)
+            return [pot for pot in book.pots(name) if whose in (None, pot.holder)]
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """Return every entry, oldest first, or those of one data set."""
         with self._store().reading() as book:
-            if dataset is not None:
-                acts.dataset_named(book, dataset)
-            return book.entries(dataset)
+            name = None if dataset is None else acts.dataset_named(book, dataset).dataset
+            return book.entries(name)
 
     def head(self) -> Head:
         """Return the digest that stands for the whole ledger; keep it elsewhere."""
         with self._store().reading() as book:
             return book.head()
 
-    def verify(self, digest: str | None = None) -> Head:
-        """Compute everything again and raise if anything was changed.
+    def verify(self, kept: Head | str | None = None) -> Head:
+        """Compute everything again and raise if anything was changed or is missing.
 
         Parameters
         ----------
-        digest : str or None
-            An earlier :meth:`head`, or the part of a receipt after the colon. Without one, entries
-            that were cut off at the end cannot be missed.
+        kept : Head, str or None
+            An earlier :meth:`head`, its digest, or a receipt. Without one, entries that were cut
+            off at the end cannot be missed: an old copy of a ledger is a valid ledger.
         """
-        with self._checked(digest) as (_, head):
-            return head
+        with self._store().reading() as book:
+            return self._verified(book, kept)
+
+    def backup(self, place: str | PathLike[str]) -> Head:
+        """Write a copy that holds everything up to one moment, verify it, and return its head.
+
+        Parameters
+        ----------
+        place : str or path
+            The file to make, which must not exist. A ledger on a server is backed up by the server.
+        """
+        return write_backup(self._store(), place, lambda copy: Ledger.open(copy).verify())
 
     def statement(self, dataset: str) -> LedgerStatement:
         """Verify the ledger, and return what may be said about a data set to an auditor."""
-        with self._checked(None) as (book, head):
-            created = acts.dataset_named(book, dataset)
-            return LedgerStatement.of(
-                created, book.entries(dataset), book.pots(dataset), head, self.address
-            )
+        with self._store().reading() as book:
+            head, created = self._verified(book, None), acts.dataset_named(book, dataset)
+            return LedgerStatement.of(book, created, head, self.address)
 
     def __repr__(self) -> str:
         holder = "" if self.holder == EVERYONE else f", holder={self.holder!r}"
         return f"Ledger.open({self.address!r}{holder})"
 
-    @contextmanager
-    def _checked(self, digest: str | None) -> Iterator[tuple[Book, Head]]:
-        store = self._store()
-        with store.reading() as book:
-            state = replay(book.identity(), book.entries(), digest)
-            pots = [pot for name in book.datasets() for pot in book.pots(name)]
-            damage = store.damage()
-            if damage or len(pots) != len(state.pots) or set(pots) != set(state.pots.values()):
-                raise LedgerCorruptedError(
-                    f"The ledger {self.address} was changed: "
-                    f"{damage or 'its balances do not follow from its entries'}; restore it from a "
-                    "backup and find out who had access."
-                )
-            yield book, state.head
+    def _verified(self, book: Book, kept: Head | str | None) -> Head:
+        return verified_head(book, self._store().damage(), kept, self.address)
 
     def _store(self) -> Store:
-        if "://" in self.url:
+        if is_server(self.url):
             return PostgresStore(self.url, self.address, self.timeout)
         return SQLiteStore(Path(self.url), self.timeout)

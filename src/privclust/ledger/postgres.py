@@ -6,10 +6,11 @@ that entries form one chain; readers are not kept waiting.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,10 @@ from privclust.exceptions import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger.address import password_for
 from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
+from privclust.ledger.moments import this_minute
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,6 +34,15 @@ if TYPE_CHECKING:
 __all__ = ["PostgresStore"]
 
 _TRIGGERS = {"privclust_entries_insert", "privclust_entries_keep", "privclust_ledger_keep"}
+_FUNCTION = re.compile(r"CREATE FUNCTION (\w+)\(\).*?AS \$\$(.*?)\$\$", re.DOTALL)
+_SOURCES = (
+    "SELECT proname, prosrc FROM pg_proc WHERE oid IN "
+    "(to_regproc('privclust_check'), to_regproc('privclust_refuse'))"
+)
+_CHECKS = (
+    "SELECT count(*) FROM pg_constraint WHERE contype = 'c' AND convalidated AND conrelid IN "
+    "(to_regclass('privclust_entries'), to_regclass('privclust_ledger'))"
+)
 _ENABLED = (
     "SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid IN "
     "(to_regclass('privclust_entries'), to_regclass('privclust_ledger'))"
@@ -43,7 +55,8 @@ class PostgresStore:
     Parameters
     ----------
     url : str
-        What libpq understands; leave the password to ``PGPASSWORD`` or ``~/.pgpass``.
+        What libpq understands, without a password; one that was given with the address when the
+        handle was made is asked of :mod:`~privclust.ledger.address`.
     shown : str
         The address without a password, for messages.
     timeout : float
@@ -61,11 +74,10 @@ class PostgresStore:
             connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
             if _exists(connection):
                 return
-            script = files("privclust.ledger").joinpath("postgres.sql").read_text("utf-8")
-            connection.execute(script)
+            connection.execute(_script())
             connection.execute(
                 "INSERT INTO privclust_ledger (identity, created, version) VALUES (%s, %s, %s)",
-                (token_hex(32), datetime.now(UTC).isoformat(), VERSION),
+                (token_hex(32), this_minute(), VERSION),
             )
 
     @contextmanager
@@ -89,11 +101,25 @@ class PostgresStore:
             yield Book(_runner(connection))
 
     def damage(self) -> str | None:
-        """Say whether a rule of the database was dropped or switched off."""
+        """Say whether a rule of the database was dropped, changed or switched off."""
+        script = _script()
         with self._connected() as connection:
             enabled = {name for (name,) in connection.execute(_ENABLED).fetchall()}
-            missing = sorted(_TRIGGERS - enabled)
-            return f"the rules {', '.join(missing)} were switched off" if missing else None
+            sources = dict(connection.execute(_SOURCES).fetchall())
+            (checks,) = connection.execute(_CHECKS).fetchone() or (0,)
+        wanted = dict(_FUNCTION.findall(script))
+        changed = sorted(name for name in wanted if sources.get(name) != wanted[name])
+        missing = sorted(_TRIGGERS - enabled) + changed
+        if checks != script.count("CHECK ("):
+            missing.append("CHECK")
+        return f"the rules {', '.join(missing)} were changed or switched off" if missing else None
+
+    def backup(self, place: Path) -> None:
+        """Refuse: the server has its own way."""
+        raise LedgerError(
+            f"The ledger in {self._shown} is backed up by its server; run pg_dump --table "
+            "'privclust_*' on the database, or keep the server's own base backups and its log."
+        )
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:
@@ -107,7 +133,8 @@ class PostgresStore:
 
     def _open(self) -> psycopg.Connection[Any]:
         wait = max(2, round(self._timeout))
-        opened: psycopg.Connection[Any] = _psycopg().connect(self._url, connect_timeout=wait)
+        settings = {"connect_timeout": wait, "password": password_for(self._url)}
+        opened: psycopg.Connection[Any] = _psycopg().connect(self._url, **settings)
         return opened
 
     def _limit_waiting(self, connection: psycopg.Connection[Any]) -> None:
@@ -127,6 +154,11 @@ class PostgresStore:
         """Return the sentence for an error of the server."""
         errors, where = _psycopg().errors, self._shown
         reason = " ".join(str(error).split()).split(" CONTEXT:")[0]
+        if "no password supplied" in reason:
+            return LedgerMissingError(
+                f"The server of the ledger in {where} asks for a password; a ledger keeps none in "
+                "copies and pickles, so set PGPASSWORD or ~/.pgpass where it is used."
+            )
         match error:
             case errors.LockNotAvailable():
                 return LedgerLockedError(
@@ -179,6 +211,10 @@ def _runner(connection: psycopg.Connection[Any]) -> Any:
         return cursor.fetchall() if cursor.description else []
 
     return run
+
+
+def _script() -> str:
+    return files("privclust.ledger").joinpath("postgres.sql").read_text("utf-8")
 
 
 def _psycopg() -> Any:

@@ -10,17 +10,20 @@ CREATE TABLE privclust_ledger (
 CREATE TABLE privclust_entries (
     seq bigint PRIMARY KEY,
     at text NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('create', 'grant', 'charge', 'settle')),
+    kind text NOT NULL CHECK (kind IN ('create', 'grant', 'charge', 'settle', 'key')),
     request text NOT NULL CHECK (request <> ''),
     actor text NOT NULL,
-    dataset text NOT NULL CHECK (dataset <> ''),
+    dataset text NOT NULL CHECK (dataset <> '' OR kind = 'key'),
     unit text NOT NULL,
-    holder text NOT NULL CHECK ((holder = '') = (kind = 'create')),
+    holder text NOT NULL CHECK ((holder = '') = (kind IN ('create', 'key'))),
     pot text NOT NULL CHECK (
-        CASE WHEN kind IN ('grant', 'charge') THEN pot IN ('pure', 'approximate') ELSE pot = '' END
+        CASE WHEN kind IN ('grant', 'charge') THEN pot IN ('pure', 'zcdp', 'approximate')
+        ELSE pot = '' END
     ),
+    currency text NOT NULL,
     purpose text NOT NULL,
-    digest text NOT NULL CHECK ((digest = '') = (kind <> 'settle')),
+    digest text NOT NULL CHECK ((digest = '') = (kind NOT IN ('settle', 'key'))),
+    flaws text NOT NULL CHECK (flaws = '' OR kind = 'settle'),
     epsilon bigint NOT NULL CHECK (epsilon BETWEEN 0 AND 1000000000000000000),
     delta bigint NOT NULL CHECK (delta BETWEEN 0 AND 1000000000000000000),
     rho bigint NOT NULL CHECK (rho BETWEEN 0 AND 1000000000000000000),
@@ -35,8 +38,14 @@ CREATE TABLE privclust_entries (
     UNIQUE (kind, request),
     CHECK (CASE kind
         WHEN 'grant' THEN epsilon > 0 AND rho = 0 AND (pot = 'pure') = (delta = 0)
-        WHEN 'charge' THEN epsilon > 0 AND rho > 0
-        ELSE epsilon = 0 AND delta = 0 AND rho = 0
+            AND currency = pot
+        WHEN 'charge' THEN epsilon > 0 AND CASE currency
+            WHEN 'pure' THEN delta = 0 AND rho > 0
+            WHEN 'zcdp' THEN delta > 0 AND rho > 0 AND pot <> 'pure'
+            WHEN 'approximate' THEN delta > 0 AND rho = 0 AND pot = 'approximate'
+            ELSE false
+        END
+        ELSE epsilon = 0 AND delta = 0 AND rho = 0 AND currency = ''
     END)
 );
 
@@ -59,10 +68,12 @@ BEGIN
         OR NEW.previous <> coalesce(newest.hash, (SELECT identity FROM privclust_ledger)) THEN
         RAISE EXCEPTION 'the entry does not continue the chain';
     END IF;
-    IF NEW.kind <> 'create' AND NOT EXISTS (
-        SELECT 1 FROM privclust_entries
-        WHERE kind = 'create' AND dataset = NEW.dataset AND unit = NEW.unit
-    ) THEN
+    IF NEW.kind <> 'create'
+        AND NOT (NEW.kind = 'key' AND NEW.dataset = '' AND NEW.unit = '')
+        AND NOT EXISTS (
+            SELECT 1 FROM privclust_entries
+            WHERE kind = 'create' AND dataset = NEW.dataset AND unit = NEW.unit
+        ) THEN
         RAISE EXCEPTION 'there is no data set of this name and privacy unit';
     END IF;
     IF NEW.kind = 'settle' AND NOT EXISTS (
@@ -81,7 +92,7 @@ BEGIN
         NEW.granted_epsilon = coalesce(before.granted_epsilon, 0) + NEW.epsilon
         AND NEW.granted_delta = coalesce(before.granted_delta, 0) + NEW.delta
         AND NEW.granted_rho >= coalesce(before.granted_rho, 0)
-        AND (NEW.granted_rho = 0 OR NEW.granted_delta > 0)
+        AND (NEW.granted_rho = 0 OR NEW.pot = 'zcdp')
         AND NEW.spent_epsilon = coalesce(before.spent_epsilon, 0)
         AND NEW.spent_delta = coalesce(before.spent_delta, 0)
         AND NEW.spent_rho = coalesce(before.spent_rho, 0)
@@ -96,7 +107,9 @@ BEGIN
         AND NEW.spent_epsilon = least(before.spent_epsilon + NEW.epsilon, 1000000000000000000)
         AND NEW.spent_delta = least(before.spent_delta + NEW.delta, 1000000000000000000)
         AND NEW.spent_rho = least(before.spent_rho + NEW.rho, 1000000000000000000)
-        AND (
+        AND CASE NEW.pot WHEN 'approximate' THEN
+            NEW.spent_epsilon <= NEW.granted_epsilon AND NEW.spent_delta <= NEW.granted_delta
+        ELSE
             (NEW.spent_delta = 0 AND NEW.spent_epsilon <= NEW.granted_epsilon)
             OR NEW.spent_rho <= NEW.granted_rho
             OR (
@@ -104,7 +117,7 @@ BEGIN
                 AND NEW.epsilon <= NEW.granted_epsilon
                 AND NEW.delta <= NEW.granted_delta
             )
-        )
+        END
     )) THEN
         RAISE EXCEPTION 'the charge is above what is left of the grants';
     END IF;

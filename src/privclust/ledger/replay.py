@@ -11,13 +11,23 @@ from dataclasses import replace
 from fractions import Fraction
 
 from privclust.budget import Budget
-from privclust.exceptions import LedgerCorruptedError
-from privclust.ledger.accounting import PURE, Pot, cost_of, pots_for
+from privclust.exceptions import LedgerCorruptedError, LedgerError
+from privclust.ledger.accounting import (
+    APPROXIMATE,
+    PURE,
+    ZCDP,
+    Pot,
+    cost_of,
+    currency_of,
+    pots_for,
+)
 from privclust.ledger.amounts import ATTO, PICO, Amount
+from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry, Head
+from privclust.ledger.names import name_of
 from privclust.privacy.loss import epsilon_spent
 
-__all__ = ["Replay", "replay"]
+__all__ = ["Replay", "replay", "verified_head"]
 
 
 class Replay:
@@ -65,10 +75,19 @@ class Replay:
             return "does not match its digest"
         if (entry.kind, entry.request) in self._requests:
             return "repeats a request"
+        if not _is_named(entry.dataset) or not _is_named(entry.holder):
+            return "bears a name that is not in its one form"
         if entry.kind == "create":
             return "creates a data set again" if entry.dataset in self._units else None
+        if entry.kind == "key" and (entry.dataset, entry.unit) == ("", ""):
+            return None
         if self._units.get(entry.dataset) != entry.unit:
             return "is for a data set or a privacy unit that was not created"
+        return self._problem_within_dataset(entry)
+
+    def _problem_within_dataset(self, entry: Entry) -> str | None:
+        if entry.kind == "key":
+            return None
         if entry.kind == "settle":
             charge = self._charges.get(entry.request)
             same = charge and (charge.dataset, charge.holder) == (entry.dataset, entry.holder)
@@ -82,7 +101,7 @@ class Replay:
         return f"is of the unknown kind {entry.kind!r}"
 
 
-def replay(identity: str, entries: Iterable[Entry], digest: str | None = None) -> Replay:
+def replay(identity: str, entries: Iterable[Entry], kept: Head | str | None = None) -> Replay:
     """Replay the entries of a ledger.
 
     Parameters
@@ -91,26 +110,73 @@ def replay(identity: str, entries: Iterable[Entry], digest: str | None = None) -
         The digest that the first entry continues.
     entries : iterable of Entry
         All of them, in order.
-    digest : str or None
-        The digest of an earlier head that was kept elsewhere; it must be part of the chain.
+    kept : Head, str or None
+        An earlier head that was kept elsewhere, or its digest; it must be part of the chain.
     """
+    digest = kept.digest if isinstance(kept, Head) else kept
     state, seen = Replay(identity), digest in (None, identity)
     for entry in entries:
         state.add(entry)
         seen = seen or entry.hash == digest
     if not seen:
-        raise LedgerCorruptedError(
-            f"The ledger was changed: the digest {digest} that was kept elsewhere is not in it; "
-            "restore it from a backup and find out who had access."
-        )
+        raise LedgerCorruptedError(_not_there(state.head, kept))
     return state
+
+
+def verified_head(book: Book, damage: str | None, kept: Head | str | None, where: str) -> Head:
+    """Return the head of a ledger, or raise if anything in it does not follow from the rest.
+
+    Parameters
+    ----------
+    book : Book
+        The ledger at one moment.
+    damage : str or None
+        What the database itself finds damaged.
+    kept : Head, str or None
+        An earlier head, its digest, or a receipt, which ends in a digest.
+    where : str
+        The ledger's address, for the message.
+    """
+    kept = kept.strip().rpartition(":")[2] if isinstance(kept, str) else kept
+    state = replay(book.identity(), book.entries(), kept)
+    pots = [pot for name in book.datasets() for pot in book.pots(name)]
+    if damage or len(pots) != len(state.pots) or set(pots) != set(state.pots.values()):
+        raise LedgerCorruptedError(
+            f"The ledger {where} was changed: "
+            f"{damage or 'its balances do not follow from its entries'}; restore it from a "
+            "backup and find out who had access."
+        )
+    return state.head
+
+
+def _not_there(head: Head, kept: Head | str | None) -> str:
+    """Say that what was kept elsewhere is not in the chain."""
+    if isinstance(kept, Head) and kept.entries > head.entries:
+        return (
+            f"The ledger is older than the head that was kept elsewhere: it ends at entry "
+            f"{head.entries} and the head is entry {kept.entries}, so charges are missing; put the "
+            "newest ledger back, and spend nothing until then."
+        )
+    digest = kept.digest if isinstance(kept, Head) else kept
+    return (
+        f"The ledger was changed or is older than what was kept elsewhere: the digest {digest} is "
+        "not in it; restore it from the newest backup and find out who had access."
+    )
+
+
+def _is_named(name: str) -> bool:
+    """Tell whether a name, if there is one, is in the one form that names have."""
+    try:
+        return not name or name_of("name", name) == name
+    except LedgerError:
+        return False
 
 
 def _grant_problem(before: Pot, entry: Entry) -> str | None:
     after, amount = entry.after, entry.amount
     if amount.epsilon <= 0 or amount.delta < 0 or amount.rho:
         return "grants nothing that could be granted"
-    if (entry.pot == PURE) != (amount.delta == 0):
+    if (entry.pot == PURE) != (amount.delta == 0) or entry.pot != entry.currency:
         return "puts a grant into the wrong pot"
     if replace(before, granted=replace(before.granted + amount, rho=after.granted.rho)) != after:
         return "does not add up"
@@ -124,7 +190,7 @@ def _is_worth(before: Pot, after: Pot) -> bool:
     machine finds; it must hold a valid one.
     """
     granted = after.granted
-    if not granted.delta or granted.rho <= before.granted.rho:
+    if after.name != ZCDP or granted.rho <= before.granted.rho:
         return granted.rho == before.granted.rho
     if granted.rho <= replace(before, granted=Amount()).with_grant(granted).granted.rho:
         return True
@@ -133,15 +199,22 @@ def _is_worth(before: Pot, after: Pot) -> bool:
 
 
 def _charge_problem(before: Pot, entry: Entry) -> str | None:
-    amount = entry.amount
-    if entry.pot not in pots_for(amount):
+    amount, currency = entry.amount, currency_of(entry.amount)
+    if entry.currency != currency:
+        return "names another currency than it charges"
+    if entry.pot not in pots_for(currency):
         return "takes a charge from the wrong pot"
     if amount.epsilon <= 0 or not 0 <= amount.delta < ATTO:
         return "charges nothing that could be charged"
-    least = cost_of(Budget(Fraction(amount.epsilon, PICO), Fraction(amount.delta, ATTO)))
-    # As above: one unit for the last digit of another machine.
-    if amount.rho < least.rho - (1 if amount.delta else 0):
+    if currency != APPROXIMATE and amount.rho < _least_rho(amount, currency):
         return "charges less than it uses"
     if not before.covers(amount):
         return "charges more than was granted"
     return None if before.charged(amount) == entry.after else "does not add up"
+
+
+def _least_rho(amount: Amount, currency: str) -> int:
+    """Return the least ρ that may be charged for an ε and a δ."""
+    budget = Budget(Fraction(amount.epsilon, PICO), Fraction(amount.delta, ATTO))
+    # As above: one unit for the last digit of another machine.
+    return cost_of(budget, currency).rho - (1 if amount.delta else 0)

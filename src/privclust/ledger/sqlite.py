@@ -2,14 +2,18 @@
 
 A handle holds no connection: there is nothing to share between threads and nothing to pickle. The
 file must be on a local disk, because network file systems do not lock reliably.
+
+The file is written with a rollback journal, not with a write-ahead log: in a log, charges would lie
+in a second file beside the ledger, and a copy of the ledger alone would give budget back. So once a
+charge has returned, the one file holds it, and the disk has confirmed it.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
@@ -27,6 +31,7 @@ from privclust.exceptions import (
 )
 from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
+from privclust.ledger.moments import this_minute
 
 __all__ = ["SQLiteStore"]
 
@@ -50,21 +55,19 @@ class SQLiteStore:
 
     def create(self) -> None:
         """Make an empty ledger in a new or empty file, unless there is one."""
-        with self._connected("rwc") as connection:
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            with _transaction(connection, "BEGIN IMMEDIATE"):
-                if _number(connection, "application_id") == _APPLICATION:
-                    return
-                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise LedgerError(_stranger(self._path))
-                for statement in _statements():
-                    connection.execute(statement)
-                connection.execute(
-                    "INSERT INTO privclust_ledger (identity, created) VALUES (?, ?)",
-                    (token_hex(32), datetime.now(UTC).isoformat()),
-                )
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        with self._connected("rwc") as connection, self._durable(connection):
+            if _number(connection, "application_id") == _APPLICATION:
+                return
+            if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                raise LedgerError(_stranger(self._path))
+            for statement in _statements():
+                connection.execute(statement)
+            connection.execute(
+                "INSERT INTO privclust_ledger (identity, created) VALUES (?, ?)",
+                (token_hex(32), this_minute()),
+            )
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
 
     @contextmanager
     def reading(self) -> Iterator[Book]:
@@ -79,11 +82,13 @@ class SQLiteStore:
         # The file is looked at before it is opened: if another one takes its place in between, the
         # connection is remembered under the old one and not used again.
         place = self._place()
-        with self._sentences(), borrowed(place, self._open) as connection:
-            connection.execute("PRAGMA synchronous = FULL")
-            with _transaction(connection, "BEGIN IMMEDIATE"):
-                self._check(connection)
-                yield Book(_runner(connection))
+        with (
+            self._sentences(),
+            borrowed(place, self._open) as connection,
+            self._durable(connection),
+        ):
+            self._check(connection)
+            yield Book(_runner(connection))
 
     def damage(self) -> str | None:
         """Compare tables and triggers with the schema, and let SQLite check its pages."""
@@ -97,6 +102,35 @@ class SQLiteStore:
             changed = wanted ^ set(connection.execute(_OBJECTS).fetchall())
             names = sorted({name for _, name, _ in changed})
             return f"the rules {', '.join(names)} were changed" if names else None
+
+    def backup(self, place: Path) -> None:
+        """Write the ledger as it is at one moment into a new file, and wait for the disk."""
+        with self._connected("rw") as connection, closing(sqlite3.connect(place)) as copy:
+            self._check(connection)
+            connection.backup(copy)
+        with open(place, "rb") as written:
+            os.fsync(written.fileno())
+
+    @contextmanager
+    def _durable(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Begin to write; at the end all of it is in the one file, and the disk has confirmed it.
+
+        EXTRA also waits for the folder, from which the journal was removed: without that, a power
+        failure could bring the journal back, and the journal would undo the charge.
+        """
+        is_ledger = _number(connection, "application_id") == _APPLICATION
+        if is_ledger:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        connection.execute("PRAGMA synchronous = EXTRA")
+        with _transaction(connection, "BEGIN IMMEDIATE"):
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if is_ledger and mode != "delete":  # another program has just changed it
+                raise LedgerLockedError(
+                    f"The ledger {self._path} is in the journal mode {mode!r}, in which charges "
+                    "lie in a second file; nothing was spent, close the program that did this "
+                    "and try again."
+                )
+            yield
 
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
@@ -126,6 +160,9 @@ class SQLiteStore:
             yield
         except sqlite3.Error as error:
             raise self._told(error) from error
+        except UnicodeDecodeError as error:
+            # Damage to the text of the schema: SQLite quotes it, and Python cannot read the quote.
+            raise self._told(sqlite3.DatabaseError()) from error
 
     def _check(self, connection: sqlite3.Connection) -> None:
         if _number(connection, "application_id") != _APPLICATION:

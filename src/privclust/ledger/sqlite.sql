@@ -9,17 +9,20 @@ CREATE TABLE privclust_ledger (
 CREATE TABLE privclust_entries (
     seq INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('create', 'grant', 'charge', 'settle')),
+    kind TEXT NOT NULL CHECK (kind IN ('create', 'grant', 'charge', 'settle', 'key')),
     request TEXT NOT NULL CHECK (request <> ''),
     actor TEXT NOT NULL,
-    dataset TEXT NOT NULL CHECK (dataset <> ''),
+    dataset TEXT NOT NULL CHECK (dataset <> '' OR kind = 'key'),
     unit TEXT NOT NULL,
-    holder TEXT NOT NULL CHECK ((holder = '') = (kind = 'create')),
+    holder TEXT NOT NULL CHECK ((holder = '') = (kind IN ('create', 'key'))),
     pot TEXT NOT NULL CHECK (
-        CASE WHEN kind IN ('grant', 'charge') THEN pot IN ('pure', 'approximate') ELSE pot = '' END
+        CASE WHEN kind IN ('grant', 'charge') THEN pot IN ('pure', 'zcdp', 'approximate')
+        ELSE pot = '' END
     ),
+    currency TEXT NOT NULL,
     purpose TEXT NOT NULL,
-    digest TEXT NOT NULL CHECK ((digest = '') = (kind <> 'settle')),
+    digest TEXT NOT NULL CHECK ((digest = '') = (kind NOT IN ('settle', 'key'))),
+    flaws TEXT NOT NULL CHECK (flaws = '' OR kind = 'settle'),
     epsilon INTEGER NOT NULL CHECK (typeof(epsilon) = 'integer'),
     delta INTEGER NOT NULL CHECK (typeof(delta) = 'integer'),
     rho INTEGER NOT NULL CHECK (typeof(rho) = 'integer'),
@@ -40,8 +43,14 @@ CREATE TABLE privclust_entries (
     CHECK (granted_rho BETWEEN 0 AND 999999999999999999),
     CHECK (CASE kind
         WHEN 'grant' THEN epsilon > 0 AND rho = 0 AND (pot = 'pure') = (delta = 0)
-        WHEN 'charge' THEN epsilon > 0 AND rho > 0
-        ELSE epsilon = 0 AND delta = 0 AND rho = 0
+            AND currency = pot
+        WHEN 'charge' THEN epsilon > 0 AND CASE currency
+            WHEN 'pure' THEN delta = 0 AND rho > 0
+            WHEN 'zcdp' THEN delta > 0 AND rho > 0 AND pot <> 'pure'
+            WHEN 'approximate' THEN delta > 0 AND rho = 0 AND pot = 'approximate'
+            ELSE false
+        END
+        ELSE epsilon = 0 AND delta = 0 AND rho = 0 AND currency = ''
     END)
 );
 
@@ -81,10 +90,12 @@ WHEN EXISTS (SELECT 1 FROM privclust_entries WHERE kind = NEW.kind AND request =
 BEGIN SELECT RAISE(ABORT, 'the request or the data set is already there'); END;
 
 CREATE TRIGGER privclust_entries_unit BEFORE INSERT ON privclust_entries
-WHEN NEW.kind <> 'create' AND NOT EXISTS (
-    SELECT 1 FROM privclust_entries
-    WHERE kind = 'create' AND dataset = NEW.dataset AND unit = NEW.unit
-)
+WHEN NEW.kind <> 'create'
+    AND NOT (NEW.kind = 'key' AND NEW.dataset = '' AND NEW.unit = '')
+    AND NOT EXISTS (
+        SELECT 1 FROM privclust_entries
+        WHERE kind = 'create' AND dataset = NEW.dataset AND unit = NEW.unit
+    )
 BEGIN SELECT RAISE(ABORT, 'there is no data set of this name and privacy unit'); END;
 
 CREATE TRIGGER privclust_entries_settle BEFORE INSERT ON privclust_entries
@@ -112,7 +123,7 @@ WHEN NEW.kind = 'grant' AND NOT EXISTS (
     WHERE NEW.granted_epsilon = before.granted_epsilon + NEW.epsilon
         AND NEW.granted_delta = before.granted_delta + NEW.delta
         AND NEW.granted_rho >= before.granted_rho
-        AND (NEW.granted_rho = 0 OR NEW.granted_delta > 0)
+        AND (NEW.granted_rho = 0 OR NEW.pot = 'zcdp')
         AND NEW.spent_epsilon = before.spent_epsilon
         AND NEW.spent_delta = before.spent_delta
         AND NEW.spent_rho = before.spent_rho
@@ -133,7 +144,9 @@ WHEN NEW.kind = 'charge' AND NOT EXISTS (
         AND NEW.spent_epsilon = min(before.spent_epsilon + NEW.epsilon, 1000000000000000000)
         AND NEW.spent_delta = min(before.spent_delta + NEW.delta, 1000000000000000000)
         AND NEW.spent_rho = min(before.spent_rho + NEW.rho, 1000000000000000000)
-        AND (
+        AND CASE NEW.pot WHEN 'approximate' THEN
+            NEW.spent_epsilon <= NEW.granted_epsilon AND NEW.spent_delta <= NEW.granted_delta
+        ELSE
             (NEW.spent_delta = 0 AND NEW.spent_epsilon <= NEW.granted_epsilon)
             OR NEW.spent_rho <= NEW.granted_rho
             OR (
@@ -141,6 +154,6 @@ WHEN NEW.kind = 'charge' AND NOT EXISTS (
                 AND NEW.epsilon <= NEW.granted_epsilon
                 AND NEW.delta <= NEW.granted_delta
             )
-        )
+        END
 )
 BEGIN SELECT RAISE(ABORT, 'the charge is above what is left of the grants'); END;

@@ -6,15 +6,16 @@ It is made from a verified ledger, is plain data, and is what the pages and pict
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from privclust.ledger.accounting import Pot
 from privclust.ledger.amounts import NOTHING, Amount
+from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.words import loss_words
+from privclust.ledger.moments import this_minute
+from privclust.ledger.sentences import NOT_PRIVATE, loss_words
 from privclust.unit import unit_from
 
 __all__ = ["LedgerStatement", "Moment"]
@@ -45,6 +46,8 @@ class LedgerStatement:
         What was granted and spent, by holder.
     entries : tuple of Entry
         Everything that happened to the data set, oldest first.
+    keys : tuple of Entry
+        The public keys by which releases are signed.
     head : Head
         The newest entry of the whole ledger when the statement was made.
     address : str
@@ -59,14 +62,13 @@ class LedgerStatement:
     protects: str
     pots: tuple[Pot, ...]
     entries: tuple[Entry, ...]
+    keys: tuple[Entry, ...]
     head: Head
     address: str
     made: datetime
 
     @classmethod
-    def of(
-        cls, created: Entry, entries: Sequence[Entry], pots: Sequence[Pot], head: Head, address: str
-    ) -> LedgerStatement:
+    def of(cls, book: Book, created: Entry, head: Head, address: str) -> LedgerStatement:
         """Return the statement about the data set that ``created`` created."""
         unit = json.loads(created.unit)
         return cls(
@@ -74,11 +76,12 @@ class LedgerStatement:
             created.purpose,
             unit,
             unit_from(unit).describe(),
-            tuple(pots),
-            tuple(entries),
+            tuple(book.pots(created.dataset)),
+            tuple(book.entries(created.dataset)),
+            tuple(book.keys(created.dataset)),
             head,
             address,
-            datetime.now(UTC),
+            datetime.fromisoformat(this_minute()),
         )
 
     @property
@@ -91,6 +94,11 @@ class LedgerStatement:
         """The promise in one sentence."""
         if not self.pots:
             return "Nothing was granted on this data set, so nothing can be released from it."
+        if self.flawed:
+            return (
+                f"{NOT_PRIVATE}: {len(self.flawed)} of {len(self.charges)} charges led to a "
+                "release that gave away more than was charged, so the grants bound nothing."
+            )
         return (
             "All releases that were or will be charged to these grants are together "
             f"differentially private with {loss_words(self.granted.epsilon, self.granted.delta)}."
@@ -103,6 +111,11 @@ class LedgerStatement:
         return [
             (entry, settled.get(entry.request)) for entry in self.entries if entry.kind == "charge"
         ]
+
+    @property
+    def flawed(self) -> list[Entry]:
+        """Every settlement whose release is not private after all."""
+        return [entry for entry in self.entries if entry.reasons]
 
     @property
     def grants(self) -> list[Entry]:
@@ -131,10 +144,13 @@ class LedgerStatement:
             "balance": [pot.to_dict() for pot in self.pots],
             "grants": [entry.to_dict() for entry in self.grants],
             "charges": [
-                charge.to_dict() | {"release": settled.digest if settled else None}
+                charge.to_dict()
+                | {"release": settled.digest if settled else None}
+                | {"flaws": settled.reasons if settled else []}
                 for charge, settled in self.charges
             ],
+            "keys": [{"name": key.purpose, "ed25519": key.digest} for key in self.keys],
             "ledger": self.address,
             "head": {"entries": self.head.entries, "digest": self.head.digest},
-            "made": self.made.isoformat(timespec="seconds"),
+            "made": self.made.isoformat(timespec="minutes"),
         }

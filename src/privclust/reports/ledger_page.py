@@ -11,8 +11,8 @@ from datetime import datetime
 from privclust.ledger.accounting import Pot
 from privclust.ledger.amounts import ATTO, PICO, decimal
 from privclust.ledger.chain import receipt_of
+from privclust.ledger.sentences import granted_words, left_words, loss_words
 from privclust.ledger.statement import LedgerStatement
-from privclust.ledger.words import granted_words, left_words, loss_words
 
 __all__ = ["html_statement"]
 
@@ -47,7 +47,7 @@ def html_statement(statement: LedgerStatement) -> str:
     return environment.get_template("ledger_page.html.j2").render(
         statement=statement,
         loss=lambda entry: loss_words(entry.epsilon, entry.delta),
-        rho=lambda entry: decimal(entry.rho),
+        rho=lambda entry: decimal(entry.rho) if entry.rho else "",
         delta=f"{statement.granted.delta / ATTO:g}",
         epsilon=decimal(statement.granted.epsilon),
         pots=[
@@ -60,7 +60,7 @@ def html_statement(statement: LedgerStatement) -> str:
 def _picture(statement: LedgerStatement, pot: Pot) -> _Picture:
     moments = statement.burn_down(pot)
     begin, end = moments[0].at, moments[-1].at
-    seconds = max((end - begin).total_seconds(), 1e-6)
+    seconds = max((end - begin).total_seconds(), 1.0)
     most = max(moment.granted for moment in moments)
 
     def steps(heights: list[int]) -> str:
@@ -84,4 +84,4 @@ def _picture(statement: LedgerStatement, pot: Pot) -> _Picture:
 
 
 def _time(at: str) -> str:
-    return datetime.fromisoformat(at).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return datetime.fromisoformat(at).strftime("%Y-%m-%d %H:%M UTC")
