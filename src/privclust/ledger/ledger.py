@@ -83,10 +83,10 @@ class Ledger:
         Parameters
         ----------
         value : Ledger, str or path
-            A handle, which is returned as it is; or what :meth:`open` takes. An address with a
-            password is refused, because whoever holds the parameter would hold the password.
+            A handle, or what :meth:`open` takes. An address with a password is refused: whoever
+            holds the parameter would hold the password.
         """
-        if isinstance(value, Ledger):
+        if isinstance(value, Ledger) or hasattr(value, "reserve"):  # or one that stands in for it
             return value
         if not isinstance(value, (str, PathLike)):
             raise LedgerError(
@@ -188,8 +188,7 @@ class Ledger:
             What the charge is for.
         currency : {"pure", "zcdp", "approximate"} or None
             What is known of the mechanism: ε-differentially private, zero-concentrated with the ρ
-            of the budget, or no more than (ε, δ)-differentially private. Must be named if the
-            budget has a δ; estimators name that of their budget.
+            of the budget, or only (ε, δ)-differentially private; named if the budget has a δ.
         request : str or None
             A name for this one fit. A caller who did not hear back repeats the call with the same
             name and gets the same receipt; a fit that draws noise anew needs a new name.
@@ -205,8 +204,8 @@ class Ledger:
         receipt : str
             What :meth:`reserve` returned.
         digest : str
-            The digest of the release. A charge pays for one release: settling it again with the
-            same digest does nothing, with another one it is an error.
+            The digest of the release. A charge pays for one: the same digest again does nothing,
+            another one is an error.
         flaws : sequence of str
             Why the release is not private although it was charged, such as a scaler that was fitted
             on the rows without noise: sentences, which history and statement show.
