@@ -163,10 +163,10 @@ class ChargedError(Exception):
 class ForbiddenLedger:
     """A ledger that must not be charged."""
 
-    def reserve(self, *_):
+    def reserve(self, *_, **__):
         raise ChargedError
 
-    def settle(self, *_):
+    def settle(self, *_, **__):
         raise ChargedError
 
 

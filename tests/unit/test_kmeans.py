@@ -444,11 +444,11 @@ class FakeLedger:
     def __init__(self, events):
         self.events = events
 
-    def reserve(self, dataset, budget, unit, purpose):
+    def reserve(self, dataset, budget, unit, purpose, *, currency):
         self.events.append(("reserve", dataset, budget, unit, purpose))
         return "receipt 1"
 
-    def settle(self, receipt, digest):
+    def settle(self, receipt, digest, flaws):
         self.events.append(("settle", receipt, digest))
 
 
@@ -493,7 +493,7 @@ def test_a_ledger_that_refuses_keeps_the_rows_unread():
     events = []
     ledger = FakeLedger(events)
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise RuntimeError("The budget of 'visits' is spent.")
 
     ledger.reserve = refuse
