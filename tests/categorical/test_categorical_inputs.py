@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from survey import SCHEMA, survey
+from support.survey import SCHEMA, survey
 
 from privclust import Bins, Box, Categories, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import typer
-from survey import SCHEMA, survey
+from support.survey import SCHEMA, survey
 from typer.testing import CliRunner
 
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca

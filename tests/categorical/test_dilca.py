@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
-from survey import SCHEMA, survey
+from support.survey import SCHEMA, survey
 
 from privclust import Budget, Categories, Person, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca

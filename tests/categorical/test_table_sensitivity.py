@@ -1,7 +1,7 @@
 """No pair of neighbours changes an answer by more than its noise was made for: all of them tried.
 
-The view is asked about every small data set with a noise source that adds nothing and remembers
-its scale; from that the sensitivity which the view assumed is read back.
+The view is asked about every small data set without noise; what its mechanisms were given and for
+which scale is recorded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from table_views import NoNoise, view_of
+from support.transcripts import recorded_draws
+from support.views import table_view_of
 
 from privclust.budget import Budget
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
@@ -53,40 +54,30 @@ def neighbours(unit):
 
 def told(question, unit, budget):
     """Return the exact answer about every data set, and the scale of the noise."""
-    answers, scales = {}, set()
+    answers, mechanisms = {}, set()
     for rows in DATA:
-        noise = NoNoise()
-        view = view_of(rows, SIZES, unit=unit, budget=budget, noise=noise)
-        answers[rows] = question(view, budget.whole, noise)
-        scales.add(noise.scale)
-    assert len(scales) == 1, "the scale of the noise must not depend on the rows"
-    return answers, scales.pop()
+        view = table_view_of(rows, SIZES, unit=unit, budget=budget)
+        with recorded_draws() as draws:
+            question(view, budget.whole)
+        answers[rows] = draws[0].exact
+        mechanisms.update(draw.mechanism for draw in draws)
+    assert len(mechanisms) == 1, "the noise must not depend on the rows"
+    mechanism = mechanisms.pop()
+    return answers, getattr(mechanism, "variance", None) or mechanism.scale
 
 
 ADDED = {
-    "histograms": lambda view, share, _: view.histograms("q", share).value,
-    "tables": lambda view, share, _: view.pair_tables("q", PAIRS, share).cells,
-    "one table": lambda view, share, _: view.pair_tables("q", [(2, 0)], share).cells,
-    "entropies": lambda view, share, _: view.entropies("q", SETS, MOST_ROWS, share).value * 2**20,
-    "entropies, wrong scale": lambda view, share, _: (
-        view.entropies("q", SETS, 2, share).value * 2**20
-    ),
+    "histograms": lambda view, share: view.histograms("q", share),
+    "tables": lambda view, share: view.pair_tables("q", PAIRS, share),
+    "one table": lambda view, share: view.pair_tables("q", [(2, 0)], share),
+    "entropies": lambda view, share: view.entropies("q", SETS, MOST_ROWS, share),
+    "entropies, wrong scale": lambda view, share: view.entropies("q", SETS, 2, share),
 }
-
-
-def scores_of(ask):
-    def question(view, share, noise):
-        ask(view, share)
-        return noise.scores[0]
-
-    return question
-
-
 SELECTED = {
-    "relevance": scores_of(lambda v, s: v.relevant_attributes("q", 0, 1, MOST_ROWS, s)),
-    "relevance, wrong scale": scores_of(lambda v, s: v.relevant_attributes("q", 2, 1, 2, s)),
-    "contexts": scores_of(lambda v, s: v.relevant_context("q", 1, 1, MOST_ROWS, s)),
-    "tree": scores_of(lambda v, s: v.spanning_tree("q", MARGINS, s.split([1, 1])[0])),
+    "relevance": lambda v, s: v.relevant_attributes("q", 0, 1, MOST_ROWS, s),
+    "relevance, wrong scale": lambda v, s: v.relevant_attributes("q", 2, 1, 2, s),
+    "contexts": lambda v, s: v.relevant_context("q", 1, 1, MOST_ROWS, s),
+    "tree": lambda v, s: v.spanning_tree("q", MARGINS, s.split([1, 1])[0]),
 }
 
 
@@ -124,7 +115,7 @@ def test_changes_of_two_scores_differ_by_the_range_and_no_more(name, unit):
 def test_one_entropy_changes_by_n_times_hb_of_one_over_n_exactly():
     """Replace-one and one attribute: the bound is reached, as the specification says."""
     answers, scale = told(
-        lambda view, share, _: view.entropies("q", [(2,)], MOST_ROWS, share).value * 2**20,
+        lambda view, share: view.entropies("q", [(2,)], MOST_ROWS, share),
         ReplaceRow(),
         Budget(1),
     )
@@ -134,9 +125,9 @@ def test_one_entropy_changes_by_n_times_hb_of_one_over_n_exactly():
 
 def test_the_number_of_rows_costs_nothing_only_where_it_is_public():
     share = Budget(1).whole
-    view = view_of(ROWS, SIZES, unit=ReplaceRow())
+    view = table_view_of(ROWS, SIZES, unit=ReplaceRow())
     assert view.count("rows", share).value[0] == len(ROWS)
     assert view._meter.spent.pure == 0
-    protected = view_of(ROWS, SIZES, unit=AddRemoveRow(), noise=NoNoise())
+    protected = table_view_of(ROWS, SIZES, unit=AddRemoveRow())
     protected.count("rows", share)
     assert protected._meter.spent.pure == Fraction(1)

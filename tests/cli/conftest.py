@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import SCHEMA, Run, clumps, write_csv
+from support.command_line import SCHEMA, Run, clumps, write_csv
 from typer.testing import CliRunner
 
 from privclust import PrivateKMeans

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import Run, clumps, write_csv
+from support.command_line import Run, clumps, write_csv
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 

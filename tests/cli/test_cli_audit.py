@@ -6,7 +6,7 @@ import json
 import warnings
 
 import pytest
-from command_line import Run
+from support.command_line import Run
 from sklearn.base import clone
 
 from privclust.cli.audit import _SUBJECTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Run
+from support.command_line import Run
 
 from privclust import PrivateKMeans
 

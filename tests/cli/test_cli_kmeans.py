@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import CENTRES, SCHEMA, Run
+from support.command_line import CENTRES, SCHEMA, Run
 
 from privclust import PrivateKMeans
 from privclust.ledger import Ledger

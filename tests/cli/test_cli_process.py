@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import Run
+from support.command_line import Run
 
 from privclust import __version__
 from privclust.release import Release

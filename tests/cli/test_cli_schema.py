@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import SCHEMA, Run
+from support.command_line import SCHEMA, Run
 
 from privclust import Bins, Box, Categories, Schema
 

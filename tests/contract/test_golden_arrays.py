@@ -6,7 +6,7 @@ import json
 import warnings
 
 import pytest
-from golden_fits import FILE, digest_of, fits
+from contract.golden_fits import FILE, digest_of, fits
 
 GOLDEN = json.loads(FILE.read_text())
 FITS = dict(fits())

@@ -10,7 +10,8 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from doubles import recorded_draws, squared_lengths, view_of
+from support.transcripts import recorded_draws, squared_lengths
+from support.views import view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

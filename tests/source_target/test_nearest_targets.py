@@ -4,15 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from source_doubles import (
-    BUDGETS,
-    RINGS,
-    TARGETS,
-    ask,
-    loss_between,
-    recorded_draws,
-    view_of,
-)
+from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
+from support.transcripts import amount_lost, loss_between, recorded_draws
 
 from privclust.budget import Budget
 from privclust.data.sites.kernels import SOURCE_STEPS, nearest_rows
@@ -55,10 +48,7 @@ def test_no_step_between_neighbours_loses_more_than_the_share(question, currency
             with recorded_draws() as seen:
                 ask(view, question, share)
             draws.append(seen)
-        lost = sum(
-            loss_between(mechanism, exact, other)
-            for (mechanism, exact, _), (_, other, _) in zip(*draws, strict=True)
-        )
+        lost = amount_lost(loss_between(*draws), currency)
         assert lost <= BUDGETS[currency].amount
         largest = max(largest, lost)
     assert largest > 0
@@ -74,10 +64,7 @@ def test_the_sensitivity_is_attained(question, currency):
         with recorded_draws() as seen:
             ask(view, question, share)
         draws.append(seen)
-    lost = sum(
-        loss_between(mechanism, exact, other)
-        for (mechanism, exact, _), (_, other, _) in zip(*draws, strict=True)
-    )
+    lost = amount_lost(loss_between(*draws), currency)
     assert lost >= 0.95 * BUDGETS[currency].amount
 
 
@@ -89,7 +76,7 @@ def test_every_partition_into_blocks_gives_the_same_answer(question):
         view, share = view_of(rows, Budget(1), block_rows=block_rows)
         with recorded_draws() as seen:
             ask(view, question, share)
-        exact.append([numbers for _, numbers, _ in seen])
+        exact.append([draw.exact for draw in seen])
     for other in exact[1:]:
         for left, right in zip(exact[0], other, strict=True):
             np.testing.assert_array_equal(left, right)
@@ -130,14 +117,14 @@ def test_a_row_is_in_the_bin_of_its_nearest_site_and_distance(metric):
         else:
             sites = rings.sites[max(shell, 0)]
             expected[3 * max(shell, 0) + cdist([place], sites, norm).argmin()] += 1
-    np.testing.assert_array_equal(seen[0][1], expected)
+    np.testing.assert_array_equal(seen[0].exact, expected)
 
 
 def test_rows_beyond_the_bounds_are_counted_outside():
     view, share = view_of(np.array([[0.0, 0.0], [50.0, 0.0], [0.0, -3.1]]), Budget(1))
     with recorded_draws() as seen:
         view.histogram("bins", RINGS, share)
-    assert seen[0][1].tolist() == [1, 0, 0, 0, 2]
+    assert seen[0].exact.tolist() == [1, 0, 0, 0, 2]
 
 
 def test_a_very_far_row_within_very_wide_bounds_is_beyond_the_last_shell():
@@ -152,7 +139,7 @@ def test_precomputed_distances_are_binned_by_their_smallest():
     view, share = view_of(rows, Budget(1), space=space)
     with recorded_draws() as seen:
         view.histogram("bins", rings, share)
-    assert seen[0][1].tolist() == [1, 1, 1, 1]
+    assert seen[0].exact.tolist() == [1, 1, 1, 1]
 
 
 def test_averages_take_the_nearest_rows_and_the_site_where_rows_lack():
@@ -173,6 +160,6 @@ def test_no_public_scale_depends_on_the_source():
         view, share = view_of(rows, Budget(1))
         with recorded_draws() as seen:
             ask(view, "cells", share)
-        exact.append(seen[1][1])
+        exact.append(seen[1].exact)
     moved = np.abs(exact[1] - exact[0]).max(axis=1)
     assert (moved > 0).sum() == 1  # the outlier joins one cell; the other is left as it was

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from source_doubles import view_of
+from source_target.source_doubles import view_of
 
 from privclust.budget import Budget
 from privclust.privacy.noise import ExactNoise, SeededBits

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from distributions import counts_p_value
+from support.distributions import counts_p_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats

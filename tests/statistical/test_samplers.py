@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from distributions import (
+from support.distributions import (
     agreement_p_value,
     counts_p_value,
     exponential_probabilities,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from distributions import (
+from support.distributions import (
     exponential_probabilities,
     gaussian_cells,
     laplace_cells,

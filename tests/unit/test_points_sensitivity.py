@@ -10,7 +10,8 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from doubles import allowed_change, change, recorded_draws, view_of
+from support.transcripts import allowed_change, change, recorded_draws
+from support.views import view_of
 
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView, Projection

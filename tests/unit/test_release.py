@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from release_doubles import (
+from support.releases import (
     CENTERS,
     NAMES,
     SCHEMA,

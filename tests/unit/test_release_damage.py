@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from release_doubles import (
+from support.releases import (
     make_release,
     one_sentence,
     outcome,

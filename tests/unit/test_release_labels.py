@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from release_doubles import (
+from support.releases import (
     NAMES,
     SCHEMA,
     brute_force,

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from release_doubles import (
+from support.releases import (
     make_release,
     one_sentence,
     outcome,

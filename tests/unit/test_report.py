@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from release_doubles import CENTERS, SCHEMA, make_release, one_sentence, statement
+from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 from privclust.budget import Budget
 from privclust.exceptions import ReleaseError

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zone_doubles import view_of
+from support.noise import seeded_noise
+from support.views import view_of
 
 from privclust.budget import Budget
 from privclust.kmeans import zones as module
@@ -19,7 +20,7 @@ from privclust.kmeans.zones import zone_steps
 
 
 def steps_of(rows, budget, n_clusters, n_candidates, seed, n_steps=4):
-    view, rng = view_of(rows, budget=budget, seed=seed), np.random.default_rng(seed)
+    view, rng = view_of(rows, budget=budget, noise=seeded_noise(seed)), np.random.default_rng(seed)
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = budget.whole.split([1] * n_steps)
     return view, zone_steps(view, shares, start, n_candidates, rng)

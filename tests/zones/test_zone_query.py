@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zone_doubles import HalvedNoise, view_of
+from support.noise import seeded_noise
+from support.transcripts import recorded_draws
+from support.views import view_of
 
 from privclust.audit import audit
 from privclust.budget import Budget
@@ -68,15 +70,9 @@ def test_a_row_on_the_edge_of_its_zone_counts_and_one_beyond_does_not():
 
 def caught_scores(data, unit, zones, budget=BUDGETS["pure"], **source):
     """Return the mechanism and the exact scores that it was given."""
-    caught = []
-
-    def draw(self, exact, noise):
-        caught.append((self, exact))
-        return np.zeros(len(exact), np.int64)
-
-    with patch.object(PermuteAndFlip, "draw", draw), patch.object(Exponential, "draw", draw):
+    with recorded_draws() as draws:
         view_of(data, unit=unit, budget=budget, **source).choices("pick", zones, budget.whole)
-    return caught[0]
+    return draws[0].mechanism, draws[0].exact
 
 
 def test_blocks_make_no_difference():

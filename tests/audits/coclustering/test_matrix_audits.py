@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from transcripts import NOISES, noise_of
+from support.noise import NOISES, seeded_noise
 
 from privclust.audit import audit
 from privclust.budget import Budget
@@ -53,14 +53,14 @@ def choose_columns(view, share):
 @pytest.mark.parametrize("noise", NOISES)
 def test_halved_noise_is_found_and_full_noise_is_not_refuted(noise, unit, question, budget):
     chosen, pair = PAIRS[unit]
-    mechanism = asked(question, chosen, budget, noise_of(noise))
+    mechanism = asked(question, chosen, budget, seeded_noise(20, halved=noise == "halved"))
     report = audit(mechanism, pair, budget, RUNS, 0.999, batch=True, random_state=0)
     assert report.verdict == ("violated" if noise == "halved" else "not refuted")
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
-    source = noise_of(noise)
+    source = seeded_noise(20, halved=noise == "halved")
 
     def run(column, runs):
         counts = sparse.csr_array(np.tile(np.array(column, np.int64)[:, None], (1, runs)))
@@ -73,7 +73,7 @@ def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
-    source = noise_of(noise)
+    source = seeded_noise(20, halved=noise == "halved")
     budget, prototypes = Budget(1, "0.01"), np.eye(2)
 
     def run(rows, runs):

@@ -1,0 +1,142 @@
+"""Audits of PrivateKMeans by sampling: one for each mechanism, and the model as a user sees it.
+
+What every question and every transcript can tell is known exactly (``test_kmeans_transcripts``);
+the audits confirm it where the noise is really drawn. A fitted model is computed from the
+transcript and shows far less of what was paid for, so that halved noise cannot be seen in it, but
+missing noise can. All noise is seeded by the auditor, so every test is decided.
+"""
+
+import numpy as np
+import pytest
+from support.noise import HalvedNoise
+from support.point_questions import ask, pair_for
+from support.transcripts import Transcript, replaced_draws
+from support.views import plenty_of, view_of
+
+from privclust import PrivateKMeans
+from privclust.audit import audit, duplicate_mass, emptied_cluster
+from privclust.budget import Budget
+from privclust.kmeans.cells import by_cells
+from privclust.kmeans.lloyd import lloyd
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.unit import AddRemoveRow
+
+METHODS = {"cells": by_cells, "lloyd": lloyd}
+# A large δ: at a tiny one, the chance of what a halved Gaussian noise would betray is tiny as well.
+BUDGETS = {"pure": Budget(1), "zcdp": Budget(2, 0.2)}
+LOW, HIGH = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
+
+
+def skipping_the_empty(original, mechanism, exact, noise):
+    """The planted flaw: what is exactly zero gets no noise."""
+    return np.where(exact == 0, 0, original(mechanism, exact, noise))
+
+
+def drawing_as_always(original, mechanism, exact, noise):
+    return original(mechanism, exact, noise)
+
+
+# One question of the view
+
+
+def audit_question(question, currency, noise=ExactNoise):
+    budget, unit = BUDGETS[currency], AddRemoveRow()
+
+    def answers(data, runs, rng):
+        bits = SeededBits(int(rng.integers(2**62)))
+        view = view_of(data, unit=unit, budget=plenty_of(budget), noise=noise(bits))
+        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
+
+    pair = pair_for(unit, question)
+    return audit(answers, pair, budget, runs=1500, batch=True, random_state=0)
+
+
+MECHANISMS = {
+    "discrete Laplace": ("count", "pure"),
+    "ball Laplace": ("offsets", "pure"),
+    "discrete Gaussian": ("offsets", "zcdp"),
+}
+every_mechanism = pytest.mark.parametrize(
+    ("question", "currency"), MECHANISMS.values(), ids=MECHANISMS
+)
+
+
+@every_mechanism
+def test_a_question_is_not_refuted(question, currency):
+    report = audit_question(question, currency)
+    assert report.verdict == "not refuted"
+    assert report.epsilon_lower > 0.2
+
+
+@every_mechanism
+def test_halved_noise_of_a_question_is_found(question, currency):
+    assert audit_question(question, currency, HalvedNoise).verdict == "violated"
+
+
+@pytest.mark.parametrize("question", ["counts", "offsets"])
+def test_an_empty_cluster_without_noise_is_found_in_a_question(question):
+    with replaced_draws(skipping_the_empty):
+        report = audit_question(question, "pure")
+    assert report.verdict == "violated"
+    assert report.epsilon_lower > 3
+
+
+# The transcript of a whole run
+
+TRANSCRIPT_PAIR = (np.full((30, 1), -1.0), np.array([[-1.0]] * 30 + [[1.0]]))
+
+
+def evidence_of(method, budget, noise):
+    """Return a mechanism for the auditor: the evidence of each of many runs."""
+
+    def evidence(side, runs, rng):
+        source = noise(SeededBits(int(rng.integers(2**62))))
+        views = [view_of(data, budget=plenty_of(budget), noise=source) for data in TRANSCRIPT_PAIR]
+        found = []
+        for _ in range(runs):
+            transcript = Transcript(views, side)
+            METHODS[method](transcript, budget.whole, 1, rng)
+            found.append(transcript.evidence)
+        return np.array(found)
+
+    return evidence
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("noise", [ExactNoise, HalvedNoise])
+def test_transcripts_are_refuted_only_if_noise_is_halved(method, noise):
+    # In zCDP the losses of many answers add up to that of one Gaussian answer, so that all of them
+    # together show as much; in pure ε the worst of all answers at once is too rare to be seen.
+    budget = BUDGETS["zcdp"]
+    mechanism = evidence_of(method, budget, noise)
+    report = audit(mechanism, (0, 1), budget, runs=600, batch=True, random_state=0)
+    assert report.verdict == ("violated" if noise is HalvedNoise else "not refuted")
+
+
+# The fitted model
+
+
+def audit_model(method, pair, *, delta=0):
+    model = PrivateKMeans(2, epsilon=1, delta=delta, bounds=(-1, 1), method=method, random_state=0)
+    return audit(model, pair, Budget(1, delta), runs=300, random_state=0)
+
+
+@pytest.mark.parametrize(("method", "delta"), [("cells", 0), ("lloyd", 1e-6)])
+def test_no_fitted_model_is_refuted(method, delta):
+    pair = duplicate_mass(LOW, HIGH, copies=30)
+    assert audit_model(method, pair, delta=delta).verdict == "not refuted"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("skipped", [False, True])
+def test_a_fitted_model_is_refuted_if_an_empty_cluster_gets_no_noise(method, skipped):
+    with replaced_draws(skipping_the_empty if skipped else drawing_as_always):
+        report = audit_model(method, emptied_cluster([LOW, HIGH], copies=200))
+    assert report.verdict == ("violated" if skipped else "not refuted")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fitted_model_is_refuted_if_there_is_no_noise(method):
+    with replaced_draws(lambda original, mechanism, exact, noise: exact):
+        report = audit_model(method, duplicate_mass(LOW, HIGH, copies=30))
+    assert report.verdict == "violated"

@@ -1,0 +1,1 @@
+"""What tests share: noise that is wrong on purpose, views, transcripts, and every estimator."""

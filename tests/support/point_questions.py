@@ -1,0 +1,40 @@
+"""Every question about points, and the neighbours between which its answer changes most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from privclust.data.points.view import Projection
+from privclust.unit import AddRemoveRow, ReplaceRow
+
+QUESTIONS = ["count", "counts", "offsets", "square", "moments"]
+
+
+def pair_for(unit, question):
+    """Return neighbours that differ as much as they can in the answer to the question."""
+    # Of squares and products, the most that a row replaced can change is by a right angle.
+    low, high = ([-1.0, -1.0], [1.0, 1.0]) if question == "moments" else ([-1.0], [1.0])
+    base, new = np.array([low] * 3), np.array([high])
+    if isinstance(unit, ReplaceRow):
+        # From the other cluster, from the other side of the same one, or from its centre.
+        old = {"counts": [-1.0], "offsets": [0.01], "moments": [-1.0, 1.0]}.get(question, [0.5])
+        return np.append(base, [old], axis=0), np.append(base, new, axis=0)
+    if isinstance(unit, AddRemoveRow):
+        return base, np.append(base, new, axis=0)
+    rows = np.append(base, new.repeat(3, axis=0), axis=0)
+    people = pd.DataFrame(rows, columns=[f"x{j}" for j in range(len(low))])
+    people["who"] = [1, 2, 2, 3, 3, 3]
+    return people[:3], people
+
+
+def ask(view, question, share):
+    """Ask one question; about one column, with clusters around -0.5 and 0.5, or about two."""
+    if question == "count":
+        return view.count("count", share).value
+    if question == "moments":
+        whole = Projection(np.zeros(2), radius=1.0)
+        return view.second_moments("moments", whole, share).value.ravel()
+    centres = np.array([[-0.5], [0.5]])
+    answer = view.clusters("clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share})
+    return getattr(answer, question).value.ravel()

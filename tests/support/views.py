@@ -1,0 +1,59 @@
+"""Views of a few rows, made without a door: of points, of a table, of a matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from support.noise import NoNoise
+
+from privclust.budget import Budget
+from privclust.data.contribution import bounded
+from privclust.data.encode import Domain
+from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.points.view import PointsView
+from privclust.data.reading import open_rows
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.view import TableView
+from privclust.privacy.meter import Meter
+from privclust.schema import Categories, Schema
+from privclust.unit import AddRemoveRow, MatrixRow, Person
+
+
+def plenty_of(budget):
+    """Return a budget in the same currency from which the whole of this one can be taken often."""
+    return Budget(10**9, budget.delta)
+
+
+def view_of(
+    data, schema=None, unit=None, *, budget=None, noise=None, block_rows=None, rescale=False
+):
+    """Return a view of rows within (-1, 1), or within ``schema``."""
+    unit = unit or AddRemoveRow()
+    id_column = unit.id_column if isinstance(unit, Person) else None
+    n_columns = data.shape[1] - (id_column is not None)
+    schema = schema or Schema.from_bounds(-1, 1, n_columns=n_columns)
+    source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
+    domain = Domain.from_schema(schema, rescale=rescale)
+    meter = Meter(budget or Budget(1))
+    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise())
+
+
+def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):
+    """Return a view of rows of codes, with so many categories in each column."""
+    schema = Schema({f"a{i}": Categories(list(range(size))) for i, size in enumerate(sizes)})
+    return TableView(
+        open_rows(np.asarray(rows, np.int64), schema.names),
+        CategoryCoder(schema),
+        unit or AddRemoveRow(),
+        Meter(budget or Budget(10**6)),
+        noise or NoNoise(),
+    )
+
+
+def matrix_view_of(matrix, unit, *, budget=None, noise=None):
+    """Return a view of a matrix of counts that is as small as the unit wants it."""
+    counts = sparse.csr_array(np.asarray(matrix, np.int64))
+    meter, noise = Meter(budget or Budget(1)), noise or NoNoise()
+    if isinstance(unit, MatrixRow):
+        return ProfilesView(counts, meter, noise)
+    return MatrixView(counts, unit, meter, noise)
