@@ -44,6 +44,4 @@ def ask(view, question, share):
         counts, sums = share.split([1, 1])
         answer = view.cells("cells", sites, counts=counts, sums=sums)
         return np.column_stack([answer.counts.value, answer.sums.value])
-    if question == "nearest":  # of one site, so that one row can change the answer to the full
-        return view.nearest_averages("nearest", view.space.targets[:1], 1, share).value
     return view.nearest_averages("averages", sites, 2, share).value

@@ -162,33 +162,6 @@ def test_a_choice_is_debited_before_any_row_is_read():
     assert not rows.sum.called
 
 
-# One cluster, two candidates; the neighbour has a row in the zone, at the second candidate.
-ORIGIN = np.zeros((1, 1))
-TWO = Zones(ORIGIN, ORIGIN, np.array([0.75]), np.array([[[-0.5], [0.5]]]))
-NONE, ONE = np.array([[-1.0]]), np.array([[-1.0], [0.5]])
-
-
-def pick(budget, noise):
-    def release(rows, rng):
-        view = view_of(rows, budget=budget, noise=noise, seed=int(rng.integers(2**62)))
-        return view.choices("pick", TWO, budget.whole)
-
-    return release
-
-
-@pytest.mark.parametrize("budget", [Budget(1), Budget(1, 0.1)], ids=str)
-def test_a_choice_passes_its_audit(budget):
-    report = audit(pick(budget, None), (NONE, ONE), budget, 1500, random_state=0)
-    assert report.verdict == "not refuted"
-    assert report.epsilon_lower > 0.2
-
-
-@pytest.mark.parametrize("budget", [Budget(1), Budget(1, 0.1)], ids=str)
-def test_a_choice_with_halved_noise_fails_its_audit(budget):
-    report = audit(pick(budget, HalvedNoise), (NONE, ONE), budget, 1500, random_state=0)
-    assert report.verdict == "violated"
-
-
 def test_a_range_that_ignored_the_unit_would_be_noticed():
     with patch.object(PointsView, "_changed", lambda self, size: Fraction(size)):
         found = [range_used(ReplaceRow(), seed) for seed in range(60)]

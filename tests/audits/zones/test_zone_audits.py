@@ -1,79 +1,54 @@
-"""``PrivateZoneKMeans`` passes its audits in both currencies, and fails them with noise halved.
+"""``PrivateZoneKMeans`` passes its audits by sampling, and fails them with noise halved.
 
-The audits look at the whole transcript, every noisy count and sum, of which the release is a part.
-The data are one row or two, so that the exact answers are known and with them how much each noisy
-answer tells about the second row. The event is named before the runs, so that all of them count.
+What answers can tell is known exactly (``test_zone_transcripts``); here the choice confirms it for
+each mechanism that selects, and a whole run once. For that the event is named before the runs, so
+that all of them count.
 """
-
-from unittest.mock import patch
 
 import numpy as np
 import pytest
-from zone_doubles import HalvedNoise, view_of
+from support.noise import seeded_noise
+from zones.zone_runs import transcript_of
 
 from privclust.audit import audit, far_outlier
 from privclust.audit.bounds import epsilon_bound
 from privclust.budget import Budget
-from privclust.data.points.view import PointsView
-from privclust.kmeans.zones import zoned
-from privclust.published import PrivateZoneKMeans
+from privclust.kmeans import PrivateZoneKMeans
 
 # The claim, the evidence for the second row beyond which an output counts as a hit, and the runs
 # on each side that suffice to tell halved noise.
-CLAIMS = {"pure": (Budget(2), 1.35, 2500), "zcdp": (Budget(2, "0.1"), 0.9, 800)}
-ONE_ROW, TWO_ROWS = np.array([[-1.0]]), np.array([[-1.0], [1.0]])
+CLAIM, THRESHOLD, RUNS = Budget(2, "0.1"), 0.9, 800
 
 
-class Transcript(PointsView):
-    """A view that keeps what each noisy count and sum tells about a second row, at +1."""
-
-    def clusters(self, name, frame, centres, clip, **shares):
-        answer = super().clusters(name, frame, centres, clip, **shares)
-        # The first row, at -1, adds one to the count and this much to the sum.
-        first_row = max(-1.0 - centres[0, 0], -clip)
-        told = [(answer.counts.value[0] - 1, answer.counts.standard_error)]
-        if "offsets" in shares:
-            told += [(answer.offsets.value[0, 0] - first_row, answer.offsets.standard_error)]
-        self.told = [*getattr(self, "told", []), *told]
-        return answer
+def evidence(name, side, budget, runs, rng, *, halved):
+    found = np.empty(runs)
+    for index in range(runs):
+        noise = seeded_noise(int(rng.integers(2**62)), halved=halved)
+        found[index] = transcript_of(name, side, budget, noise, rng).evidence
+    return found
 
 
-def evidence(told, currency):
-    """Return the log-likelihood ratio of two rows against one, if the second adds one to all."""
-    excess, errors = np.array(told).T
-    if currency == "pure":
-        return ((2 * np.clip(excess, 0, 1) - 1) * np.sqrt(2) / errors).sum()
-    return ((excess - 0.5) / errors**2).sum()
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize("budget", [Budget(1), Budget(1, 0.1)], ids=["permute-and-flip", "exponential"])
+def test_a_choice_is_refuted_only_if_its_noise_is_halved(budget, halved):
+    def choice(side, runs, rng):
+        return evidence("choice", side, budget, runs, rng, halved=halved).round(6)
+
+    report = audit(choice, (0, 1), budget, 1500, batch=True, random_state=0)
+    assert report.verdict == ("violated" if halved else "not refuted")
+    assert report.epsilon_lower > 0.2
 
 
-def transcript(rows, budget, noise, seed):
-    """Return what one run with one cluster tells, from a start at -1."""
-    view = view_of(rows, budget=budget, noise=noise, seed=seed, kind=Transcript)
-    with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
-        zoned(view, budget.whole, 1, np.random.default_rng(seed), n_candidates=2, n_steps=1)
-    return view.told
-
-
-def audited_epsilon(currency, noise):
-    budget, threshold, runs = CLAIMS[currency]
+@pytest.mark.parametrize("halved", [False, True])
+def test_a_whole_run_is_refuted_only_if_its_noise_is_halved(halved):
+    rng = np.random.default_rng(0)
     hits = [
-        sum(
-            evidence(transcript(rows, budget, noise, seed), currency) > threshold
-            for seed in range(first, first + runs)
-        )
-        for rows, first in ((ONE_ROW, 0), (TWO_ROWS, runs))
+        int((evidence("whole run", side, CLAIM, RUNS, rng, halved=halved) > THRESHOLD).sum())
+        for side in (0, 1)
     ]
-    return float(epsilon_bound(hits[1], hits[0], runs, 0.05, float(budget.delta)))
-
-
-@pytest.mark.parametrize("currency", CLAIMS)
-def test_the_whole_transcript_passes_its_audit(currency):
-    assert 0.6 < audited_epsilon(currency, None) <= CLAIMS[currency][0].epsilon
-
-
-@pytest.mark.parametrize("currency", CLAIMS)
-def test_the_whole_transcript_fails_its_audit_with_noise_halved(currency):
-    assert audited_epsilon(currency, HalvedNoise) > CLAIMS[currency][0].epsilon
+    found = float(epsilon_bound(hits[1], hits[0], RUNS, 0.05, float(CLAIM.delta)))
+    assert found > 0.6
+    assert (found > CLAIM.epsilon) == halved
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])

@@ -1,0 +1,41 @@
+"""What answers of k-means with zones can tell neighbours apart by, exactly: at most what was paid."""
+
+import numpy as np
+import pytest
+from support.noise import halved_sensitivities, seeded_noise
+from support.transcripts import amount_lost
+from zones.zone_runs import RUNS, transcript_of
+
+from privclust.budget import Budget
+
+BUDGETS = {"pure": Budget(2), "zcdp": Budget(2, 1e-6)}
+every_run = pytest.mark.parametrize(
+    ("name", "currency"), [(name, currency) for name in RUNS for currency in BUDGETS]
+)
+
+
+def largest_loss(name, currency, *, halved=False):
+    """Return the largest loss of a few runs, as a share of the budget."""
+    budget = BUDGETS[currency]
+    losses = []
+    for seed in range(6):
+        noise, rng = seeded_noise(seed, halved=halved), np.random.default_rng(seed)
+        transcript = transcript_of(name, seed % 2, budget, noise, rng)
+        losses.append(amount_lost(transcript.loss, currency) / budget.amount)
+    return float(max(losses))
+
+
+@every_run
+def test_all_answers_together_lose_at_most_the_budget(name, currency):
+    assert 0.7 < largest_loss(name, currency) <= 1
+
+
+@every_run
+def test_halved_noise_is_found(name, currency):
+    assert largest_loss(name, currency, halved=True) > 1
+
+
+@every_run
+def test_halved_sensitivities_are_found(name, currency):
+    with halved_sensitivities():
+        assert largest_loss(name, currency) > 1

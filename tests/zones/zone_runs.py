@@ -1,0 +1,39 @@
+"""The choice of a candidate and a whole run with zones, on one row and on its neighbour."""
+
+from unittest.mock import patch
+
+import numpy as np
+from support.transcripts import Transcript
+from support.views import plenty_of, view_of
+
+from privclust.data.points.view import Zones
+from privclust.kmeans.zones import zoned
+
+# One cluster, two candidates; the neighbour has a row in the zone, at the second candidate.
+ORIGIN = np.zeros((1, 1))
+TWO = Zones(ORIGIN, ORIGIN, np.array([0.75]), np.array([[[-0.5], [0.5]]]))
+NONE, ONE = np.array([[-1.0]]), np.array([[-1.0], [0.5]])
+ONE_ROW, TWO_ROWS = np.array([[-1.0]]), np.array([[-1.0], [1.0]])
+
+
+def choose(view, share, rng):
+    """Ask for the better of two candidates."""
+    return view.choices("pick", TWO, share)
+
+
+def run(view, share, rng):
+    """Run with one cluster, from a start at -1."""
+    with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
+        return zoned(view, share, 1, rng, internal_k=2, n_steps=1)
+
+
+RUNS = {"choice": (choose, (NONE, ONE)), "whole run": (run, (ONE_ROW, TWO_ROWS))}
+
+
+def transcript_of(name, side, budget, noise, rng):
+    """Return all answers of one run."""
+    method, pair = RUNS[name]
+    views = [view_of(rows, budget=plenty_of(budget), noise=noise) for rows in pair]
+    transcript = Transcript(views, side)
+    method(transcript, budget.whole, rng)
+    return transcript
