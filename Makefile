@@ -1,10 +1,11 @@
 # Two commands for a fresh machine with Python 3.11+ and pip: `make demo` and `make test`.
+# While you work, `make check` tries all behaviour in a few minutes; see the rings in tests/conftest.py.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint types contracts tests format peers clean
+.PHONY: demo test check lint types contracts tests format peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust.demo
@@ -22,8 +23,13 @@ contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 # One BLAS thread per test process: the processes already fill the machine.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+
+check: $(VENV)/.installed-dev
+	$(PYTEST) -m "not audit and not crash"
+
 tests: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+	$(PYTEST)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

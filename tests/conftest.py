@@ -14,7 +14,11 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 AUDITS = ("audits", "statistical")
-CRASHES = ("ledger/test_ledger_crashes.py", "ledger/test_ledger_crowds.py", "cli/test_cli_process.py")
+CRASHES = (
+    "ledger/test_ledger_crashes.py",
+    "ledger/test_ledger_crowds.py",
+    "cli/test_cli_process.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

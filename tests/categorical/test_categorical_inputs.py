@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from support.survey import SCHEMA, survey
 
 from privclust import Bins, Box, Categories, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError, SchemaError
+from support.survey import SCHEMA, survey
 
 ROWS = survey(300)
 

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 import typer
-from support.survey import SCHEMA, survey
 from typer.testing import CliRunner
 
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.cli import categorical
 from privclust.exceptions import ReleaseError
 from privclust.release import Release
+from support.survey import SCHEMA, survey
 
 ROWS = survey(1000)
 

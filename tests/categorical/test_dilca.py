@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
-from support.survey import SCHEMA, survey
 
 from privclust import Budget, Categories, Person, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.privacy.mechanisms import Exponential
 from privclust.reference import Dilca
+from support.survey import SCHEMA, survey
 
 ROWS = survey()
 METHODS = ["pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]

@@ -11,11 +11,11 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from support.transcripts import recorded_draws
-from support.views import table_view_of
 
 from privclust.budget import Budget
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from support.transcripts import recorded_draws
+from support.views import table_view_of
 
 SIZES = (2, 2, 2)
 MOST_ROWS = 3

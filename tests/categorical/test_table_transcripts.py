@@ -7,6 +7,8 @@ the same sum exceeds what was paid.
 from __future__ import annotations
 
 import pytest
+
+from privclust.budget import Budget
 from support.noise import halved_sensitivities, seeded_noise
 from support.table_runs import (
     ASKED,
@@ -20,8 +22,6 @@ from support.table_runs import (
     views_of,
 )
 from support.transcripts import amount_lost
-
-from privclust.budget import Budget
 
 BUDGETS = {"pure": Budget("1.5"), "zcdp": Budget(2, 1e-6)}
 CASES = {

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import SCHEMA, Run, clumps, write_csv
 from typer.testing import CliRunner
 
 from privclust import PrivateKMeans
 from privclust.cli import app
+from support.command_line import SCHEMA, Run, clumps, write_csv
 
 
 @pytest.fixture

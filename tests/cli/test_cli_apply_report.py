@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import Run, clumps, write_csv
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering, Schema
 from privclust.release import Release
+from support.command_line import Run, clumps, write_csv
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -6,10 +6,10 @@ import json
 import warnings
 
 import pytest
-from support.command_line import Run
 from sklearn.base import clone
 
 from privclust.cli.audit import _SUBJECTS
+from support.command_line import Run
 
 
 def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> None:

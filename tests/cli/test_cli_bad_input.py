@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Run
 
 from privclust import PrivateKMeans
+from support.command_line import Run
 
 FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "-k", "3")
 NEW = ("kmeans", "data.csv", "-o", "out")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.command_line import CENTRES, SCHEMA, Run
 
 from privclust import PrivateKMeans
 from privclust.ledger import Ledger
 from privclust.release import Release
+from support.command_line import CENTRES, SCHEMA, Run
 
 FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", 3, "--epsilon", 10)
 

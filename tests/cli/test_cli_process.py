@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import Run
 
 from privclust import __version__
 from privclust.release import Release
+from support.command_line import Run
 
 FIT = (
     "-m",

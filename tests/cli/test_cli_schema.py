@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import SCHEMA, Run
 
 from privclust import Bins, Box, Categories, Schema
+from support.command_line import SCHEMA, Run
 
 SAMPLE = "age,sex\n30,f\n51,m\n"
 

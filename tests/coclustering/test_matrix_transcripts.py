@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from privclust.budget import Budget
 from support.matrix_runs import RUNS
 from support.noise import halved_sensitivities, seeded_noise
 from support.transcripts import amount_lost
 
-from privclust.budget import Budget
-
 BUDGETS = {"pure": Budget("1.5"), "zcdp": Budget(2, 1e-6)}
-CASES = [(name, currency) for name in RUNS for currency in BUDGETS if (name, currency) != ("row", "pure")]
+CASES = [
+    (name, currency) for name in RUNS for currency in BUDGETS if (name, currency) != ("row", "pure")
+]
 
 
 def largest_loss(name, currency, *, halved=False):

@@ -1,7 +1,7 @@
 """Seeded fits of every private estimator, whose released arrays are kept as golden digests.
 
-``python tests/contract/golden_fits.py`` writes ``golden.json`` beside this file. The digests there
-were made before the four families were folded into one way of fitting; write them anew only where
+``python -m contract.golden_fits``, in the folder of the tests, writes ``golden.json`` beside this
+file. The digests there were made before the four families were folded into one way of fitting; write them anew only where
 a change of released values is meant, and say so in the commit.
 """
 
@@ -16,13 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from privclust import (
     AddRemoveRow,
-    Bins,
-    Box,
-    Categories,
     MatrixCount,
     MatrixEntry,
     MatrixRow,
@@ -33,67 +29,13 @@ from privclust import (
     PrivateKMeans,
     PrivateSourceTargetMedoids,
     ReplaceRow,
-    Schema,
 )
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
+from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
 FILE = Path(__file__).with_name("golden.json")
 ROW_UNITS = {"add": AddRemoveRow(), "replace": ReplaceRow(), "person": Person("who", 2)}
 CURRENCIES = {"pure": 0, "zcdp": 1e-6}
-
-
-def points() -> pd.DataFrame:
-    """Four clumps of people, each with one to three rows."""
-    rng = np.random.default_rng(1)
-    centres = np.array([[2.0, 2.0, 2.0], [8.0, 2.0, 5.0], [2.0, 8.0, 9.0], [8.0, 8.0, 1.0]])
-    rows = centres[rng.integers(4, size=3000)] + rng.normal(0, 0.5, (3000, 3))
-    table = pd.DataFrame(rows, columns=["x", "y", "z"])
-    table["who"] = rng.integers(2000, size=3000)
-    return table
-
-
-def survey() -> pd.DataFrame:
-    """Answers that hang together, of people with one to three rows."""
-    rng = np.random.default_rng(2)
-    kind = rng.integers(3, size=2500)
-    table = pd.DataFrame(
-        {
-            "drink": np.array(["tea", "milk", "water"])[np.where(rng.random(2500) < 0.8, kind, 0)],
-            "town": np.array(["north", "south", "west"])[np.where(rng.random(2500) < 0.7, kind, 1)],
-            "pet": np.array(["cat", "dog"])[(kind + (rng.random(2500) < 0.3)) % 2],
-            "age": 20 + 20 * kind + rng.integers(0, 25, 2500),
-        }
-    )
-    table["who"] = rng.integers(1700, size=2500)
-    return table
-
-
-SURVEY = Schema(
-    {
-        "drink": Categories(["tea", "milk", "water"]),
-        "town": Categories(["north", "south", "west"]),
-        "pet": Categories(["cat", "dog"]),
-        "age": Bins([0, 30, 50, 70, 120]),
-    }
-)
-POINTS = Schema({"x": Box(0, 10), "y": Box(0, 10), "z": Box(0, 10)})
-
-
-def baskets() -> sparse.csr_matrix:
-    """A matrix of counts with three blocks."""
-    rng = np.random.default_rng(3)
-    rows, columns = rng.integers(3, size=240), rng.integers(3, size=90)
-    rates = np.where(rows[:, None] == columns, 1.5, 0.15)
-    return sparse.csr_matrix(rng.poisson(rates))
-
-
-def places() -> tuple[np.ndarray, pd.DataFrame]:
-    """Public targets and private sources of a square."""
-    rng = np.random.default_rng(4)
-    target = rng.uniform(0, 10, (150, 2))
-    source = pd.DataFrame(rng.normal(3, 1, (800, 2)).clip(0, 10), columns=["x", "y"])
-    source["who"] = rng.integers(500, size=800)
-    return target, source
 
 
 def fits() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -130,7 +72,7 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
         model = PrivateCategoricalKMeans(3, method=method, schema=SURVEY, **common)
         yield f"categorical kmeans {method}", _of(model, answers)
     for method in ("rings", "nna", "nas"):
-        model = PrivateSourceTargetMedoids(3, method=method, bounds=(0, 10), **common)
+        model = PrivateSourceTargetMedoids(3, method=method, schema=PLACES, **common)
         yield f"source-target {method}", _of_sources(model, unit)
 
 
@@ -145,9 +87,7 @@ def _of(model: Any, made: Callable[[], Any]) -> Callable[[], Any]:
 def _of_sources(model: Any, unit: str) -> Callable[[], Any]:
     def fit() -> Any:
         target, source = places()
-        model.set_params(schema=Schema({"x": Box(0, 10), "y": Box(0, 10)}), bounds=None)
-        named = pd.DataFrame(target, columns=["x", "y"])
-        return model.fit(named, source=source if unit == "person" else source.drop(columns="who"))
+        return model.fit(target, source=source if unit == "person" else source.drop(columns="who"))
 
     return fit
 

@@ -6,6 +6,7 @@ import json
 import warnings
 
 import pytest
+
 from contract.golden_fits import FILE, digest_of, fits
 
 GOLDEN = json.loads(FILE.read_text())

@@ -10,8 +10,6 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from support.transcripts import recorded_draws, squared_lengths
-from support.views import view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +22,8 @@ from privclust.data.points.kernels import SQUARE_LEVELS, Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import Person
+from support.transcripts import recorded_draws, squared_lengths
+from support.views import view_of
 
 SHARE = Budget(1).whole.take(0.1)
 CUTS = st.fixed_dictionaries(

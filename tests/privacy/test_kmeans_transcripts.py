@@ -10,6 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+
+from privclust import PrivateKMeans
+from privclust.audit import duplicate_mass, emptied_cluster, far_outlier
+from privclust.audit.neighbours import NeighbourPair
+from privclust.budget import Budget
+from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.noise import halved_sensitivities, seeded_noise
 from support.point_questions import QUESTIONS, ask, pair_for
 from support.transcripts import (
@@ -20,12 +26,6 @@ from support.transcripts import (
     replayed_draws,
 )
 from support.views import plenty_of, view_of
-
-from privclust import PrivateKMeans
-from privclust.audit import duplicate_mass, emptied_cluster, far_outlier
-from privclust.audit.neighbours import NeighbourPair
-from privclust.budget import Budget
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
 METHODS = ["cells", "lloyd"]

@@ -5,9 +5,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from source_target.source_doubles import view_of
-from support.transcripts import Transcript
-from support.views import plenty_of
 
 from privclust.data.sites.view import TargetSpace
 from privclust.source_target import rings as ours
@@ -15,6 +12,9 @@ from privclust.source_target.nas import nas
 from privclust.source_target.nna import nna
 from privclust.source_target.placement import CoordinateCells
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from source_target.source_doubles import view_of
+from support.transcripts import Transcript
+from support.views import plenty_of
 
 LINE = np.array([[0.0], [0.5], [1.0]])
 SPACE = TargetSpace(LINE)

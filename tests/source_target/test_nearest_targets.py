@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
-from support.transcripts import amount_lost, loss_between, recorded_draws
 
 from privclust.budget import Budget
 from privclust.data.sites.kernels import SOURCE_STEPS, nearest_rows
 from privclust.data.sites.view import Rings, TargetSpace, embedded
 from privclust.exceptions import BudgetExceededError
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
+from support.transcripts import amount_lost, loss_between, recorded_draws
 
 QUESTIONS = ["histogram", "cells", "averages"]
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from support.transcripts import recorded_draws, replayed_draws
 
 from privclust.exceptions import LowSignalWarning, PrivclustWarning
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.schema import Box, Schema
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.unit import Person
+from support.transcripts import recorded_draws, replayed_draws
 
 METHODS = ["rings", "nna", "nas"]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from source_target.source_doubles import view_of
 
 from privclust.budget import Budget
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target.posterior import count_posterior, false_shares
+from source_target.source_doubles import view_of
 
 BUDGETS = [Budget(1), Budget("0.1"), Budget(1, 1e-6)]
 

@@ -7,11 +7,11 @@ unit. The pairs attain the sensitivity; with noise or sensitivities halved the s
 
 import numpy as np
 import pytest
+
+from privclust.budget import Budget
 from source_target.source_runs import METHODS, UNITS, transcript_of, views_for
 from support.noise import halved_sensitivities, seeded_noise
 from support.transcripts import amount_lost
-
-from privclust.budget import Budget
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 every_fit = pytest.mark.parametrize(

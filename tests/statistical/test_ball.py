@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.distributions import counts_p_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,6 +16,7 @@ from privclust.privacy.mechanisms import BallLaplace
 from privclust.privacy.noise import ExactNoise, SeededBits, ball
 from privclust.privacy.noise.lazy import LazyUniform
 from privclust.privacy.noise.opendp import OpenDPNoise
+from support.distributions import counts_p_value
 
 WRONG = Fraction(105, 100)
 FITS, FAILS = 1e-3, 1e-9

@@ -6,6 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.opendp import OpenDPNoise
 from support.distributions import (
     agreement_p_value,
     counts_p_value,
@@ -16,9 +19,6 @@ from support.distributions import (
     permute_and_flip_probabilities,
     top_k_probabilities,
 )
-
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.privacy.noise.opendp import OpenDPNoise
 
 DRAWS = 300_000
 FITS = 1e-3  # the seeds are fixed, so this cannot fail by chance later

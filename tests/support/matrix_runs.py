@@ -7,14 +7,14 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from support.transcripts import Transcript
-from support.views import matrix_view_of, plenty_of
 
 from privclust.coclustering import tables as module_of_tables
 from privclust.coclustering.profiles import rows_method
 from privclust.coclustering.tables import tables_method
 from privclust.coclustering.tau import tau_method
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
+from support.transcripts import Transcript
+from support.views import matrix_view_of, plenty_of
 
 
 def one_round(*arguments):

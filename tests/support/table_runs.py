@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from support.transcripts import Transcript
-from support.views import plenty_of, table_view_of
 
 from privclust.categorical.pairs import pairs, tree
 from privclust.categorical.papers import Options, baseline, max_dependency, max_relevance, mean_su
 from privclust.unit import AddRemoveRow, ReplaceRow
+from support.transcripts import Transcript
+from support.views import plenty_of, table_view_of
 
 SAME = [(0, 0, 0)] * 6
 ADD, REPLACE = AddRemoveRow(), ReplaceRow()

@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
-from support.distributions import permute_and_flip_probabilities
-from support.noise import MECHANISMS
 
 from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
@@ -32,6 +30,8 @@ from privclust.privacy.mechanisms import (
     PermuteAndFlip,
 )
 from privclust.privacy.noise import ExactNoise
+from support.distributions import permute_and_flip_probabilities
+from support.noise import MECHANISMS
 
 SELECTIONS = (Exponential, PermuteAndFlip, NoisyTopK)
 DISTRIBUTIONS = (
@@ -297,6 +297,5 @@ def loss_between(draws, twins):
     assert all(draw.drawn is not None for draw in draws), "An answer was given without noise."
     assert [draw.mechanism for draw in draws] == [twin.mechanism for twin in twins]
     return Loss.total(
-        loss_of(draw.drawn, draw.exact, twin.exact)
-        for draw, twin in zip(draws, twins, strict=True)
+        loss_of(draw.drawn, draw.exact, twin.exact) for draw, twin in zip(draws, twins, strict=True)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from support.noise import NoNoise
 
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
@@ -17,6 +16,7 @@ from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.schema import Categories, Schema
 from privclust.unit import AddRemoveRow, MatrixRow, Person
+from support.noise import NoNoise
 
 
 def plenty_of(budget):

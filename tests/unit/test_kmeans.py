@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.noise import NoNoise
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -24,6 +23,7 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
+from support.noise import NoNoise
 
 METHODS = ["cells", "lloyd"]
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]

@@ -6,13 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.distributions import (
-    exponential_probabilities,
-    gaussian_cells,
-    laplace_cells,
-    permute_and_flip_probabilities,
-    top_k_probabilities,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +20,13 @@ from privclust.privacy.mechanisms import (
     selection,
 )
 from privclust.privacy.noise import ExactNoise, SeededBits
+from support.distributions import (
+    exponential_probabilities,
+    gaussian_cells,
+    laplace_cells,
+    permute_and_flip_probabilities,
+    top_k_probabilities,
+)
 
 PURE, CONCENTRATED = Budget("0.7").whole, Budget(1, 1e-6).whole
 amounts = st.fractions(Fraction(1, 100), 10)

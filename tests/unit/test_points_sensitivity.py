@@ -10,13 +10,13 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from support.transcripts import allowed_change, change, recorded_draws
-from support.views import view_of
 
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView, Projection
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from support.transcripts import allowed_change, change, recorded_draws
+from support.views import view_of
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 1), Person("who", 3)]

@@ -16,14 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from support.releases import (
-    CENTERS,
-    NAMES,
-    SCHEMA,
-    make_release,
-    one_sentence,
-    statement,
-)
 
 import privclust
 from privclust.exceptions import ReleaseError
@@ -33,6 +25,14 @@ from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.schema import Box, Schema
+from support.releases import (
+    CENTERS,
+    NAMES,
+    SCHEMA,
+    make_release,
+    one_sentence,
+    statement,
+)
 
 
 @pytest.fixture(params=["folder", "file.privclust"])

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.releases import (
-    make_release,
-    one_sentence,
-    outcome,
-)
 
 from privclust.exceptions import ReleaseError
 from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.release.document import digest_of
+from support.releases import (
+    make_release,
+    one_sentence,
+    outcome,
+)
 
 
 def edit(path: Path, change, *, mend: bool = True) -> None:

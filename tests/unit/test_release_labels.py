@@ -11,6 +11,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from scipy import sparse
+
+from privclust.exceptions import ReleaseError
+from privclust.schema import Box, Categories, Schema
 from support.releases import (
     NAMES,
     SCHEMA,
@@ -19,10 +23,6 @@ from support.releases import (
     one_sentence,
     rows,
 )
-from scipy import sparse
-
-from privclust.exceptions import ReleaseError
-from privclust.schema import Box, Categories, Schema
 
 
 def saved(X, path: Path) -> Path:

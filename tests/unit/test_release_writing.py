@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
+
+from privclust.exceptions import ReleaseError
+from privclust.release import Release, storage
 from support.releases import (
     make_release,
     one_sentence,
     outcome,
 )
-
-from privclust.exceptions import ReleaseError
-from privclust.release import Release, storage
 
 
 @pytest.fixture(params=["folder", "file.privclust"])

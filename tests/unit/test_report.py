@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
@@ -22,6 +21,7 @@ from privclust.reports.plots import principal_map
 from privclust.reports.promise import factor, percent, promise_in_words
 from privclust.schema import Box, Schema
 from privclust.unit import Person, ReplaceRow
+from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 EXTERNAL = re.compile(r"https?:|//[a-z]|\b(src|srcset|poster|action|data)=|@import|url\((?!#)")
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.noise import seeded_noise
-from support.views import view_of
 
 from privclust.budget import Budget
 from privclust.kmeans import zones as module
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.zones import zone_steps
+from support.noise import seeded_noise
+from support.views import view_of
 
 
 def steps_of(rows, budget, n_clusters, n_candidates, seed, n_steps=4):

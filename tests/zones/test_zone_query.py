@@ -9,17 +9,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.noise import seeded_noise
-from support.transcripts import recorded_draws
-from support.views import view_of
 
-from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView, Zones
 from privclust.data.points.zones import zone_counts
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.mechanisms import Exponential, PermuteAndFlip
+from privclust.privacy.mechanisms import Exponential
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from support.transcripts import recorded_draws
+from support.views import view_of
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}

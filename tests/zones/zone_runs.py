@@ -3,11 +3,11 @@
 from unittest.mock import patch
 
 import numpy as np
-from support.transcripts import Transcript
-from support.views import plenty_of, view_of
 
 from privclust.data.points.view import Zones
 from privclust.kmeans.zones import zoned
+from support.transcripts import Transcript
+from support.views import plenty_of, view_of
 
 # One cluster, two candidates; the neighbour has a row in the zone, at the second candidate.
 ORIGIN = np.zeros((1, 1))

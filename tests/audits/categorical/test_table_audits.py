@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from privclust.audit import audit
+from privclust.budget import Budget
+from privclust.categorical.papers import Options
 from support.noise import seeded_noise
 from support.table_runs import (
     ADD,
@@ -22,10 +26,6 @@ from support.table_runs import (
     views_of,
 )
 
-from privclust.audit import audit
-from privclust.budget import Budget
-from privclust.categorical.papers import Options
-
 BUDGETS = {"pure": Budget("1.5"), "zcdp": Budget(2, "0.1")}
 FULL_RUNS, HALVED_RUNS = 600, 2400
 
@@ -38,9 +38,7 @@ def audited(method, sizes, unit, pair, budget, runs, *, halved):
         found = [transcript_of(method, views, side, budget).evidence for _ in range(runs)]
         return np.round(found, 1)
 
-    return audit(
-        evidence, (0, 1), budget, runs, features="values", batch=True, random_state=0
-    )
+    return audit(evidence, (0, 1), budget, runs, features="values", batch=True, random_state=0)
 
 
 @pytest.mark.parametrize("halved", [False, True])

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.matrix_runs import RUNS
-from support.noise import seeded_noise
 
 from privclust.audit import audit
 from privclust.budget import Budget
+from support.matrix_runs import RUNS
+from support.noise import seeded_noise
 
 # Full noise must only not be refuted; these many runs show halved noise well beyond the claim.
 CASES = {"tables, count": (Budget("1.5"), 1_500), "row": (Budget(2, "0.1"), 2_400)}

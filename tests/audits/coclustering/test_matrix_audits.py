@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from support.noise import NOISES, seeded_noise
 
 from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.data.matrix.view import Groups, MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
 from privclust.unit import MatrixCount, MatrixEntry
+from support.noise import NOISES, seeded_noise
 
 RUNS = 30_000
 COLUMNS = Groups(np.array([0, 0, 1]), 2)

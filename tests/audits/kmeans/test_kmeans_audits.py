@@ -8,10 +8,6 @@ missing noise can. All noise is seeded by the auditor, so every test is decided.
 
 import numpy as np
 import pytest
-from support.noise import HalvedNoise
-from support.point_questions import ask, pair_for
-from support.transcripts import Transcript, replaced_draws
-from support.views import plenty_of, view_of
 
 from privclust import PrivateKMeans
 from privclust.audit import audit, duplicate_mass, emptied_cluster
@@ -20,6 +16,10 @@ from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import AddRemoveRow
+from support.noise import HalvedNoise
+from support.point_questions import ask, pair_for
+from support.transcripts import Transcript, replaced_draws
+from support.views import plenty_of, view_of
 
 METHODS = {"cells": by_cells, "lloyd": lloyd}
 # A large δ: at a tiny one, the chance of what a halved Gaussian noise would betray is tiny as well.

@@ -10,9 +10,6 @@ import warnings
 
 import numpy as np
 import pytest
-from source_target.source_doubles import TARGETS, ask, view_of
-from source_target.source_runs import transcript_of, views_for
-from support.noise import HalvedNoise, seeded_noise
 
 from privclust.audit import NeighbourPair, audit
 from privclust.budget import Budget
@@ -20,6 +17,9 @@ from privclust.data.sites.view import TargetSpace
 from privclust.exceptions import PrivclustWarning
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target import PrivateSourceTargetMedoids
+from source_target.source_doubles import TARGETS, ask, view_of
+from source_target.source_runs import transcript_of, views_for
+from support.noise import HalvedNoise, seeded_noise
 
 # Gaussian noise at half its size is told from full noise at moderate probabilities only if δ is
 # not tiny; the claim of a test may be as weak as it needs to be.

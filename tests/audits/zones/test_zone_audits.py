@@ -7,13 +7,13 @@ that all of them count.
 
 import numpy as np
 import pytest
-from support.noise import seeded_noise
-from zones.zone_runs import transcript_of
 
 from privclust.audit import audit, far_outlier
 from privclust.audit.bounds import epsilon_bound
 from privclust.budget import Budget
 from privclust.kmeans import PrivateZoneKMeans
+from support.noise import seeded_noise
+from zones.zone_runs import transcript_of
 
 # The claim, the evidence for the second row beyond which an output counts as a hit, and the runs
 # on each side that suffice to tell halved noise.
@@ -29,7 +29,9 @@ def evidence(name, side, budget, runs, rng, *, halved):
 
 
 @pytest.mark.parametrize("halved", [False, True])
-@pytest.mark.parametrize("budget", [Budget(1), Budget(1, 0.1)], ids=["permute-and-flip", "exponential"])
+@pytest.mark.parametrize(
+    "budget", [Budget(1), Budget(1, 0.1)], ids=["permute-and-flip", "exponential"]
+)
 def test_a_choice_is_refuted_only_if_its_noise_is_halved(budget, halved):
     def choice(side, runs, rng):
         return evidence("choice", side, budget, runs, rng, halved=halved).round(6)

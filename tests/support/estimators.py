@@ -1,0 +1,163 @@
+"""Every private estimator once: how to make it, what to fit it to, and neighbours to tell apart.
+
+Contract suites iterate over :data:`ESTIMATORS`. A new private estimator gets its record here and
+with it every promise that all of them keep; ``test_support`` notices one that is missing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privclust import (
+    AddRemoveRow,
+    MatrixCount,
+    MatrixEntry,
+    MatrixRow,
+    Person,
+    PrivateCategoricalKMeans,
+    PrivateCoclustering,
+    PrivateDilca,
+    PrivateKMeans,
+    PrivateSourceTargetMedoids,
+    PrivateTauCoclustering,
+    PrivateZoneKMeans,
+    ReplaceRow,
+)
+from privclust.audit import NeighbourPair
+from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
+
+ROW_UNITS = (AddRemoveRow(), ReplaceRow(), Person("who", 2))
+MATRIX_UNITS = (MatrixCount(), MatrixEntry(2), MatrixRow())
+
+
+@dataclass(frozen=True)
+class EstimatorRecord:
+    """One private estimator and all that a contract needs to try it.
+
+    Attributes
+    ----------
+    kind : type
+        The estimator's class.
+    positional : tuple
+        Its first parameters.
+    parameters : dict
+        The others, but for budget, unit and random state.
+    private_data : callable
+        Returns what is private of the data; tables have a column "who" for units of a person.
+    public_data : callable, optional
+        Returns what else ``fit`` takes first, where the private data are its ``source``.
+    neighbours : callable
+        ``neighbours(data)`` returns a pair that differs in one unit, and that an estimator without
+        noise tells apart.
+    units, refused : tuple of Unit
+        The units that it takes, and some that it refuses.
+    methods : tuple of str
+        The values of ``method``, if it has that parameter.
+    """
+
+    kind: type
+    private_data: Callable[[], Any]
+    neighbours: Callable[[Any], NeighbourPair]
+    units: tuple[Any, ...] = ROW_UNITS
+    refused: tuple[Any, ...] = MATRIX_UNITS
+    positional: tuple[Any, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+    public_data: Callable[[], Any] | None = None
+    methods: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the class, by which tests are called."""
+        return self.kind.__name__
+
+    def make(self, unit: Any = None, **changes: Any) -> Any:
+        """Return an unfitted model; the default unit is the first one that it takes."""
+        unit = unit or self.units[0]
+        # Whole rows of a matrix can be protected only with a δ.
+        budget = {"epsilon": 2.0, "delta": 1e-6 if isinstance(unit, MatrixRow) else 0}
+        given = budget | self.parameters | {"unit": unit} | changes
+        return self.kind(*self.positional, **given)
+
+    def data(self, unit: Any = None) -> Any:
+        """Return the private data, with a column of people only for a unit that needs it."""
+        data = self.private_data()
+        if isinstance(data, pd.DataFrame) and not isinstance(unit, Person):
+            return data.drop(columns="who")
+        return data
+
+    def fit(self, model: Any, data: Any) -> Any:
+        """Fit a model to private data, whatever else it takes, and let it warn of nothing."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if self.public_data is None:
+                return model.fit(data)
+            return model.fit(self.public_data(), source=data)
+
+    def fitted(self, unit: Any = None, **changes: Any) -> Any:
+        """Return a model that is fitted with true noise, and so is private."""
+        return self.fit(self.make(unit, **changes), self.data(unit))
+
+    def seeded(self, unit: Any = None, seed: int = 7, **changes: Any) -> Any:
+        """Return a model that is fitted with seeded noise: the same in every run, not private."""
+        return self.fitted(unit, random_state=seed, **changes)
+
+
+def _one_row_less(data: pd.DataFrame) -> NeighbourPair:
+    return NeighbourPair("one row less", data, data[:-1])
+
+
+def _one_count_more(data: Any) -> NeighbourPair:
+    more = data.copy()
+    more[0, int(np.asarray(data.todense())[0].argmax())] += 1
+    return NeighbourPair("one count more", data, more)
+
+
+def _target() -> pd.DataFrame:
+    return places()[0]
+
+
+def _source() -> pd.DataFrame:
+    return places()[1]
+
+
+_POINTS = {
+    "private_data": points, "neighbours": _one_row_less, "positional": (4,),
+    "parameters": {"schema": POINTS},
+}  # fmt: skip
+_SURVEY = {
+    "private_data": survey, "neighbours": _one_row_less, "parameters": {"schema": SURVEY},
+}  # fmt: skip
+_BASKETS = {
+    "private_data": baskets, "neighbours": _one_count_more, "positional": (3, 3),
+    "refused": ROW_UNITS,
+}  # fmt: skip
+
+ESTIMATORS = (
+    EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
+    EstimatorRecord(PrivateZoneKMeans, **_POINTS),
+    EstimatorRecord(
+        PrivateDilca,
+        methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),
+        **_SURVEY,
+    ),
+    EstimatorRecord(
+        PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
+    ),
+    EstimatorRecord(PrivateCoclustering, units=MATRIX_UNITS, **_BASKETS),
+    EstimatorRecord(PrivateTauCoclustering, units=MATRIX_UNITS[:2], **_BASKETS),
+    EstimatorRecord(
+        PrivateSourceTargetMedoids,
+        private_data=_source,
+        public_data=_target,
+        neighbours=_one_row_less,
+        positional=(3,),
+        parameters={"schema": PLACES},
+        methods=("rings", "nna", "nas"),
+    ),
+)
