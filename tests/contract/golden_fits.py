@@ -1,8 +1,8 @@
 """Seeded fits of every private estimator, whose released arrays are kept as golden digests.
 
 ``python -m contract.golden_fits``, in the folder of the tests, writes ``golden.json`` beside this
-file. The digests there were made before the four families were folded into one way of fitting; write them anew only where
-a change of released values is meant, and say so in the commit.
+file. The digests there were made before the four families were folded into one way of fitting;
+write them anew only where a change of released values is meant, and say so in the commit.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from privclust import PrivateKMeans
 from privclust.audit import duplicate_mass, emptied_cluster, far_outlier
 from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
+from privclust.kmeans.cells import by_cells
+from privclust.kmeans.lloyd import lloyd
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.noise import halved_sensitivities, seeded_noise
 from support.point_questions import QUESTIONS, ask, pair_for
@@ -83,6 +85,18 @@ def test_a_halved_sensitivity_of_a_question_is_found(question, unit, currency):
 
 
 # The transcript of a whole fit
+
+
+@every_currency
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize("method", [by_cells, lloyd])
+def test_a_whole_run_loses_more_than_the_budget_only_if_noise_is_halved(method, halved, currency):
+    crowd, budget = np.full((30, 1), -1.0), BUDGETS[currency]
+    noise, plenty = seeded_noise(0, halved=halved), plenty_of(budget)
+    pair = (crowd, np.append(crowd, [[1.0]], axis=0))
+    transcript = Transcript([view_of(data, budget=plenty, noise=noise) for data in pair])
+    method(transcript, budget.whole, 1, np.random.default_rng(0))
+    assert (amount_lost(transcript.loss, currency) > budget.amount) == halved
 
 
 def people_pair(pair):

@@ -103,6 +103,7 @@ def audited(kind, n_clusters, pair, released, **parameters):
     return audit(release, pair, 0.5, 600, features="values", random_state=0)
 
 
+@pytest.mark.audit
 @QUIET
 @pytest.mark.parametrize(
     ("kind", "n_clusters", "pair"),
@@ -115,6 +116,7 @@ def test_centres_alone_betray_more_than_three_where_a_half_is_claimed(kind, n_cl
     assert report.epsilon_lower > 3
 
 
+@pytest.mark.audit
 @QUIET
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_the_published_zone_betrays_more_than_three_where_a_half_is_claimed(kind):

@@ -1,4 +1,4 @@
-"""What answers of k-means with zones can tell neighbours apart by, exactly: at most what was paid."""
+"""What answers of k-means with zones tell neighbours apart by, exactly: at most what was paid."""
 
 import numpy as np
 import pytest
