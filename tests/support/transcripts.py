@@ -275,7 +275,7 @@ class Transcript:
 
     @property
     def evidence(self):
-        """The logarithm of how much likelier all answers are on the right, if noise is as claimed."""
+        """The logarithm of how much likelier all answers are on the right, if noise is as told."""
         return self._sign * sum(
             log_ratio(draw.mechanism, draw.answer, draw.exact, twin.exact)
             for draw, twin in zip(self.draws, self.twins, strict=True)
