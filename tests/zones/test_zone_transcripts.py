@@ -6,7 +6,7 @@ import pytest
 from privclust.budget import Budget
 from support.noise import halved_sensitivities, seeded_noise
 from support.transcripts import amount_lost
-from zones.zone_runs import RUNS, transcript_of
+from zones.zone_runs import RUNS, transcript_of, views_for
 
 BUDGETS = {"pure": Budget(2), "zcdp": Budget(2, 1e-6)}
 every_run = pytest.mark.parametrize(
@@ -19,8 +19,8 @@ def largest_loss(name, currency, *, halved=False):
     budget = BUDGETS[currency]
     losses = []
     for seed in range(6):
-        noise, rng = seeded_noise(seed, halved=halved), np.random.default_rng(seed)
-        transcript = transcript_of(name, seed % 2, budget, noise, rng)
+        views = views_for(name, budget, seeded_noise(seed, halved=halved))
+        transcript = transcript_of(name, views, seed % 2, budget, np.random.default_rng(seed))
         losses.append(amount_lost(transcript.loss, currency) / budget.amount)
     return float(max(losses))
 

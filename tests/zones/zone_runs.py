@@ -30,10 +30,13 @@ def run(view, share, rng):
 RUNS = {"choice": (choose, (NONE, ONE)), "whole run": (run, (ONE_ROW, TWO_ROWS))}
 
 
-def transcript_of(name, side, budget, noise, rng):
+def views_for(name, budget, noise):
+    """Return views of both neighbours that can be asked often."""
+    return [view_of(rows, budget=plenty_of(budget), noise=noise) for rows in RUNS[name][1]]
+
+
+def transcript_of(name, views, side, budget, rng):
     """Return all answers of one run."""
-    method, pair = RUNS[name]
-    views = [view_of(rows, budget=plenty_of(budget), noise=noise) for rows in pair]
     transcript = Transcript(views, side)
-    method(transcript, budget.whole, rng)
+    RUNS[name][0](transcript, budget.whole, rng)
     return transcript

@@ -13,7 +13,7 @@ from privclust.audit.bounds import epsilon_bound
 from privclust.budget import Budget
 from privclust.kmeans import PrivateZoneKMeans
 from support.noise import seeded_noise
-from zones.zone_runs import transcript_of
+from zones.zone_runs import transcript_of, views_for
 
 # The claim, the evidence for the second row beyond which an output counts as a hit, and the runs
 # on each side that suffice to tell halved noise.
@@ -21,11 +21,9 @@ CLAIM, THRESHOLD, RUNS = Budget(2, "0.1"), 0.9, 800
 
 
 def evidence(name, side, budget, runs, rng, *, halved):
-    found = np.empty(runs)
-    for index in range(runs):
-        noise = seeded_noise(int(rng.integers(2**62)), halved=halved)
-        found[index] = transcript_of(name, side, budget, noise, rng).evidence
-    return found
+    views = views_for(name, budget, seeded_noise(int(rng.integers(2**62)), halved=halved))
+    runs = (transcript_of(name, views, side, budget, rng) for _ in range(runs))
+    return np.array([run.evidence for run in runs])
 
 
 @pytest.mark.parametrize("halved", [False, True])
