@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import privclust
+from privclust import published
 from privclust.budget import Budget
 from privclust.estimator import PrivateEstimator
 from privclust.privacy import mechanisms
@@ -116,8 +117,9 @@ def test_the_weights_of_picks_are_their_chances():
 def test_every_private_estimator_has_its_record():
     offered = {
         kind
-        for name in dir(privclust)
-        if inspect.isclass(kind := getattr(privclust, name)) and issubclass(kind, PrivateEstimator)
+        for module in (privclust, published)
+        for name in module.__all__
+        if inspect.isclass(kind := getattr(module, name)) and issubclass(kind, PrivateEstimator)
     }
     assert {record.kind for record in ESTIMATORS} == offered
 

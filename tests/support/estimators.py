@@ -25,11 +25,10 @@ from privclust import (
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
-    PrivateTauCoclustering,
-    PrivateZoneKMeans,
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
+from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
 ROW_UNITS = (AddRemoveRow(), ReplaceRow(), Person("who", 2))

@@ -24,7 +24,7 @@ def choose(view, share, rng):
 def run(view, share, rng):
     """Run with one cluster, from a start at -1."""
     with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
-        return zoned(view, share, 1, rng, internal_k=2, n_steps=1)
+        return zoned(view, share, 1, rng, n_candidates=2, n_steps=1)
 
 
 RUNS = {"choice": (choose, (NONE, ONE)), "whole run": (run, (ONE_ROW, TWO_ROWS))}

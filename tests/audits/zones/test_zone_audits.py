@@ -11,7 +11,7 @@ import pytest
 from privclust.audit import audit, far_outlier
 from privclust.audit.bounds import epsilon_bound
 from privclust.budget import Budget
-from privclust.kmeans import PrivateZoneKMeans
+from privclust.published import PrivateZoneKMeans
 from support.noise import seeded_noise
 from zones.zone_runs import transcript_of, views_for
 
