@@ -69,10 +69,11 @@ def rooted_rows(counts: Any, radius: int) -> Any:
     """Return the square roots of the entries, each row brought to length ``radius``.
 
     Entries are rounded down to integers, and a margin far above any rounding error keeps the length
-    of every row at ``radius`` or below. Each row is computed from its own entries alone.
+    of every row at ``radius`` or below. Each row is computed from its own entries alone; a row of
+    zeros stays one, whether or not its zeros are stored.
     """
     totals = np.asarray(counts @ np.ones(counts.shape[1], np.int64))
-    shares = counts.data / np.repeat(totals, np.diff(counts.indptr))
+    shares = counts.data / np.repeat(np.maximum(totals, 1), np.diff(counts.indptr))
     rooted = np.floor(np.sqrt(shares) * (radius * (1 - 2.0**-40))).astype(np.int64)
     return sparse.csr_array((rooted, counts.indices, counts.indptr), counts.shape)
 
