@@ -72,7 +72,7 @@ class _Noting(_Wrapped):
     def __init__(self, view):
         super().__init__(view)
         self.asked, self.told = [], []
-        self._source, self._noise = self._noise, self
+        self._inner, self._noise = self._noise, self
         for name in QUESTIONS:
             setattr(self, name, self._noted(name))
 
@@ -89,17 +89,17 @@ class _Noting(_Wrapped):
 
         return question
 
-    def _noised(self, asked, exact):
-        answer = asked.noise.draw(exact, self._source).astype(np.float64)
+    def _noised(self, asked, exact, n_terms):
+        answer = asked.noise.draw(exact, self._inner).astype(np.float64)
         self.told.append(answer)
         return Noisy(answer * asked.step, asked.standard_error)
 
     def exponential_rows(self, scores, scale):
-        self.told.append(self._source.exponential_rows(scores, scale))
+        self.told.append(self._inner.exponential_rows(scores, scale))
         return self.told[-1]
 
     def top_k_rows(self, scores, scale, k):
-        self.told.append(self._source.top_k_rows(scores, scale, k))
+        self.told.append(self._inner.top_k_rows(scores, scale, k))
         return self.told[-1]
 
 
@@ -116,7 +116,7 @@ class _Witness(_Wrapped):
             getattr(self, name)(*arguments)
         return self._logs
 
-    def _noised(self, asked, exact):
+    def _noised(self, asked, exact, n_terms):
         answer, noise = next(self._told), asked.noise
         gaps = answer - exact
         if isinstance(noise, DiscreteLaplace):

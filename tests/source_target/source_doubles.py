@@ -21,7 +21,7 @@ from privclust.privacy.mechanisms import BallLaplace, DiscreteGaussian, Discrete
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
 from privclust.schema import Schema
-from privclust.unit import AddRemoveRow, Person
+from privclust.unit import AddRemoveRow
 
 MECHANISMS = (DiscreteLaplace, DiscreteGaussian, BallLaplace)
 TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -44,8 +44,7 @@ class HalvedNoise(ExactNoise):
 def view_of(rows, budget, *, targets=TARGETS, unit=None, noise=None, block_rows=None, space=None):
     """Return a view of source rows in bounds of -3 to 4, and what it may spend."""
     unit = unit or AddRemoveRow()
-    id_column = unit.id_column if isinstance(unit, Person) else None
-    source = open_rows(rows, id_column=id_column, block_rows=block_rows)
+    source = open_rows(rows, id_column=unit.id_column, block_rows=block_rows)
     schema = Schema.from_bounds(-3, 4, n_columns=source.n_columns)
     meter = Meter(budget)
     view = SitesView(
@@ -142,7 +141,7 @@ class SourceTranscript:
     exact values of both are known. It works within ``replaced_draws(SourceTranscript.draw)``.
     """
 
-    QUESTIONS = ("histogram", "size", "cells", "nearest_averages")
+    QUESTIONS = ("histogram", "count", "cells", "nearest_averages")
     _answered: ClassVar[list] = []
     _asked_again: ClassVar[list | None] = None
 

@@ -23,7 +23,7 @@ from privclust.privacy.mechanisms import BallLaplace, DiscreteGaussian, Discrete
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
 from privclust.schema import Schema
-from privclust.unit import AddRemoveRow, Person
+from privclust.unit import AddRemoveRow
 
 MECHANISMS = (DiscreteLaplace, DiscreteGaussian, BallLaplace)
 
@@ -143,13 +143,20 @@ def loss_of(mechanism, exact, other):
 
 
 def view_of(
-    data, schema=None, unit=None, *, budget=None, noise=None, block_rows=None, rescale=False
+    data,
+    schema=None,
+    unit=None,
+    *,
+    budget=None,
+    noise=None,
+    block_rows=None,
+    rescale=False,
+    **cuts,
 ):
     """Return a view of rows within (-1, 1), or within ``schema``."""
     unit = unit or AddRemoveRow()
     schema = schema or Schema.from_bounds(-1, 1, n_columns=data.shape[1])
-    id_column = unit.id_column if isinstance(unit, Person) else None
-    source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
+    source = open_rows(data, schema.names, id_column=unit.id_column, block_rows=block_rows)
     domain = Domain.from_schema(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise())
+    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise(), **cuts)

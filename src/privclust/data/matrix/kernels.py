@@ -13,15 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust.data.terms import ONE_CELL, Term
+
 __all__ = [
+    "CELL_TERM",
     "Integers",
     "Labels",
     "block_sums",
     "column_scores",
     "column_sums",
+    "profile_term",
     "rooted_rows",
     "row_scores",
     "row_sums",
+    "score_term",
 ]
 
 Integers = NDArray[np.int64]
@@ -30,6 +35,19 @@ Floats = NDArray[np.float64]
 
 # Entries handled at a time, so that what is made beside the matrix stays small.
 _PIECE = 1 << 20
+
+# The terms of tables and scores are single steps of entries: a step lies in one cell of a table.
+CELL_TERM = ONE_CELL
+
+
+def score_term(largest_weight: int) -> Term:
+    """Return what one step of an entry adds to each score."""
+    return Term(0, largest_weight)
+
+
+def profile_term(radius: int) -> Term:
+    """Return what one row adds to each entry of a sum of profiles of length ``radius``."""
+    return Term(0, radius)
 
 
 def row_sums(counts: Any, column_groups: Labels, n_groups: int) -> Integers:
