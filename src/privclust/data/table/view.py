@@ -263,7 +263,8 @@ def _expected(first: Floats, second: Floats) -> Integers:
 
 
 def _one_row(scores: list[int]) -> Integers:
-    return np.array([scores], np.int64)
+    # Python's integers never wrap; beyond 2^62 they are held, for an error would tell of the rows.
+    return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)
 
 
 def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
