@@ -41,7 +41,7 @@ class Term:
         Notes
         -----
         *Why this is private.* The sum of n terms lies between the bounds already, so nothing is
-        changed and the sensitivity stays what it was; see ``proofs/README.md``. Sums that could
+        changed and the sensitivity stays what it was; see ``proofs/saturation.md``. Sums that could
         leave 64 bits are refused, for what has wrapped around cannot be put right.
         """
         largest = max(_size(self.low), _size(self.high)) * n_terms + _size(self.base)

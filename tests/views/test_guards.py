@@ -1,4 +1,4 @@
-"""Scores of tables that no data set of this size has: cut off, kept apart, and never falling."""
+"""Guards against sizes that no test data have: scores cut off, steps that never fall, far rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from every_question import BUDGET, exact_draws, seeded, table
 
-from privclust.data.encode import clip_to_ball
+from privclust.data.encode import Domain, clip_to_ball
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.terms import Term
 from privclust.privacy.meter import Meter
+from privclust.schema import Ball, Box, Schema
 
 BEYOND = 2**60
 
@@ -62,3 +63,24 @@ def test_a_row_that_is_shortened_ends_within_the_radius_and_not_on_it(radius: in
     rows = np.array([[2.0 * radius, 0], [0, -4.0 * radius], [6.0 * radius, 8.0 * radius]])
     squares = (clip_to_ball(rows, radius) ** 2).sum(axis=1)
     assert (squares < radius**2).all()
+
+
+@pytest.mark.parametrize("error", [2.0**-30, 2.0**-37, -(2.0**-37)])
+def test_a_row_far_outside_a_ball_is_brought_in_though_its_square_is_rounded(error: float) -> None:
+    """As the sum of very many squares beyond 2^53 may be."""
+    rng = np.random.default_rng(0)
+    rows = np.rint(rng.normal(size=(50, 40)) * 2.0**40)
+    squares = (rows**2).sum(axis=1) * (1 - error)
+    clipped = clip_to_ball(rows.copy(), 2**20, squares).astype(np.int64).astype(object)
+    lengths = (clipped**2).sum(axis=1)
+    assert max(lengths) <= 2**40
+    assert min(lengths) > 0.999 * 2**40
+
+
+def test_rows_at_the_ends_of_a_vast_box_come_to_the_edge_of_a_tiny_ball() -> None:
+    columns = {name: Box(-1e150, 1e150) for name in "xyz"}
+    domain = Domain.from_schema(Schema(columns, ball=Ball(1e-3, (0.0, 0.0, 0.0))))
+    grid = domain.to_grid(np.array([[1e150, -1e150, 0.0], [1e150, 1.0, 1.0], [0.0, 1e-3, 0.0]]))
+    squares = (grid**2).sum(axis=1)
+    assert (squares <= 2.0**40).all()
+    assert (squares > 0.999 * 2.0**40).all()
