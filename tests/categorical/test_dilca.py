@@ -74,9 +74,8 @@ def test_the_running_example_has_its_published_probabilities():
     """Section 3.2.2: ε = 1 and the published sensitivity; 80 rows fit all four numbers."""
     scores = np.array([-1.58, -1.49, -0.93, -0.96])
     sensitivity = 2 / 80 * (1 / np.log(2) + np.log2(80))
-    mechanism = Exponential.from_sensitivity(
-        Budget(1).epsilon, Budget(round(sensitivity, 9)).epsilon
-    )
+    # The classical form: two scores may move apart by twice the sensitivity of each.
+    mechanism = Exponential(Budget(1).epsilon, 2 * Budget(round(sensitivity, 9)).epsilon)
     weights = np.exp(scores / float(mechanism.scale))
     np.testing.assert_allclose(weights / weights.sum(), [0.08, 0.10, 0.43, 0.39], atol=0.005)
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
-from privclust.data.points import kept as grid_rows
-from privclust.data.points.kept import GridRows
-from privclust.data.points.kernels import SQUARE_LEVELS, Projection
+from privclust.data.points.kept import KEPT_BYTES, PIECE
+from privclust.data.points.kernels import SQUARE_LEVELS
+from privclust.data.points.public import Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import Person
@@ -29,9 +29,9 @@ SHARE = Budget(1).whole.take(0.1)
 CUTS = st.fixed_dictionaries(
     {
         "block_rows": st.integers(1, 70),
-        "piece": st.sampled_from([1, 5, 64, 2**16]),
+        "piece": st.sampled_from([1, 5, 64, PIECE]),
         "threads": st.integers(1, 4),
-        "kept_bytes": st.sampled_from([0, 100, 2**28]),
+        "kept_bytes": st.sampled_from([0, 100, KEPT_BYTES]),
     }
 )
 
@@ -71,12 +71,9 @@ def ask_all(view, frame, seed):
 @contextmanager
 def in_parts(rows, cuts, **options):
     """Give a view of the rows in which blocks, pieces, threads and kept rows are as wanted."""
-    with (
-        patch.object(grid_rows, "_PIECE", cuts["piece"]),
-        patch.object(local, "_threads", lambda: cuts["threads"]),
-        patch.object(GridRows.__init__, "__defaults__", (cuts["kept_bytes"],)),
-    ):
-        yield view_of(rows, block_rows=cuts["block_rows"], **options)
+    cut = {name: cuts[name] for name in ("block_rows", "piece", "kept_bytes")}
+    with patch.object(local, "_threads", lambda: cuts["threads"]):
+        yield view_of(rows, **cut, **options)
 
 
 def assert_same(answers, others):

@@ -10,7 +10,7 @@ from privclust.data.sites.view import Rings, SitesView, TargetSpace
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
 from privclust.schema import Schema
-from privclust.unit import AddRemoveRow, Person
+from privclust.unit import AddRemoveRow
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -20,8 +20,7 @@ RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 def view_of(rows, budget, *, targets=TARGETS, unit=None, noise=None, block_rows=None, space=None):
     """Return a view of source rows in bounds of -3 to 4, and what it may spend."""
     unit = unit or AddRemoveRow()
-    id_column = unit.id_column if isinstance(unit, Person) else None
-    source = open_rows(rows, id_column=id_column, block_rows=block_rows)
+    source = open_rows(rows, id_column=unit.id_column, block_rows=block_rows)
     schema = Schema.from_bounds(-3, 4, n_columns=source.n_columns)
     meter = Meter(budget)
     view = SitesView(

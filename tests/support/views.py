@@ -15,7 +15,7 @@ from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.schema import Categories, Schema
-from privclust.unit import AddRemoveRow, MatrixRow, Person
+from privclust.unit import AddRemoveRow, MatrixRow
 from support.noise import NoNoise
 
 
@@ -25,17 +25,25 @@ def plenty_of(budget):
 
 
 def view_of(
-    data, schema=None, unit=None, *, budget=None, noise=None, block_rows=None, rescale=False
+    data,
+    schema=None,
+    unit=None,
+    *,
+    budget=None,
+    noise=None,
+    block_rows=None,
+    rescale=False,
+    **cuts,
 ):
     """Return a view of rows within (-1, 1), or within ``schema``."""
     unit = unit or AddRemoveRow()
-    id_column = unit.id_column if isinstance(unit, Person) else None
+    id_column = unit.id_column
     n_columns = data.shape[1] - (id_column is not None)
     schema = schema or Schema.from_bounds(-1, 1, n_columns=n_columns)
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
     domain = Domain.from_schema(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise())
+    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise(), **cuts)
 
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):

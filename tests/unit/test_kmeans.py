@@ -78,7 +78,7 @@ def test_sizes_add_up_to_the_number_of_rows_within_their_errors(method, delta):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_without_noise_the_sizes_are_the_counts_of_the_labels(method, monkeypatch):
-    monkeypatch.setattr("privclust.data.points.door.ExactNoise", lambda *_: NoNoise())
+    monkeypatch.setattr("privclust.data.door.ExactNoise", lambda *_: NoNoise())
     fitted = model(3, method=method)
     labels = fitted.fit_predict(ROWS)
     assert_array_equal(fitted.cluster_sizes_, np.bincount(labels, minlength=3))
@@ -86,7 +86,7 @@ def test_without_noise_the_sizes_are_the_counts_of_the_labels(method, monkeypatc
 
 @pytest.mark.parametrize("method", METHODS)
 def test_without_noise_the_centres_are_as_good_as_those_of_ordinary_k_means(method, monkeypatch):
-    monkeypatch.setattr("privclust.data.points.door.ExactNoise", lambda *_: NoNoise())
+    monkeypatch.setattr("privclust.data.door.ExactNoise", lambda *_: NoNoise())
     best = KMeans(2, n_init=5, random_state=0).fit(ROWS).inertia_
     assert -model(2, method=method, epsilon=100).fit(ROWS).score(ROWS) < 1.02 * best
 

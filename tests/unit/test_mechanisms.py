@@ -94,8 +94,8 @@ def test_selections_keep_their_promise_for_scores_that_move_both_ways(scores, da
     moves = data.draw(st.lists(st.integers(-2, 2), min_size=len(scores), max_size=len(scores)))
     left, right = np.array(scores), np.array(scores) + moves
     for mechanism, probabilities in (
-        (Exponential.from_sensitivity(epsilon, Fraction(2)), exponential_probabilities),
-        (PermuteAndFlip.from_sensitivity(epsilon, Fraction(2)), permute_and_flip_probabilities),
+        (Exponential(epsilon, Fraction(4)), exponential_probabilities),
+        (PermuteAndFlip(epsilon, Fraction(4)), permute_and_flip_probabilities),
     ):
         assert worst_ratio(probabilities, left, right, mechanism.scale) <= float(epsilon) + 1e-9
 
@@ -127,7 +127,7 @@ def test_top_k_keeps_its_promise(scores, data, epsilon):
 
 def test_the_promise_is_tight_and_would_break_with_less_noise():
     left, right, epsilon = np.array([0, 0]), np.array([1, -1]), 1.0
-    tight = Exponential.from_sensitivity(Fraction(1), Fraction(1)).scale
+    tight = Exponential(Fraction(1), Fraction(2)).scale
     assert worst_ratio(exponential_probabilities, left * 40, left * 40 + right, tight) > 0.4
     halved = tight / 2
     far = np.array([0, 40])

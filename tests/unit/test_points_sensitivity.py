@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from privclust.budget import Budget
-from privclust.data.points.view import PointsView, Projection
+from privclust.data.points.view import Projection
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import allowed_change, change, recorded_draws
@@ -104,9 +104,9 @@ def test_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(currency, 
 @pytest.mark.parametrize("question", ["counts", "offsets", "moments"])
 def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
     def too_small(self, size):
-        return Fraction(999 * self._unit.rows_changed * size, 1000)
+        return Fraction(999 * self.rows_changed * size, 1000)
 
-    with patch.object(PointsView, "_changed", too_small):
+    with patch.object(AddRemoveRow, "change", too_small):
         seeds = range(100)
         found = (largest_change(AddRemoveRow(), BUDGETS["pure"], question, seed) for seed in seeds)
         assert max(found) > 1

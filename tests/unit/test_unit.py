@@ -1,5 +1,6 @@
 """Privacy units: how many rows a step between neighbours changes, and what is said about it."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -20,6 +21,43 @@ def test_rows_changed_between_neighbours():
     assert AddRemoveRow().rows_changed == 1
     assert ReplaceRow().rows_changed == 2
     assert Person("id", 5).rows_changed == 5
+
+
+@pytest.mark.parametrize(
+    ("unit", "change", "within", "squared"),
+    [
+        (AddRemoveRow(), 7, 7, 1),
+        (ReplaceRow(), 14, 7, 2),
+        (Person("id", 5), 35, 35, 25),
+    ],
+)
+def test_units_know_what_a_step_changes(unit, change, within, squared):
+    assert unit.change(7) == change
+    assert unit.change_within(7) == within
+    assert unit.squared_change_of_counts() == squared
+
+
+def test_only_replaced_rows_leave_their_number_public():
+    assert ReplaceRow().n_rows_is_public
+    assert not AddRemoveRow().n_rows_is_public
+    assert not Person("id", 1).n_rows_is_public
+
+
+def test_only_people_have_an_id_column():
+    assert [unit.id_column for unit in (AddRemoveRow(), ReplaceRow())] == [None, None]
+    assert Person("id", 1).id_column == "id"
+
+
+@pytest.mark.parametrize("unit", [AddRemoveRow(), ReplaceRow(), Person("id", 3)], ids=str)
+def test_no_table_of_counts_changes_by_more_than_its_unit_says(unit):
+    """All steps between neighbours, in all ways to place the rows in three cells."""
+    signs = {"add-remove-row": [1], "replace-row": [1, -1], "person": [1] * 3}[unit.name]
+    changes = [
+        sum(sign * np.eye(3, dtype=int)[cell] for sign, cell in zip(signs, cells, strict=True))
+        for cells in itertools.product(range(3), repeat=len(signs))
+    ]
+    assert max(abs(change).sum() for change in changes) == unit.change(1)
+    assert max((change**2).sum() for change in changes) == unit.squared_change_of_counts()
 
 
 def test_descriptions_say_what_is_protected():

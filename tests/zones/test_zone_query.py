@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.data.points.view import PointsView, Zones
-from privclust.data.points.zones import zone_counts
+from privclust.data.points.view import Zones
+from privclust.data.points.zones import on_grid, zone_counts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
@@ -51,7 +51,7 @@ def counts_one_by_one(rows, zones):
 @given(seed=st.integers(0, 2**32), dimension=st.integers(1, 4), few=st.booleans())
 def test_counts_are_those_of_the_definition(seed, dimension, few):
     rng = np.random.default_rng(seed)
-    zones = random_zones(rng, dimension).on_grid()
+    zones = on_grid(random_zones(rng, dimension))
     # On a grid of few points ties are common.
     rows = rng.integers(-2, 3, (40, dimension)) * (2**18 if few else 2**17 + 1)
     np.testing.assert_array_equal(
@@ -61,7 +61,7 @@ def test_counts_are_those_of_the_definition(seed, dimension, few):
 
 def test_a_row_on_the_edge_of_its_zone_counts_and_one_beyond_does_not():
     half = np.full((1, 1), 0.5)
-    zones = Zones(half, half, np.array([0.25]), half[None]).on_grid()
+    zones = on_grid(Zones(half, half, np.array([0.25]), half[None]))
     rows = np.array([[2**19 + 2**18], [2**19 + 2**18 + 1]], float)
     assert zone_counts(rows, zones)[0, 0] == 1
 
@@ -161,6 +161,6 @@ def test_a_choice_is_debited_before_any_row_is_read():
 
 
 def test_a_range_that_ignored_the_unit_would_be_noticed():
-    with patch.object(PointsView, "_changed", lambda self, size: Fraction(size)):
+    with patch.object(ReplaceRow, "change", lambda self, size: Fraction(size)):
         found = [range_used(ReplaceRow(), seed) for seed in range(60)]
     assert any(used > allowed for used, allowed in found)

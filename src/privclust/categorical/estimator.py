@@ -273,7 +273,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         estimate = next(iter(learning.learned.estimates.values()))
         n_axes = int(np.clip(n_clusters, _FEWEST_AXES, _MOST_AXES))
         embedding, radius = principal_plane(learning.metric, estimate, n_axes)
-        points = data.private_points(embedding, radius, run.meter)
+        points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
         return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
 

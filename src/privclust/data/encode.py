@@ -27,6 +27,9 @@ GRID_RADIUS = 2**20
 # Rounding in the last place must never let a clipped row leave the ball.
 _INWARD = 1 - 2.0**-50
 
+# Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
+_FAR_OUT = 2.0**60
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -119,7 +122,9 @@ class Domain:
         grid -= self.center
         grid *= self._steps_per_unit
         np.rint(grid, out=grid)
-        return clip_to_ball(grid, GRID_RADIUS) if self.within_ball else grid
+        if not self.within_ball:
+            return grid
+        return clip_to_ball(np.clip(grid, -_FAR_OUT, _FAR_OUT, out=grid), GRID_RADIUS)
 
     def complete(self, rows: Floats) -> Floats:
         """Fill in missing numbers by the declared rule."""
@@ -152,4 +157,8 @@ def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> 
     if len(long):
         factor = (radius * _INWARD) / np.sqrt(squares[long])
         grid[long] = np.trunc(grid[long] * factor[:, None])
+        if (
+            squares[long].max() > 2.0**53
+        ):  # such squares are rounded; those of what came out are not
+            grid[long] = clip_to_ball(grid[long], radius)
     return grid

@@ -1,32 +1,39 @@
 """What the private views share: a question is paid for before rows are read, then noised once.
 
 A view is a short closed list of questions. Each of them says what one record can change, turns that
-into a mechanism within its share of the budget, debits the meter, and only then reads.
+into a mechanism within its share of the budget, debits the meter, and only then reads. What it read
+leaves by one of two ways, :meth:`View._noised` and :meth:`View._picked`, and nowhere else is a
+mechanism drawn from: there the exact integers are held to what their rows can add up to.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privclust.budget import Share
+from privclust.data.terms import Term
+from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
     DiscreteLaplace,
+    Selection,
     additive_noise,
 )
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import ReplaceRow, Unit
+from privclust.unit import RowUnit
 
-__all__ = ["Noisy", "Question", "RowView", "View"]
+__all__ = ["Choice", "Noisy", "Question", "RowView", "View"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# What the samplers take as scores; some 10^9 rows of entropies are beyond.
+_LARGEST_SCORE = 2**52
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class Question:
         What the question is called in the privacy statement.
     noise : AdditiveNoise
         What is added to it.
+    term : Term
+        What one row can add to each of its entries.
     step : float
         What one step of the integers means.
     dimension : int
@@ -55,6 +64,7 @@ class Question:
 
     name: str
     noise: AdditiveNoise
+    term: Term
     step: float = 1.0
     dimension: int = 1
 
@@ -62,6 +72,46 @@ class Question:
     def standard_error(self) -> float:
         """The standard error of each entry, once noised."""
         return self.noise.standard_error(self.dimension) * self.step
+
+    @property
+    def loss(self) -> Loss:
+        """What the answer costs."""
+        return self.noise.loss
+
+    @property
+    def words(self) -> str:
+        """The noise, for the privacy statement."""
+        return f"{self.noise.words}, standard error {self.standard_error:.3g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice among candidates by exact scores.
+
+    Attributes
+    ----------
+    name : str
+        What the question is called in the privacy statement.
+    mechanism : Selection
+        What picks.
+    term : Term
+        What one row can add to each score.
+    words : str
+        How it is picked, for the privacy statement.
+    picks : int
+        How often it picks in turn, about the same rows.
+    """
+
+    name: str
+    mechanism: Selection
+    term: Term
+    words: str
+    picks: int = 1
+
+    @property
+    def loss(self) -> Loss:
+        """What all picks cost together."""
+        return self.mechanism.loss.times(self.picks)
 
 
 class View:
@@ -79,16 +129,26 @@ class View:
         self._meter = meter
         self._noise = noise
 
-    def _debit(self, *asked: Question) -> None:
+    def _debit(self, *asked: Question | Choice) -> None:
         """Pay, before anything is read."""
-        for statistic in asked:
-            words = f"{statistic.noise.words}, standard error {statistic.standard_error:.3g}"
-            self._meter.charge(statistic.name, statistic.noise.loss, words)
+        for question in asked:
+            self._meter.charge(question.name, question.loss, question.words)
 
-    def _noised(self, asked: Question, exact: Integers) -> Noisy:
-        """Let a statistic that was paid for leave."""
-        noisy = asked.noise.draw(exact, self._noise).astype(np.float64)
+    def _noised(self, asked: Question, exact: Integers, n_terms: int) -> Noisy:
+        """Let a statistic of so many rows, which was paid for, leave."""
+        held = asked.term.saturated(exact, n_terms)
+        noisy = asked.noise.draw(held, self._noise).astype(np.float64)
         return Noisy(noisy * asked.step, asked.standard_error)
+
+    def _picked(self, asked: Choice, scores: Integers, n_terms: int) -> Integers:
+        """Let a choice by scores of so many rows, which was paid for, leave.
+
+        Scores are cut off at what the samplers take, for an error there would tell of the rows. No
+        score changes by more after the cut than before, and none in the other direction.
+        """
+        held = asked.term.saturated(scores, n_terms)
+        cut = np.clip(held, -_LARGEST_SCORE, _LARGEST_SCORE)
+        return asked.mechanism.draw(cut, self._noise)
 
 
 class RowView(View):
@@ -96,7 +156,7 @@ class RowView(View):
 
     Parameters
     ----------
-    unit : Unit
+    unit : RowUnit
         The privacy unit.
     meter : Meter
         What is debited.
@@ -104,21 +164,16 @@ class RowView(View):
         Where the noise comes from.
     """
 
-    def __init__(self, unit: Unit, meter: Meter, noise: NoiseSource) -> None:
+    def __init__(self, unit: RowUnit, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
         self._unit = unit
-
-    def _changed(self, size: int) -> Fraction:
-        """Return what one step between neighbours changes if a row changes so much by itself."""
-        return Fraction(self._unit.rows_changed * size)
 
     def _counting_noise(
         self, share: Share, n_tables: int = 1
     ) -> DiscreteLaplace | DiscreteGaussian:
         """Return the noise of tables of counts, in each of which a row stands in one cell."""
-        changed = self._changed(1)
-        # A replaced row leaves one cell and joins another: (1, -1) has a squared length of 2.
-        squared = Fraction(2) if isinstance(self._unit, ReplaceRow) else changed**2
         return additive_noise(
-            share, l1_sensitivity=changed * n_tables, squared_l2_sensitivity=squared * n_tables
+            share,
+            l1_sensitivity=self._unit.change(1) * n_tables,
+            squared_l2_sensitivity=self._unit.squared_change_of_counts() * n_tables,
         )

@@ -86,7 +86,7 @@ class PrivacyStatement:
             budget.epsilon,
             budget.delta,
             unit.to_dict(),
-            unit.describe(),
+            unit.describe(budget),
             meter.charges,
             flaws if private else (SEEDED, *flaws),
             receipt,

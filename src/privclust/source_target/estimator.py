@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privclust.budget import Budget, Share
-from privclust.data.sites.view import SitesView, SourceRows
+from privclust.data.sites.door import SourceRows
+from privclust.data.sites.view import SitesView
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError, SourceWarning
 from privclust.ledger import Ledger

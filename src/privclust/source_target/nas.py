@@ -25,7 +25,7 @@ def nas(view: SitesView, budget: Share, reach: float, n_nearest: int) -> Sanitis
     space = view.space
     sites = space.targets[coreset(space.targets, reach * space.radius)]
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
-    number = float(view.size("number of sources", for_number).value[0])
+    number = float(view.count("number of sources", for_number).value[0])
     answer = view.nearest_averages("averages of nearest sources", sites, n_nearest, for_averages)
     enough = number >= n_nearest
     points = space.centre + answer.value if enough else np.empty((0, space.dimension))

@@ -11,16 +11,17 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from privclust.data.engines.progress import listener
 from privclust.data.reading import Block, RowReader
 
-__all__ = ["Total", "sum_over", "sum_over_blocks"]
+__all__ = ["Summed", "Total", "sum_over", "sum_over_blocks"]
 
 
 class Addable(Protocol):
@@ -33,7 +34,18 @@ Total = TypeVar("Total", bound=Addable)
 Item = TypeVar("Item")
 
 
-def sum_over_blocks(source: RowReader, statistic: Callable[[Block], Total]) -> Total:
+@dataclass(frozen=True)
+class Summed(Generic[Total]):
+    """A statistic of some rows, and how many they are, counted apart from the statistic."""
+
+    total: Total
+    n_rows: int
+
+    def __add__(self, other: Summed[Total]) -> Summed[Total]:
+        return Summed(self.total + other.total, self.n_rows + other.n_rows)
+
+
+def sum_over_blocks(source: RowReader, statistic: Callable[[Block], Total]) -> Summed[Total]:
     """Return the sum of ``statistic`` over all blocks of ``source``."""
     return sum_over(source.blocks(), statistic, lambda block: block.n_rows, source.n_rows)
 
@@ -43,7 +55,7 @@ def sum_over(
     statistic: Callable[[Item], Total],
     n_rows_of: Callable[[Item], int],
     n_rows: int | None,
-) -> Total:
+) -> Summed[Total]:
     """Return the sum of ``statistic`` over all items, of which there must be at least one.
 
     Parameters
@@ -51,35 +63,39 @@ def sum_over(
     items : iterable
         Parts of the rows.
     statistic : callable
-        Called on each item, in several threads.
+        Called on each item, in several threads; a value that depends on nothing but itself.
     n_rows_of : callable
-        Returns the number of rows of an item, for the display of progress.
+        Returns the number of rows of an item.
     n_rows : int or None
-        The number of rows in all, if known; for the same.
+        The number of rows in all, if known; for the display of progress.
     """
+
+    def counted(item: Item) -> Summed[Total]:
+        return Summed(statistic(item), n_rows_of(item))
+
     parts = _watched(items, n_rows_of, n_rows)
     first = list(islice(parts, 2))
     if len(first) == 1:  # small data: threads would cost more than they bring
-        return statistic(first[0])
+        return counted(first[0])
     threads = min(_threads(), 8)
     with (
         _blas().limit(limits=1, user_api="blas"),
         ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
     ):
         # A short queue: parts wait in memory, and reading them should not run far ahead.
-        waiting: deque[Future[Total]] = deque(pool.submit(statistic, part) for part in first)
+        waiting: deque[Future[Summed[Total]]] = deque(pool.submit(counted, part) for part in first)
         total = None
         for part in parts:
             if len(waiting) > threads:
                 total = _added(total, waiting.popleft().result())
-            waiting.append(pool.submit(statistic, part))
+            waiting.append(pool.submit(counted, part))
         for result in waiting:
             total = _added(total, result.result())
     assert total is not None  # noqa: S101  # a source is never empty
     return total
 
 
-def _added(total: Total | None, part: Total) -> Total:
+def _added(total: Summed[Total] | None, part: Summed[Total]) -> Summed[Total]:
     return part if total is None else total + part
 
 

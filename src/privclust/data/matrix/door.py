@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import mmread
 
+from privclust.data.door import noise_from
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.reading import open_rows
 from privclust.data.reading.base import one_sentence
 from privclust.exceptions import DataError, MixedTypesError
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit
 
 __all__ = ["CountMatrix"]
@@ -48,10 +49,20 @@ class CountMatrix:
         The privacy unit.
     shape : tuple of int or None
         The public shape, which triples need, because it is never read off the entries.
+    noise : NoiseSource or None
+        In the place of the system's noise; for tests.
     """
 
-    def __init__(self, data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> None:
+    def __init__(
+        self,
+        data: Any,
+        *,
+        unit: MatrixUnit,
+        shape: Shape | None = None,
+        noise: NoiseSource | None = None,
+    ) -> None:
         self.unit = unit
+        self._given_noise = noise
         self._data = data
         self._shape = _checked_shape(shape)
         if _is_path(data) and Path(data).suffix.lower() not in (".npz", ".mtx"):
@@ -93,7 +104,7 @@ class CountMatrix:
         self, meter: Meter, seed: np.random.SeedSequence | None
     ) -> MatrixView | ProfilesView:
         """Return the matrix behind noise; with a seed it is reproducible and NOT PRIVATE."""
-        noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
+        noise = noise_from(seed, self._given_noise)
         if isinstance(self.unit, MatrixRow):
             return ProfilesView(self._counts, meter, noise)
         return MatrixView(self._counts, self.unit, meter, noise)

@@ -13,15 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust.data.terms import ONE_CELL, Term
+
 __all__ = [
+    "CELL_TERM",
     "Integers",
     "Labels",
     "block_sums",
     "column_scores",
     "column_sums",
+    "profile_term",
     "rooted_rows",
     "row_scores",
     "row_sums",
+    "score_term",
 ]
 
 Integers = NDArray[np.int64]
@@ -30,6 +35,19 @@ Floats = NDArray[np.float64]
 
 # Entries handled at a time, so that what is made beside the matrix stays small.
 _PIECE = 1 << 20
+
+# The terms of tables and scores are single steps of entries: a step lies in one cell of a table.
+CELL_TERM = ONE_CELL
+
+
+def score_term(largest_weight: int) -> Term:
+    """Return what one step of an entry adds to each score."""
+    return Term(0, largest_weight)
+
+
+def profile_term(radius: int) -> Term:
+    """Return what one row adds to each entry of a sum of profiles of length ``radius``."""
+    return Term(0, radius)
 
 
 def row_sums(counts: Any, column_groups: Labels, n_groups: int) -> Integers:
@@ -69,10 +87,11 @@ def rooted_rows(counts: Any, radius: int) -> Any:
     """Return the square roots of the entries, each row brought to length ``radius``.
 
     Entries are rounded down to integers, and a margin far above any rounding error keeps the length
-    of every row at ``radius`` or below. Each row is computed from its own entries alone.
+    of every row at ``radius`` or below. Each row is computed from its own entries alone; a row of
+    zeros stays one, whether or not its zeros are stored.
     """
     totals = np.asarray(counts @ np.ones(counts.shape[1], np.int64))
-    shares = counts.data / np.repeat(totals, np.diff(counts.indptr))
+    shares = counts.data / np.repeat(np.maximum(totals, 1), np.diff(counts.indptr))
     rooted = np.floor(np.sqrt(shares) * (radius * (1 - 2.0**-40))).astype(np.int64)
     return sparse.csr_array((rooted, counts.indices, counts.indptr), counts.shape)
 

@@ -7,7 +7,6 @@ one whole row. The questions and their sensitivities are proved in ``proofs/matr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +15,10 @@ from numpy.typing import NDArray
 
 from privclust.budget import Share
 from privclust.data.matrix import kernels
-from privclust.data.view import Noisy, Question, View
-from privclust.privacy.mechanisms import (
-    DiscreteGaussian,
-    Exponential,
-    additive_noise,
-)
+from privclust.data.matrix.public import Groups
+from privclust.data.view import Choice, Noisy, Question, View
+from privclust.exceptions import DataError
+from privclust.privacy.mechanisms import DiscreteGaussian, Exponential, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixCount, MatrixEntry
@@ -36,24 +33,8 @@ Integers = NDArray[np.int64]
 _WEIGHT_STEPS = 2**20
 # Entries above this count as this much in choices.
 _LARGEST_ENTRY = 2**20
-# The noise source takes scores up to here.
-_LARGEST_SCORE = 2**52
 # The length of a row, in grid steps, when whole rows are protected.
 _ROW_STEPS = 2**14
-
-
-@dataclass(frozen=True)
-class Groups:
-    """A public partition: the group of each row, or of each column, and the number of groups."""
-
-    labels: NDArray[Any]
-    count: int
-
-    def __post_init__(self) -> None:
-        labels = np.asarray(self.labels)
-        if len(labels) and not 0 <= labels.min() <= labels.max() < self.count:
-            raise ValueError("Every label must be the index of a group.")
-        object.__setattr__(self, "labels", labels.astype(np.int32))
 
 
 class MatrixView(View):
@@ -84,9 +65,9 @@ class MatrixView(View):
     ) -> None:
         super().__init__(meter, noise)
         self._counts = counts
-        self._capped = isinstance(unit, MatrixEntry)
-        self._levels = unit.levels if isinstance(unit, MatrixEntry) else 1
-        self._step = float(unit.step) if isinstance(unit, MatrixEntry) else 1.0
+        self._capped = unit.capped
+        self._levels = unit.levels
+        self._step = float(unit.step)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,7 +104,7 @@ class MatrixView(View):
         """
         asked = self._paid_table(name, share)
         exact = kernels.row_sums(self._counts, column_groups.labels, column_groups.count)
-        return self._noised(asked, exact)
+        return self._noised(asked, exact, self._n_steps())
 
     def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
@@ -139,7 +120,7 @@ class MatrixView(View):
         """
         asked = self._paid_table(name, share)
         exact = kernels.column_sums(self._counts, row_groups.labels, row_groups.count)
-        return self._noised(asked, exact)
+        return self._noised(asked, exact, self._n_steps())
 
     def block_table(
         self, name: str, row_groups: Groups, column_groups: Groups, share: Share
@@ -157,7 +138,8 @@ class MatrixView(View):
         asked = self._paid_table(name, share)
         shape = row_groups.count, column_groups.count
         labels = row_groups.labels, column_groups.labels
-        return self._noised(asked, kernels.block_sums(self._counts, *labels, shape))
+        exact = kernels.block_sums(self._counts, *labels, shape)
+        return self._noised(asked, exact, self._n_steps())
 
     def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each row, likely one of the highest sum of weighted entries.
@@ -196,16 +178,28 @@ class MatrixView(View):
 
     def _choose(self, name: str, weights: Floats, share: Share, *, by_rows: bool) -> Groups:
         whole = _whole_weights(weights)
-        mechanism = Exponential.within(share, Fraction(self._levels * max(1, int(whole.max()))))
+        largest = max(1, int(whole.max()))
+        mechanism = Exponential.within(share, Fraction(self._levels * largest))
         words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
-        self._meter.charge(name, mechanism.loss, words)
+        asked = Choice(name, mechanism, kernels.score_term(largest), words)
+        self._debit(asked)
         entries = self._counts
         if entries.data.max(initial=0) > _LARGEST_ENTRY:
             entries = entries.copy()
             entries.data = np.minimum(entries.data, _LARGEST_ENTRY)
         score = kernels.row_scores if by_rows else kernels.column_scores
-        scores = np.minimum(score(entries, whole), _LARGEST_SCORE)
-        return Groups(mechanism.draw(scores, self._noise), weights.shape[1])
+        # A score is that of one row or column, and no row has more steps than this.
+        n_steps = min(self._n_steps(), len(weights) * _LARGEST_ENTRY)
+        return Groups(self._picked(asked, score(entries, whole), n_steps), weights.shape[1])
+
+    def _n_steps(self) -> int:
+        """Return the sum of all entries in steps, each of which is a term of one cell."""
+        data = self._counts.data
+        if len(data) * int(data.max(initial=0)) >= 2**63:
+            raise DataError(
+                "The entries of the matrix are too large to add up; count in larger pieces."
+            )
+        return int(data.sum())
 
     # One cell changes, by at most ``levels``: both norms of the change have that size.
     def _table(self, name: str, share: Share) -> Question:
@@ -214,7 +208,7 @@ class MatrixView(View):
             l1_sensitivity=Fraction(self._levels),
             squared_l2_sensitivity=Fraction(self._levels**2),
         )
-        return Question(name, noise, self._step)
+        return Question(name, noise, kernels.CELL_TERM, self._step)
 
     def _paid_table(self, name: str, share: Share) -> Question:
         asked = self._table(name, share)
@@ -283,9 +277,9 @@ class ProfilesView(View):
         other lines as they are.
         """
         noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
-        asked = Question(name, noise, 1 / _ROW_STEPS)
+        asked = Question(name, noise, kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS)
         self._debit(asked)
         rows = kernels.rooted_rows(self._counts, _ROW_STEPS)
         nearest = Groups((rows @ prototypes.T).argmax(axis=1), len(prototypes))
         exact = kernels.column_sums(rows, nearest.labels, nearest.count)
-        return self._noised(asked, exact)
+        return self._noised(asked, exact, rows.shape[0])

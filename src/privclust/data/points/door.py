@@ -1,33 +1,33 @@
-"""The door: data come in here, described by public facts, and only noisy answers go out.
+"""The door for numeric rows: declared bounds in, noisy answers out.
 
-Opening looks at column names and types, never at rows, so it may precede the charge to a ledger.
+What the caller may ask about single rows that the caller holds, their labels and distances to
+public centres, is here too: it is not noisy, no release, and goes back to whoever brought the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.contribution import bounded
+from privclust.data.door import Door
 from privclust.data.encode import Domain, Floats
-from privclust.data.points import apply
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader, open_rows
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
-from privclust.unit import AddRemoveRow, Person, Unit
+from privclust.unit import Unit
 
 __all__ = ["PointRows", "public_rows", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
 
-class PointRows:
+class PointRows(Door):
     """Numeric rows of a caller, opened under a schema.
 
     Parameters
@@ -37,12 +37,14 @@ class PointRows:
         What is declared about the columns.
     bounds : tuple of (low, high) or None
         The short form: one pair of bounds for all columns, or one bound per column.
-    unit : Unit
+    unit : Unit or None
         The privacy unit.
     rescale : bool
         Whether distances are measured in units of the declared widths.
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
+    noise : NoiseSource or None
+        In the place of the system's noise; for tests.
     """
 
     def __init__(
@@ -54,30 +56,17 @@ class PointRows:
         unit: Unit | None = None,
         rescale: bool = False,
         ignore: Sequence[str] | None = (),
+        noise: NoiseSource | None = None,
     ) -> None:
-        self.unit: Unit = AddRemoveRow() if unit is None else unit
-        id_column = self.unit.id_column if isinstance(self.unit, Person) else None
         columns = None if schema is None else schema.names
-        self._source: RowReader = open_rows(data, columns, id_column=id_column, ignore=ignore)
-        self.schema = schema or schema_from_bounds(
-            bounds, self._source.names, self._source.n_columns
-        )
-        self.domain = Domain.from_schema(self.schema, rescale=rescale)
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, from the schema or the data, if either has any."""
-        return self._source.names
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self._source.n_columns
+        super().__init__(data, columns, unit=unit, ignore=ignore, noise=noise)
+        with self._closed_on_error():
+            self.schema = schema or schema_from_bounds(bounds, self.names, self.n_columns)
+            self.domain = Domain.from_schema(self.schema, rescale=rescale)
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PointsView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
-        return PointsView(bounded(self._source, self.unit), self.domain, self.unit, meter, noise)
+        return PointsView(self._counted, self.domain, self.unit, meter, self._noise(seed))
 
     # For the caller who holds the rows: answers about single rows, which are no release.
     def labels(self, centres: Floats) -> NDArray[np.intp]:
@@ -86,21 +75,15 @@ class PointRows:
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        return apply.nearest_labels(self._source, self.domain, centres)
+        return _nearest_labels(self._rows, self.domain, centres)
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""
-        return apply.distances_to(self._source, self.domain, centres)
+        return _distances_to(self._rows, self.domain, centres)
 
     def inertia(self, centres: Floats) -> float:
         """Return the sum of squared distances of the rows to their nearest centre."""
-        return apply.squared_distance_sum(self._source, self.domain, centres)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._source.close()
+        return _squared_distance_sum(self._rows, self.domain, centres)
 
 
 def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
@@ -127,3 +110,40 @@ def schema_from_bounds(
     except (TypeError, ValueError):
         raise SchemaError("bounds must be a pair (low, high); give two bounds.") from None
     return Schema.from_bounds(low, high, names=names, n_columns=n_columns)
+
+
+def _distances_to(source: RowReader, domain: Domain, centres: Floats) -> Floats:
+    """Return the distance of each row to each centre, in the units of the data."""
+    return np.concatenate([np.sqrt(squares) for squares in _squares(source, domain, centres)])
+
+
+def _nearest_labels(
+    source: RowReader, domain: Domain, centres: Floats
+) -> Iterator[NDArray[np.intp]]:
+    """Yield the index of the nearest centre of each row, block by block."""
+    for _, gaps in _gaps(source, domain, centres):
+        yield gaps.argmin(axis=1)
+
+
+def _squared_distance_sum(source: RowReader, domain: Domain, centres: Floats) -> float:
+    """Return the sum over the rows of the squared distance to the nearest centre."""
+    return float(sum(squares.min(axis=1).sum() for squares in _squares(source, domain, centres)))
+
+
+def _squares(source: RowReader, domain: Domain, centres: Floats) -> Iterator[Floats]:
+    """Yield the squared distances of blocks of rows, as the model measures them."""
+    for rows, gaps in _gaps(source, domain, centres):
+        gaps += (rows**2).sum(axis=1)[:, None]
+        yield np.maximum(gaps, 0)
+
+
+def _gaps(source: RowReader, domain: Domain, centres: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield blocks of rows, and their squared distances less the squared length of the row.
+
+    The length is the same for all centres, and for a row far out it would drown their differences.
+    """
+    # Around the center of the domain, so that a large offset common to all rows costs no digits.
+    targets = (centres - domain.center) / domain.widths
+    for block in source.blocks():
+        rows = (domain.complete(block.numbers()) - domain.center) / domain.widths
+        yield rows, (targets**2).sum(axis=1) - 2 * rows @ targets.T

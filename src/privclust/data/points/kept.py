@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.encode import Domain, Floats
-from privclust.data.engines.local import Total, sum_over, sum_over_blocks
+from privclust.data.engines.local import Summed, Total, sum_over, sum_over_blocks
 from privclust.data.reading import Block, RowReader
 
-__all__ = ["GridRows"]
+__all__ = ["KEPT_BYTES", "PIECE", "GridRows"]
 
 # Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
-_PIECE = 2**18
+PIECE = 2**18
 
 # What may be kept in memory, in bytes.
-_KEPT_BYTES = 2**28
+KEPT_BYTES = 2**28
 
 # Grid coordinates are at most 2^20 in size, so they fit.
 Kept = list[NDArray[np.int32]]
@@ -38,17 +38,27 @@ class GridRows:
     ----------
     source : RowReader
     domain : Domain
+    piece : int
+        How many numbers a statistic sees at a time.
     kept_bytes : int
         How much of memory the kept rows may take.
     """
 
-    def __init__(self, source: RowReader, domain: Domain, kept_bytes: int = _KEPT_BYTES) -> None:
+    def __init__(
+        self,
+        source: RowReader,
+        domain: Domain,
+        *,
+        piece: int = PIECE,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
         self._source = source
         self._domain = domain
+        self._piece = piece
         self._kept_bytes = kept_bytes
         self._kept: list[Kept] | None = None
 
-    def sum(self, statistic: Callable[[Floats], Total]) -> Total:
+    def sum(self, statistic: Callable[[Floats], Total]) -> Summed[Total]:
         """Return the sum of a statistic over all rows, a piece at a time."""
         if self._kept is not None:
             return sum_over(
@@ -70,7 +80,7 @@ class GridRows:
 
     def _pieces(self, block: Block) -> list[Floats]:
         rows = block.numbers()
-        height = max(1, _PIECE // self._domain.dimension)
+        height = max(1, self._piece // self._domain.dimension)
         return [
             self._domain.to_grid(rows[start : start + height])
             for start in range(0, len(rows), height)

@@ -1,12 +1,14 @@
 """Exact statistics of one block of grid rows around public centres.
 
 Every number here is an integer held in a float of enough digits, so that products and sums are
-exact in any order; BLAS may add up as it likes. A ``Projection`` is the public view of the rows.
+exact in any order; BLAS may add up as it likes. A statistic is a frozen value that is called with
+grid rows, and it declares beside it what one row can add to each of its entries.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust.data.encode import GRID_RADIUS, Floats, clip_to_ball
+from privclust.data.points.public import WHOLE, Projection
+from privclust.data.terms import ONE_CELL, Term
 
-__all__ = ["BlockSums", "Projection", "ProjectionGrid", "block_sums", "nearest", "outer_products"]
+__all__ = [
+    "BlockSums",
+    "ClusterSums",
+    "Moments",
+    "ProjectionGrid",
+    "RowCount",
+    "block_sums",
+    "nearest",
+    "outer_products",
+]
 
 Labels = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -32,45 +45,13 @@ SQUARE_LEVELS = 2**20
 
 _AXIS_STEPS = 2**20
 
-# A radius that reaches from any point of the unit ball to any other: nothing is clipped.
-WHOLE = 2.0
+# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
+# beside the noise, and keeps the noise of thousands of entries cheap to draw.
+MOMENT_STEPS = 2**7
 
-
-@dataclass(frozen=True)
-class Projection:
-    """A public view of the unit ball: shift to ``origin``, project on ``axes``, clip to ``radius``.
-
-    Parameters
-    ----------
-    origin : ndarray of shape (n_features,)
-        A point of the unit ball.
-    axes : ndarray of shape (n_features, n_axes) or None
-        Orthonormal columns; ``None`` keeps all coordinates.
-    radius : float
-        Rows further than this from the origin, after the projection, are moved to that distance.
-    coarse : bool
-        A grid of 2^11 instead of 2^20 steps to the radius: half the time to find nearest centres.
-    """
-
-    origin: Floats
-    axes: Floats | None = None
-    radius: float = WHOLE
-    coarse: bool = False
-
-    def __post_init__(self) -> None:
-        # Exact arithmetic rests on these: they keep every product below 2^53, or 2^24 if coarse.
-        close = 1e-9
-        if np.linalg.norm(self.origin) > 1 + close or not 0 < self.radius <= WHOLE:
-            raise ValueError("A frame needs its origin in the unit ball and a radius of at most 2.")
-        if self.axes is not None:
-            products = self.axes.T @ self.axes
-            if not np.allclose(products, np.eye(len(products)), rtol=0, atol=close):
-                raise ValueError("The axes of a frame must be orthonormal.")
-
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates in the frame."""
-        return len(self.origin) if self.axes is None else self.axes.shape[1]
+# The diagonal entries of second moments, and the pairs, which stand twice in the matrix, are
+# weighted so that both get their due of the precision.
+DIAGONAL_WEIGHT, PAIR_WEIGHT = 5, 7
 
 
 class ProjectionGrid:
@@ -178,3 +159,101 @@ def _sums_by_label(rows: Floats, labels: Labels, n_labels: int) -> Floats:
 def outer_products(rows: Floats) -> Integers:
     """Return the sum of the outer products of the rows with themselves."""
     return (rows.T @ rows).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """The number of rows."""
+
+    term = ONE_CELL
+
+    def __call__(self, rows: Floats) -> Integers:
+        """Return the number of rows of a piece."""
+        return np.array([len(rows)], np.int64)
+
+
+@dataclass(frozen=True)
+class ClusterSums:
+    """Numbers, clipped offsets and squared distances of the rows nearest to public centres.
+
+    Attributes
+    ----------
+    frame : Projection
+        How the rows are seen.
+    centres : ndarray of shape (n_centres, frame.dimension)
+        Points of the frame.
+    clip : float
+        Offsets of rows from their nearest centre are shortened to this length.
+    offsets, square : bool
+        What is wanted beside the numbers.
+    """
+
+    frame: Projection
+    centres: Floats
+    clip: float
+    offsets: bool = True
+    square: bool = True
+
+    counts_term = ONE_CELL
+    square_term = Term(0, SQUARE_LEVELS)
+
+    @cached_property
+    def grid(self) -> ProjectionGrid:
+        """The grid that rows and centres are put on."""
+        return ProjectionGrid(self.frame)
+
+    @property
+    def length(self) -> int:
+        """The clip, in steps of the grid."""
+        return self.grid.length(self.clip)
+
+    @property
+    def offsets_term(self) -> Term:
+        """What a row adds to each coordinate of a sum of offsets."""
+        return Term(-self.length, self.length)
+
+    @cached_property
+    def _targets(self) -> Floats:
+        return self.grid.centres(self.centres)
+
+    def __call__(self, rows: Floats) -> BlockSums:
+        """Return what a piece of grid rows adds."""
+        seen = self.grid.rows(rows)
+        wanted = {"offsets": self.offsets, "square": self.square}
+        return block_sums(seen, self._targets, self.length, self.grid.dtype, **wanted)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted sums of the products of the coordinates of rows, each pair once."""
+
+    frame: Projection
+
+    @cached_property
+    def grid(self) -> ProjectionGrid:
+        """The grid that rows are seen on, before the coarser one of the moments."""
+        return ProjectionGrid(self.frame)
+
+    @cached_property
+    def upper(self) -> tuple[Labels, Labels]:
+        """The places of the entries in the matrix."""
+        return np.triu_indices(self.frame.dimension)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """What each entry is multiplied by."""
+        return np.where(self.upper[0] == self.upper[1], DIAGONAL_WEIGHT, PAIR_WEIGHT)
+
+    @property
+    def term(self) -> Term:
+        """What a row of length r adds: x_i² ≤ r² on the diagonal, x_i x_j ≤ r²/2 in size beside."""
+        diagonal = self.weights == DIAGONAL_WEIGHT
+        high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
+        return Term(np.where(diagonal, 0, -high), high)
+
+    def __call__(self, rows: Floats) -> Integers:
+        """Return what a piece of grid rows adds to each entry."""
+        moments = np.rint(self.grid.rows(rows) * (MOMENT_STEPS / self.grid.steps))
+        products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
+        weighted: Integers = products[self.upper] * self.weights
+        return weighted

@@ -5,63 +5,36 @@ comes back is noisy. The questions and their sensitivities are proved in ``proof
 
 Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
 most ``unit.rows_changed`` rows, and each row enters every statistic here through a term of its own,
-so a sensitivity is that number times the largest size of one term.
+so a sensitivity is what the unit makes of the largest size of one term.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.encode import Domain, Floats, clip_to_ball
-from privclust.data.points.kept import GridRows
+from privclust.data.encode import Domain, Floats
+from privclust.data.points.kept import KEPT_BYTES, PIECE, GridRows
 from privclust.data.points.kernels import (
+    DIAGONAL_WEIGHT,
+    MOMENT_STEPS,
+    PAIR_WEIGHT,
     SQUARE_LEVELS,
-    BlockSums,
+    ClusterSums,
     Integers,
-    Projection,
-    ProjectionGrid,
-    block_sums,
-    outer_products,
+    Moments,
+    RowCount,
 )
-from privclust.data.points.zones import Zones, zone_counts
+from privclust.data.points.public import ClusterAnswer, Projection, Zones
+from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
-from privclust.data.view import Noisy, Question, RowView
-from privclust.privacy.mechanisms import additive_noise, selection, vector_noise
+from privclust.data.view import Choice, Noisy, Question, RowView
+from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import ReplaceRow, Unit
+from privclust.unit import RowUnit
 
 __all__ = ["ClusterAnswer", "Floats", "PointsView", "Projection", "Zones"]
-
-# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
-# beside the noise, and keeps the noise of thousands of entries cheap to draw.
-_MOMENT_STEPS = 2**7
-
-
-NOT_ASKED = Noisy(np.empty(0), np.inf)
-
-
-@dataclass(frozen=True)
-class ClusterAnswer:
-    """What :meth:`PointsView.clusters` releases about the rows nearest to each centre.
-
-    Attributes
-    ----------
-    counts : Noisy, value of shape (n_centres,)
-        Numbers of rows.
-    offsets : Noisy, value of shape (n_centres, n_coordinates)
-        Sums of clipped offsets from the centre.
-    square : Noisy, value of shape (1,)
-        The sum over all rows of the squared clipped distance.
-    """
-
-    counts: Noisy = NOT_ASKED
-    offsets: Noisy = NOT_ASKED
-    square: Noisy = NOT_ASKED
 
 
 class PointsView(RowView):
@@ -73,20 +46,30 @@ class PointsView(RowView):
         The rows, already bounded per person if the unit is a person.
     domain : Domain
         The declared region.
-    unit : Unit
+    unit : RowUnit
         The privacy unit.
     meter : Meter
         What is debited.
     noise : NoiseSource
         Where the noise comes from.
+    piece, kept_bytes : int
+        How rows are cut and kept, see :class:`GridRows`; no answer depends on it.
     """
 
     def __init__(
-        self, source: RowReader, domain: Domain, unit: Unit, meter: Meter, noise: NoiseSource
+        self,
+        source: RowReader,
+        domain: Domain,
+        unit: RowUnit,
+        meter: Meter,
+        noise: NoiseSource,
+        *,
+        piece: int = PIECE,
+        kept_bytes: int = KEPT_BYTES,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.domain = domain
-        self._rows = GridRows(source, domain)
+        self._rows = GridRows(source, domain, piece=piece, kept_bytes=kept_bytes)
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
@@ -97,7 +80,8 @@ class PointsView(RowView):
         """
         asked = self._counts(name, share)
         self._debit(asked)
-        return self._noised(asked, self._rows.sum(_row_count))
+        exact = self._rows.sum(RowCount())
+        return self._noised(asked, exact.total, exact.n_rows)
 
     def clusters(
         self,
@@ -131,25 +115,19 @@ class PointsView(RowView):
         of offsets by a vector of length at most ``clip``; and the sum of squares by at most
         ``clip``². Centres without rows are noised like any other.
         """
-        grid = ProjectionGrid(frame)
-        targets, length = grid.centres(centres), grid.length(clip)
+        statistic = ClusterSums(frame, centres, clip, offsets is not None, square is not None)
         asked: dict[str, Question] = {}
         if counts:
             asked["counts"] = self._counts(f"{name}: counts", counts)
         if offsets:
-            dimension = frame.dimension
-            asked["offsets"] = self._offsets(f"{name}: offsets", offsets, grid, length, dimension)
+            asked["offsets"] = self._offsets(f"{name}: offsets", offsets, statistic)
         if square:
-            asked["square"] = self._square(f"{name}: square", square, grid, length)
+            asked["square"] = self._square(f"{name}: square", square, statistic)
         self._debit(*asked.values())
-
-        def statistic(rows: Floats) -> BlockSums:
-            wanted = {"offsets": offsets is not None, "square": square is not None}
-            return block_sums(grid.rows(rows), targets, length, grid.dtype, **wanted)
-
         exact = self._rows.sum(statistic)
         answers = {
-            part: self._noised(statistic, getattr(exact, part)) for part, statistic in asked.items()
+            part: self._noised(question, getattr(exact.total, part), exact.n_rows)
+            for part, question in asked.items()
         }
         return ClusterAnswer(**answers)
 
@@ -163,23 +141,15 @@ class PointsView(RowView):
         25 Σ x_i⁴ + 49 Σ_{i<j} x_i² x_j² ≤ 25 (Σ x_i²)², so its length is at most 5 r². The factors
         give the pairs, which stand twice in the matrix, their due of the precision.
         """
-        grid = ProjectionGrid(frame)
-        upper = np.triu_indices(frame.dimension)
-        weights = np.where(upper[0] == upper[1], 5, 7)
-        noise = vector_noise(share, length_sensitivity=self._changed(5 * _MOMENT_STEPS**2))
-        unit = (frame.radius / _MOMENT_STEPS) ** 2
-        asked = Question(name, noise, unit, len(weights))
+        statistic, noise = Moments(frame), self._moment_noise(share)
+        unit = (frame.radius / MOMENT_STEPS) ** 2
+        asked = Question(name, noise, statistic.term, unit, len(statistic.weights))
         self._debit(asked)
-
-        def statistic(rows: Floats) -> Integers:
-            moments = np.rint(grid.rows(rows) * (_MOMENT_STEPS / grid.steps))
-            return outer_products(clip_to_ball(moments, _MOMENT_STEPS))
-
-        exact = self._rows.sum(statistic)[upper] * weights
-        noisy = self._noised(asked, exact[None, :])
+        exact = self._rows.sum(statistic)
+        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
         matrix = np.zeros((frame.dimension, frame.dimension))
-        matrix[upper] = noisy.value[0] / weights
-        return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / 7)
+        matrix[statistic.upper] = noisy.value[0] / statistic.weights
+        return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / PAIR_WEIGHT)
 
     def choices(self, name: str, zones: Zones, share: Share) -> Integers:
         """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
@@ -194,11 +164,12 @@ class PointsView(RowView):
         these numbers add up to at most ``unit.rows_changed``, and so do the costs of the clusters'
         picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
         """
-        mechanism = selection(share, score_range=self._changed(1))
+        mechanism = selection(share, score_range=self._unit.change(1))
         words = f"{mechanism.words}, scale {float(mechanism.scale):.3g} rows"
-        self._meter.charge(name, mechanism.loss, words)
-        grid = zones.on_grid()
-        return mechanism.draw(self._rows.sum(lambda rows: zone_counts(rows, grid)), self._noise)
+        asked = Choice(name, mechanism, ZoneCounts.term, words)
+        self._debit(asked)
+        exact = self._rows.sum(ZoneCounts(zones))
+        return self._picked(asked, exact.total, exact.n_rows)
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
@@ -207,33 +178,31 @@ class PointsView(RowView):
 
     def offset_error(self, share: Share, clip: float, dimension: int) -> float:
         """Return the standard error of each coordinate of a sum of clipped offsets."""
-        grid = ProjectionGrid(Projection(np.zeros(dimension)))
-        return self._offsets("", share, grid, grid.length(clip), dimension).standard_error
+        frame = Projection(np.zeros(dimension))
+        around = ClusterSums(frame, np.zeros((1, dimension)), clip)
+        return self._offsets("", share, around).standard_error
 
     def moment_error(self, share: Share, radius: float, dimension: int) -> float:
         """Return the standard error of the off-diagonal entries of second moments."""
-        noise = vector_noise(share, length_sensitivity=self._changed(5 * _MOMENT_STEPS**2))
         entries = dimension * (dimension + 1) // 2
-        return noise.standard_error(entries) * (radius / _MOMENT_STEPS) ** 2 / 7
+        error = self._moment_noise(share).standard_error(entries)
+        return error * (radius / MOMENT_STEPS) ** 2 / PAIR_WEIGHT
 
-    # Sensitivities: what one row can change, times the rows that one step between neighbours adds
-    # or removes.
+    # Sensitivities: what one row can change, times what the unit makes of it.
     def _counts(self, name: str, share: Share) -> Question:
-        return Question(name, self._counting_noise(share))
+        return Question(name, self._counting_noise(share), ClusterSums.counts_term)
 
-    def _offsets(
-        self, name: str, share: Share, grid: ProjectionGrid, length: int, dimension: int
-    ) -> Question:
-        noise = vector_noise(share, length_sensitivity=self._changed(length))
-        return Question(name, noise, grid.step, dimension)
+    def _offsets(self, name: str, share: Share, around: ClusterSums) -> Question:
+        noise = vector_noise(share, length_sensitivity=self._unit.change(around.length))
+        term, dimension = around.offsets_term, around.frame.dimension
+        return Question(name, noise, term, around.grid.step, dimension)
 
-    def _square(self, name: str, share: Share, grid: ProjectionGrid, length: int) -> Question:
-        # The terms of rows lie between 0 and the largest, and so does what replacing one changes.
-        replaced = isinstance(self._unit, ReplaceRow)
-        changed = Fraction(SQUARE_LEVELS) if replaced else self._changed(SQUARE_LEVELS)
+    def _square(self, name: str, share: Share, around: ClusterSums) -> Question:
+        changed = self._unit.change_within(SQUARE_LEVELS)
         noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=changed**2)
-        return Question(name, noise, (length * grid.step) ** 2 / SQUARE_LEVELS)
+        step = (around.length * around.grid.step) ** 2 / SQUARE_LEVELS
+        return Question(name, noise, ClusterSums.square_term, step)
 
-
-def _row_count(rows: Floats) -> Integers:
-    return np.array([len(rows)], np.int64)
+    def _moment_noise(self, share: Share) -> AdditiveNoise:
+        longest = DIAGONAL_WEIGHT * MOMENT_STEPS**2
+        return vector_noise(share, length_sensitivity=self._unit.change(longest))

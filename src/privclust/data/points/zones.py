@@ -1,52 +1,51 @@
 """Exact counts of one block of grid rows inside zones: a ball per cluster, with candidates in it.
 
 The clusters are those of public centres, and so are all balls and candidates. Every number is an
-integer held in float64, as in ``kernels.points``.
+integer held in float64, as in ``kernels.py``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from privclust.data.encode import Floats
-from privclust.data.points.kernels import Integers, Projection, ProjectionGrid, nearest
+from privclust.data.points.kernels import Integers, ProjectionGrid, nearest
+from privclust.data.points.public import Projection, Zones
+from privclust.data.terms import ONE_CELL
 
-__all__ = ["Zones", "zone_counts"]
+__all__ = ["ZoneCounts", "Zones", "on_grid", "zone_counts"]
 
 
 @dataclass(frozen=True)
-class Zones:
-    """A ball for each cluster, and the candidates that its rows are counted for.
+class ZoneCounts:
+    """The numbers of rows that lie in each zone, nearest to each of its candidates."""
 
-    Attributes
-    ----------
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball; a row belongs to the cluster of the nearest one.
-    middles : ndarray of shape (n_clusters, n_features)
-        The middle of each ball.
-    radii : ndarray of shape (n_clusters,)
-        The radius of each ball.
-    candidates : ndarray of shape (n_clusters, n_candidates, n_features)
-        The candidates of each cluster.
-    """
+    zones: Zones
 
-    centres: Floats
-    middles: Floats
-    radii: Floats
-    candidates: Floats
+    term = ONE_CELL
 
-    def on_grid(self) -> Zones:
-        """Return the zones in whole steps of the grid of rows."""
-        grid = ProjectionGrid(Projection(np.zeros(self.centres.shape[1])))
-        flat = self.candidates.reshape(-1, self.centres.shape[1])
-        return Zones(
-            grid.centres(self.centres),
-            grid.centres(self.middles),
-            np.array([grid.length(radius) for radius in self.radii], np.float64),
-            grid.centres(flat).reshape(self.candidates.shape),
-        )
+    @cached_property
+    def _on_grid(self) -> Zones:
+        return on_grid(self.zones)
+
+    def __call__(self, rows: Floats) -> Integers:
+        """Return what a piece of grid rows adds."""
+        return zone_counts(rows, self._on_grid)
+
+
+def on_grid(zones: Zones) -> Zones:
+    """Return zones in whole steps of the grid of rows."""
+    grid = ProjectionGrid(Projection(np.zeros(zones.centres.shape[1])))
+    flat = zones.candidates.reshape(-1, zones.centres.shape[1])
+    return Zones(
+        grid.centres(zones.centres),
+        grid.centres(zones.middles),
+        np.array([grid.length(radius) for radius in zones.radii], np.float64),
+        grid.centres(flat).reshape(zones.candidates.shape),
+    )
 
 
 def zone_counts(rows: Floats, zones: Zones) -> Integers:

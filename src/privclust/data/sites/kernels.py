@@ -3,159 +3,121 @@
 Everything public (targets, sites, shells) is fixed before a row is read, and a row is looked at by
 itself: it is clipped, put on an integer grid around the targets, and compared with public points.
 On the grid, squared distances are integers below 2^53 and therefore exact, so the bin of a row does
-not depend on the rows beside it.
+not depend on the rows beside it. A statistic is a frozen value that is called with a block of rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.data.encode import Floats, clip_to_ball
+from privclust.data.encode import Domain, Floats
+from privclust.data.reading import Block
+from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
+from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
-    "EARTH_RADIUS_KM",
-    "SOURCE_STEPS",
     "CellSums",
-    "Metric",
+    "CellTotals",
+    "NearestOf",
     "NearestRows",
-    "Rings",
-    "TargetSpace",
+    "RingCounts",
+    "RowCount",
     "cell_sums",
-    "embedded",
     "nearest_rows",
     "ring_counts",
 ]
 
-Metric = Literal["euclidean", "manhattan", "cosine", "haversine", "precomputed"]
 Integers = NDArray[np.int64]
 
-EARTH_RADIUS_KM = 6371.0088
 
-# The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
-SOURCE_STEPS = 2**20
+@dataclass(frozen=True)
+class RowCount:
+    """The number of rows."""
 
-# Farther than this many radii from the centre, a row is moved in; it is beyond the last shell even
-# then, and its squared distances stay below 2^53.
-_FARTHEST = 2**4 * SOURCE_STEPS
+    term = ONE_CELL
+
+    def __call__(self, block: Block) -> Integers:
+        """Return the number of rows of a block."""
+        return np.array([block.n_rows], np.int64)
+
+    def none(self) -> Integers:
+        """Return the number of no rows."""
+        return np.zeros(1, np.int64)
 
 
-def embedded(points: Floats, metric: Metric) -> Floats:
-    """Return coordinates in which the nearest point of a metric is the nearest in a straight line.
+@dataclass(frozen=True)
+class RingCounts:
+    """The number of rows in each bin of a public partition."""
 
-    Latitudes and longitudes in degrees become unit vectors in space, rows compared by their angle
-    become unit vectors of their own dimension; a row of zeros has no angle and stays at the origin.
-    """
-    if metric == "haversine":
-        latitude, longitude = np.deg2rad(points).T
-        flat = np.cos(latitude)
-        return np.column_stack(
-            [flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)]
+    domain: Domain
+    space: TargetSpace
+    rings: Rings
+
+    term = ONE_CELL
+
+    def __call__(self, block: Block) -> Integers:
+        """Return what a block adds."""
+        rows = self.domain.complete(block.numbers())
+        clipped = np.clip(rows, self.domain.low, self.domain.high)
+        inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
+        return ring_counts(self.space, self.rings, clipped, inside)
+
+    def none(self) -> Integers:
+        """Return the counts of no rows."""
+        return np.zeros(self.rings.n_bins, np.int64)
+
+
+@dataclass(frozen=True)
+class CellTotals:
+    """The number and the sum of the rows nearest to each public site."""
+
+    domain: Domain
+    space: TargetSpace
+    sites: Floats
+
+    counts_term = ONE_CELL
+    sums_term = Term(-SOURCE_STEPS, SOURCE_STEPS)
+
+    def __call__(self, block: Block) -> CellSums:
+        """Return what a block adds."""
+        return cell_sums(self.space, self.sites, _clipped(self.domain, block))
+
+    def none(self) -> CellSums:
+        """Return the sums of no rows."""
+        return cell_sums(self.space, self.sites, np.empty((0, self.domain.dimension)))
+
+
+@dataclass(frozen=True)
+class NearestOf:
+    """The ``n_kept`` rows nearest to each public site, which are on the grid."""
+
+    domain: Domain
+    space: TargetSpace
+    sites: Floats
+    n_kept: int
+
+    # Of each of the rows in a sum of ``n_kept``, not of every row there is.
+    term = Term(-SOURCE_STEPS, SOURCE_STEPS)
+
+    def __call__(self, block: Block) -> NearestRows:
+        """Return the nearest rows of a block."""
+        rows = _clipped(self.domain, block)
+        return nearest_rows(self.space, self.sites, rows, self.n_kept)
+
+    def none(self) -> NearestRows:
+        """Return the nearest of no rows."""
+        return nearest_rows(
+            self.space, self.sites, np.empty((0, self.domain.dimension)), self.n_kept
         )
-    if metric == "cosine":
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        return np.asarray(points / np.where(lengths > 0, lengths, 1))
-    return points
 
 
-@dataclass(frozen=True)
-class TargetSpace:
-    """The public geometry that rows are seen in: the targets, their metric, centre and radius.
-
-    Attributes
-    ----------
-    targets : ndarray of shape (n_targets, dimension)
-        Embedded, and projected if there are axes; for precomputed distances, an empty table with
-        one row per target.
-    metric : Metric
-    axes : ndarray of shape (n_embedded, dimension) or None
-        What embedded points are projected on.
-    """
-
-    targets: Floats
-    metric: Metric = "euclidean"
-    axes: Floats | None = None
-
-    @property
-    def order(self) -> int:
-        """The exponent of the norm that distances are measured in."""
-        return 1 if self.metric == "manhattan" else 2
-
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates."""
-        return int(self.targets.shape[1])
-
-    @cached_property
-    def centre(self) -> Floats:
-        """The mean of the targets."""
-        return np.asarray(self.targets.mean(axis=0))
-
-    @cached_property
-    def radius(self) -> float:
-        """The largest distance of a target from the centre, in a straight line."""
-        farthest = float(np.linalg.norm(self.targets - self.centre, axis=1).max(initial=0))
-        return farthest if farthest > 0 else 1.0
-
-    def place(self, points: Floats) -> Floats:
-        """Return points of the user's columns in the coordinates of this space."""
-        coordinates = embedded(points, self.metric)
-        if self.axes is None:
-            return coordinates
-        # Not a matrix product: BLAS may round a row differently beside other rows.
-        return np.asarray(np.einsum("ij,jk->ik", coordinates, self.axes))
-
-    def to_grid(self, coordinates: Floats) -> Floats:
-        """Return coordinates of this space as integers, in steps of the radius / 2^20."""
-        grid = np.rint((coordinates - self.centre) * (SOURCE_STEPS / self.radius))
-        # First by coordinate: the square of a very large number would be infinite.
-        return clip_to_ball(np.clip(grid, -_FARTHEST, _FARTHEST), _FARTHEST)
-
-    def clipped_grid(self, coordinates: Floats) -> Floats:
-        """Return coordinates as integers, at most the radius from the centre."""
-        return clip_to_ball(self.to_grid(coordinates), SOURCE_STEPS)
-
-    @cached_property
-    def target_tree(self) -> cKDTree:
-        """The targets on the grid, for nearest-neighbour search."""
-        return cKDTree(self.to_grid(self.targets))
-
-
-@dataclass(frozen=True)
-class Rings:
-    """A public partition of the space: shells of distance to the targets, each cut into cells.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_shells + 1,)
-        Rising distances to the nearest target, the first of them 0.
-    sites : tuple of n_shells arrays
-        What cuts each shell: points of the space, or numbers of targets if distances are
-        precomputed. A row belongs to the nearest.
-
-    Notes
-    -----
-    Bins are numbered shell after shell, site after site; the last bin holds what lies outside the
-    declared bounds or beyond the last edge.
-    """
-
-    edges: Floats
-    sites: tuple[NDArray[np.float64] | NDArray[np.intp], ...]
-
-    @cached_property
-    def offsets(self) -> Integers:
-        """The number of the first bin of each shell, and of the bin for what lies outside."""
-        return np.cumsum([0, *map(len, self.sites)])
-
-    @property
-    def n_bins(self) -> int:
-        """Number of bins, with the last one for what lies outside."""
-        return int(self.offsets[-1]) + 1
+def _clipped(domain: Domain, block: Block) -> Floats:
+    """Return the rows of a block within the declared bounds."""
+    return np.clip(domain.complete(block.numbers()), domain.low, domain.high)
 
 
 def ring_counts(

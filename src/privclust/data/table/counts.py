@@ -10,18 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privclust.data.encode import Floats
-from privclust.data.engines.local import sum_over_blocks
+from privclust.data.engines.local import Summed, sum_over_blocks
 from privclust.data.reading import Block, RowReader
 from privclust.data.table.codes import CategoryCoder, Codes
 from privclust.data.table.kernels import (
     EntropyScale,
     Integers,
-    PairLayout,
     count_cells,
     pair_counts,
     subset_sums,
 )
+from privclust.data.table.public import PairLayout
 
 __all__ = ["ExactCounts"]
 
@@ -34,6 +33,37 @@ class _Gathered:
 
     def __add__(self, other: _Gathered) -> _Gathered:
         return _Gathered(self.parts + other.parts)
+
+
+@dataclass(frozen=True)
+class _PairCounts:
+    """The tables of all pairs of a layout."""
+
+    coder: CategoryCoder
+    layout: PairLayout
+
+    def __call__(self, block: Block) -> Integers:
+        return pair_counts(self.coder.codes(block), self.layout)
+
+
+@dataclass(frozen=True)
+class _ValueCounts:
+    """The number of rows of each value of each attribute."""
+
+    coder: CategoryCoder
+
+    def __call__(self, block: Block) -> Integers:
+        return count_cells(self.coder.codes(block), self.coder.sizes)
+
+
+@dataclass(frozen=True)
+class _AllCodes:
+    """The codes of the rows themselves."""
+
+    coder: CategoryCoder
+
+    def __call__(self, block: Block) -> _Gathered:
+        return _Gathered((self.coder.codes(block),))
 
 
 class ExactCounts:
@@ -49,13 +79,13 @@ class ExactCounts:
 
     def __init__(self, source: RowReader, coder: CategoryCoder, layout: PairLayout) -> None:
         self._source, self._coder, self._layout = source, coder, layout
-        self._pairs: Integers | None = None
+        self._tables: Summed[Integers] | None = None
         self._codes: Codes | None = None
         self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
 
     def n_rows(self) -> int:
-        """Return the number of rows."""
-        return int(self.table((0,)).sum())
+        """Return the number of rows, which is counted apart from the tables."""
+        return self._counted().n_rows
 
     def histograms(self) -> Integers:
         """Return the counts of the values of all attributes, one after another."""
@@ -65,19 +95,18 @@ class ExactCounts:
         """Return the table of one attribute or of a pair, in the order given."""
         if len(chosen) == 1:
             if len(self._layout.sizes) == 1:
-                return self._single_column()
+                return self._counted().total
             return np.asarray(self.table((chosen[0], 0 if chosen[0] else 1)).sum(axis=1))
         first, second = chosen
-        return self._layout.table(self._pair_counts(), (first, second)).astype(np.int64)
+        return self._layout.table(self._counted().total, (first, second)).astype(np.int64)
 
     def conditional(self, scale: EntropyScale, target: int, given: int) -> int:
         """Return -N H(target | given) in units of the scale."""
         joint = scale(self.table((target, given))).sum()
         return int(joint - scale(self.table((given,))).sum())
 
-    def distance(self, first: int, second: int, products: Floats) -> int:
-        """Return the L1 distance of a table from independence, given the products of margins."""
-        expected = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
+    def distance(self, first: int, second: int, expected: Integers) -> int:
+        """Return the L1 distance of a table from the one that is expected."""
         return int(np.abs(self.table((first, second)) - expected).sum())
 
     def context_scores(
@@ -97,26 +126,17 @@ class ExactCounts:
             self._sums = key, sums
         return self._sums[1]
 
-    def _pair_counts(self) -> Integers:
-        if self._pairs is None:
-
-            def of_block(block: Block) -> Integers:
-                return pair_counts(self._coder.codes(block), self._layout)
-
-            self._pairs = sum_over_blocks(self._source, of_block)
-        return self._pairs
-
-    def _single_column(self) -> Integers:
-        sizes = self._layout.sizes
-        return sum_over_blocks(
-            self._source, lambda block: count_cells(self._coder.codes(block), sizes)
-        )
+    def _counted(self) -> Summed[Integers]:
+        """Return the tables of all pairs or, of a single attribute, its histogram."""
+        if self._tables is None:
+            single = len(self._layout.sizes) == 1
+            of = _ValueCounts(self._coder) if single else _PairCounts(self._coder, self._layout)
+            self._tables = sum_over_blocks(self._source, of)
+        return self._tables
 
     def _all_codes(self) -> Codes:
         """Return the codes of all rows: sets of many attributes have too many cells to keep."""
         if self._codes is None:
-            gathered = sum_over_blocks(
-                self._source, lambda block: _Gathered((self._coder.codes(block),))
-            )
+            gathered = sum_over_blocks(self._source, _AllCodes(self._coder)).total
             self._codes = np.concatenate(gathered.parts)
         return self._codes

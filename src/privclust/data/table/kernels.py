@@ -8,12 +8,13 @@ public number of rows, so that what one row can change is known exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from privclust.data.table.public import PairLayout
+from privclust.data.terms import Term
 
 __all__ = ["Codes", "EntropyScale", "PairLayout", "count_cells", "pair_counts", "subset_sums"]
 
@@ -32,51 +33,6 @@ _MOST_CELLS = 2**22
 
 # Codes that are counted at a time, so that they stay in the cache.
 _PIECE = 2**18
-
-
-@dataclass(frozen=True)
-class PairLayout:
-    """How the tables of several pairs of attributes lie in one vector.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        The number of values of every attribute.
-    pairs : tuple of (int, int)
-        The pairs, the lower index first.
-    """
-
-    sizes: tuple[int, ...]
-    pairs: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def all_pairs(cls, sizes: Sequence[int]) -> PairLayout:
-        """Return the layout of all pairs of attributes."""
-        return cls(tuple(sizes), tuple(combinations(range(len(sizes)), 2)))
-
-    @cached_property
-    def starts(self) -> Integers:
-        """Where each table starts, and the end."""
-        cells = [self.sizes[i] * self.sizes[j] for i, j in self.pairs]
-        return np.concatenate([[0], np.cumsum(cells, dtype=np.int64)]).astype(np.int64)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells of all tables."""
-        return int(self.starts[-1])
-
-    @cached_property
-    def places(self) -> dict[tuple[int, int], int]:
-        """The position of each pair in the list."""
-        return {pair: place for place, pair in enumerate(self.pairs)}
-
-    def table(self, cells: NDArray[np.generic], pair: tuple[int, int]) -> NDArray[np.generic]:
-        """Return one table, the values of ``pair[0]`` in rows; the pair may be in either order."""
-        i, j = sorted(pair)
-        place = self.places[i, j]
-        flat = cells[self.starts[place] : self.starts[place + 1]]
-        table = flat.reshape(self.sizes[i], self.sizes[j])
-        return table if pair == (i, j) else table.T
 
 
 def pair_counts(codes: Codes, layout: PairLayout) -> Integers:
@@ -135,6 +91,19 @@ class EntropyScale:
     def steepest(self) -> int:
         """The largest step, what one row can change at most."""
         return int(self._slopes[-1])
+
+    @property
+    def sum_term(self) -> Term:
+        """What a row adds to the sum of F over the cells of a table: a step."""
+        return Term(0, self.steepest)
+
+    @property
+    def score_term(self) -> Term:
+        """What a row adds to the sum of F over a joint table less that over a margin of it.
+
+        The joint cell holds no more rows than the cell of the margin, and steps never fall.
+        """
+        return Term(-self.steepest, 0)
 
     def __call__(self, counts: Integers) -> Integers:
         """Return F of each count."""

@@ -1,19 +1,35 @@
-"""What a private table releases, how far its noise reaches, and what is too large to be asked."""
+"""What an algorithm may hold of categorical rows: arguments of questions, and noisy answers.
+
+Here too is what is too large to be asked, which is a fact of the schema.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from privclust.data.encode import Floats
-from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.kernels import PairLayout
+from privclust.data.encode import Domain, Floats
+from privclust.data.view import Noisy
 from privclust.exceptions import SchemaError
-from privclust.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 
-__all__ = ["Additive", "NoisyTables", "check_cells", "check_subsets", "reach"]
+if TYPE_CHECKING:
+    from privclust.data.table.codes import CategoryCoder
+
+__all__ = [
+    "Embedding",
+    "Noisy",
+    "NoisyTables",
+    "PairLayout",
+    "check_cells",
+    "check_subsets",
+]
 
 # Cells of all pair tables together: a quarter of a gigabyte of counts.
 MOST_CELLS = 2**25
@@ -21,7 +37,52 @@ MOST_CELLS = 2**25
 # Subsets of attributes that the search for the best context may compare.
 _MOST_SUBSETS = 2**21
 
-Additive = DiscreteGaussian | DiscreteLaplace
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PairLayout:
+    """How the tables of several pairs of attributes lie in one vector.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The number of values of every attribute.
+    pairs : tuple of (int, int)
+        The pairs, the lower index first.
+    """
+
+    sizes: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def all_pairs(cls, sizes: Sequence[int]) -> PairLayout:
+        """Return the layout of all pairs of attributes."""
+        return cls(tuple(sizes), tuple(combinations(range(len(sizes)), 2)))
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Where each table starts, and the end."""
+        cells = [self.sizes[i] * self.sizes[j] for i, j in self.pairs]
+        return np.concatenate([[0], np.cumsum(cells, dtype=np.int64)]).astype(np.int64)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all tables."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """The position of each pair in the list."""
+        return {pair: place for place, pair in enumerate(self.pairs)}
+
+    def table(self, cells: NDArray[np.generic], pair: tuple[int, int]) -> NDArray[np.generic]:
+        """Return one table, the values of ``pair[0]`` in rows; the pair may be in either order."""
+        i, j = sorted(pair)
+        place = self.places[i, j]
+        flat = cells[self.starts[place] : self.starts[place + 1]]
+        table = flat.reshape(self.sizes[i], self.sizes[j])
+        return table if pair == (i, j) else table.T
 
 
 @dataclass(frozen=True)
@@ -50,12 +111,34 @@ class NoisyTables:
         return np.asarray(self.layout.table(self.cells, (first, second)), np.float64)
 
 
-def reach(noise: Additive, n_cells: int) -> float:
-    """Return about the largest noise to expect among so many cells."""
-    many = math.log(max(n_cells, 2))
-    if isinstance(noise, DiscreteLaplace):
-        return float(noise.scale) * many
-    return noise.standard_error() * math.sqrt(2 * many)
+class Embedding:
+    """Public points for the values of every attribute; a row becomes the sum of its points.
+
+    Parameters
+    ----------
+    points : sequence of ndarray, each of shape (n_values, dimension)
+        One array per attribute.
+    """
+
+    def __init__(self, points: Sequence[Floats]) -> None:
+        self.points = [np.ascontiguousarray(part, np.float64) for part in points]
+        self.dimension = int(self.points[0].shape[1])
+
+    def rows(self, codes: NDArray[np.unsignedinteger]) -> Floats:
+        """Return the points of rows; each is computed from its own codes in a fixed order."""
+        total = np.zeros((len(codes), self.dimension))
+        for column, part in zip(codes.T, self.points, strict=True):
+            total += part[column]
+        return total
+
+    def domain(self, radius: float) -> Domain:
+        """Return the region that rows are clipped to: the bounds of all rows, within a ball."""
+        low = sum((part.min(axis=0) for part in self.points), np.zeros(self.dimension))
+        high = sum((part.max(axis=0) for part in self.points), np.zeros(self.dimension))
+        low, high = np.minimum(low, 0) - 1e-9, np.maximum(high, 0) + 1e-9
+        names = tuple(f"axis {axis}" for axis in range(self.dimension))
+        ones, zeros = np.ones(self.dimension), np.zeros(self.dimension)
+        return Domain(names, low, high, ones, zeros, radius, zeros, within_ball=True)
 
 
 # Both are facts of the schema and are checked before a ledger is charged.

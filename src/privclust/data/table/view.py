@@ -11,36 +11,26 @@ one cell of every table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.data.encode import Floats
+from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
-from privclust.data.table.kernels import (
-    BIT,
-    EntropyScale,
-    Integers,
-    PairLayout,
-)
-from privclust.data.table.public import NoisyTables, check_subsets, reach
-from privclust.data.view import Noisy, Question, RowView
-from privclust.privacy.mechanisms import (
-    Exponential,
-    NoisyTopK,
-    additive_noise,
-)
+from privclust.data.table.embedded import EmbeddedRows
+from privclust.data.table.kernels import BIT, EntropyScale, Integers
+from privclust.data.table.public import Embedding, NoisyTables, PairLayout, check_subsets
+from privclust.data.terms import ONE_CELL, Term
+from privclust.data.view import Choice, Noisy, Question, RowView
+from privclust.privacy.mechanisms import Exponential, NoisyTopK, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import ReplaceRow, Unit
+from privclust.unit import RowUnit
 
 __all__ = ["NoisyTables", "PairLayout", "TableView", "check_subsets"]
-
-# What the samplers take.
-_LARGEST_SCORE = 2**52
 
 Pair = tuple[int, int]
 
@@ -54,7 +44,7 @@ class TableView(RowView):
         The rows, already bounded per person if the unit is a person.
     coder : CategoryCoder
         The declared categories.
-    unit : Unit
+    unit : RowUnit
         The privacy unit.
     meter : Meter
         What is debited.
@@ -66,13 +56,14 @@ class TableView(RowView):
         self,
         source: RowReader,
         coder: CategoryCoder,
-        unit: Unit,
+        unit: RowUnit,
         meter: Meter,
         noise: NoiseSource,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.names, self.sizes, self.labels = coder.names, coder.sizes, coder.labels
         self.layout = PairLayout.all_pairs(coder.sizes)
+        self._source, self._coder = source, coder
         self._exact = ExactCounts(source, coder, self.layout)
 
     @property
@@ -83,7 +74,7 @@ class TableView(RowView):
     @property
     def n_rows_is_public(self) -> bool:
         """Whether all neighbours have equally many rows, so that :meth:`count` costs nothing."""
-        return isinstance(self._unit, ReplaceRow)
+        return self._unit.n_rows_is_public
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
@@ -96,9 +87,10 @@ class TableView(RowView):
         """
         if self.n_rows_is_public:
             return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
-        asked = Question(name, self._counting_noise(share))
+        asked = Question(name, self._counting_noise(share), ONE_CELL)
         self._debit(asked)
-        return self._noised(asked, np.array([self._exact.n_rows()], np.int64))
+        n_rows = self._exact.n_rows()
+        return self._noised(asked, np.array([n_rows], np.int64), n_rows)
 
     def histograms(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows with each value of each attribute, one after another.
@@ -110,9 +102,9 @@ class TableView(RowView):
         each histogram by one: L1 2m, squared L2 2m. All c rows of a person may share their
         values: L1 cm, squared L2 c²m.
         """
-        asked = Question(name, self._counting_noise(share, self.n_attributes))
+        asked = Question(name, self._counting_noise(share, self.n_attributes), ONE_CELL)
         self._debit(asked)
-        return self._noised(asked, self._exact.histograms())
+        return self._noised(asked, self._exact.histograms(), self._exact.n_rows())
 
     def pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
         """Ask for the tables of some pairs of attributes, all with the same noise.
@@ -124,11 +116,12 @@ class TableView(RowView):
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
         noise = self._counting_noise(share, len(layout.pairs))
-        asked = Question(name, noise)
+        asked = Question(name, noise, ONE_CELL)
         self._debit(asked)
         tables = [self._exact.table(pair).ravel() for pair in layout.pairs]
-        noisy = self._noised(asked, np.concatenate(tables))
-        return NoisyTables(layout, noisy.value, noisy.standard_error, reach(noise, layout.n_cells))
+        noisy = self._noised(asked, np.concatenate(tables), self._exact.n_rows())
+        largest = noise.largest_among(layout.n_cells)
+        return NoisyTables(layout, noisy.value, noisy.standard_error, largest)
 
     def entropies(
         self, name: str, sets: Sequence[tuple[int, ...]], rows: float, share: Share
@@ -155,15 +148,14 @@ class TableView(RowView):
         afterwards from the public ``rows``.
         """
         scale = EntropyScale(int(rows))
-        steps = 1 if isinstance(self._unit, ReplaceRow) else self._unit.rows_changed
-        step = Fraction(steps * scale.steepest)
+        step = self._unit.change_within(scale.steepest)
         noise = additive_noise(
             share, l1_sensitivity=len(sets) * step, squared_l2_sensitivity=len(sets) * step**2
         )
-        asked = Question(name, noise, 1 / BIT)
+        asked = Question(name, noise, scale.sum_term, 1 / BIT)
         self._debit(asked)
         exact = [int(scale(self._exact.table(chosen)).sum()) for chosen in sets]
-        noisy = self._noised(asked, np.array(exact, np.int64))
+        noisy = self._noised(asked, np.array(exact, np.int64), self._exact.n_rows())
         whole = int(scale(np.array([scale.n_rows]))[0])
         return Noisy(whole / BIT - noisy.value, noisy.standard_error)
 
@@ -183,10 +175,11 @@ class TableView(RowView):
         """
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
-        mechanism = NoisyTopK.within(share, self._score_range(scale), count)
-        self._meter.charge(name, mechanism.loss, _selection_words(mechanism, len(others)))
+        mechanism = NoisyTopK.within(share, self._unit.change(scale.steepest), count)
+        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, len(others)))
+        self._debit(asked)
         scores = [self._exact.conditional(scale, target, x) for x in others]
-        picks = mechanism.draw(_one_row(scores), self._noise)[0]
+        picks = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
         return tuple(others[int(pick)] for pick in picks)
 
     def relevant_context(
@@ -201,10 +194,11 @@ class TableView(RowView):
         """
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
-        mechanism = Exponential.within(share, self._score_range(scale))
-        self._meter.charge(name, mechanism.loss, _selection_words(mechanism, len(others)))
+        mechanism = Exponential.within(share, self._unit.change(scale.steepest))
+        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, len(others)))
+        self._debit(asked)
         contexts, scores = self._exact.context_scores(size, scale, target)
-        pick = mechanism.draw(_one_row(scores), self._noise)[0]
+        pick = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
         return contexts[int(pick)]
 
     def spanning_tree(self, name: str, margins: Sequence[Floats], share: Share) -> list[Pair]:
@@ -223,42 +217,55 @@ class TableView(RowView):
         that the earlier picks determine.
         """
         n_edges = self.n_attributes - 1
-        mechanism = Exponential.within(
-            share.split([1] * n_edges)[0], Fraction(2 * self._unit.rows_changed)
-        )
+        share = share.split([1] * n_edges)[0]
+        mechanism = Exponential.within(share, self._unit.change(2))
+        expected = {(i, j): _expected(margins[i], margins[j]) for i, j in self.layout.pairs}
+        bases = {pair: int(np.abs(table).sum()) for pair, table in expected.items()}
         words = f"Exponential, {n_edges} picks in turn"
-        self._meter.charge(name, mechanism.loss.times(n_edges), words)
-        distances = {
-            (i, j): self._exact.distance(i, j, np.outer(margins[i], margins[j]))
-            for i, j in self.layout.pairs
-        }
+        self._debit(Choice(name, mechanism, Term(-1, 1), words, n_edges))
+        distances = {pair: self._exact.distance(*pair, expected[pair]) for pair in expected}
         group = list(range(self.n_attributes))
         edges: list[Pair] = []
         for _ in range(n_edges):
             candidates = [(i, j) for i, j in self.layout.pairs if group[i] != group[j]]
+            # No distance is further from that of an empty table than there are rows.
+            base = _one_row([bases[pair] for pair in candidates])
+            pick = Choice(name, mechanism, Term(-1, 1, base), words)
             scores = _one_row([distances[pair] for pair in candidates])
-            edges.append(candidates[int(mechanism.draw(scores, self._noise)[0])])
+            edges.append(candidates[int(self._picked(pick, scores, self._exact.n_rows())[0])])
             i, j = (group[end] for end in edges[-1])
             group = [i if label == j else label for label in group]
         return edges
+
+    def as_points(self, embedding: Embedding, radius: float) -> PointsView:
+        """Return the rows as points of a public embedding, with the meter and noise of this view.
+
+        Notes
+        -----
+        *Why this is private.* The points of the values are public, so each row becomes a point by
+        itself; everything else is :class:`PointsView`.
+        """
+        rows = EmbeddedRows(self._source, self._coder, embedding)
+        domain = embedding.domain(radius)
+        return PointsView(rows, domain, self._unit, self._meter, self._noise)
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
         """Return the standard error of each cell when so many tables are asked together."""
         return self._counting_noise(share, n_tables).standard_error()
 
-    def _score_range(self, scale: EntropyScale) -> Fraction:
-        return Fraction(self._unit.rows_changed * scale.steepest)
+
+def _expected(first: Floats, second: Floats) -> Integers:
+    """Return the table that public margins would make if they told nothing of each other."""
+    products = np.outer(first, second)
+    table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
+    return table
 
 
 def _one_row(scores: list[int]) -> Integers:
-    """Return scores as the samplers take them.
-
-    Beyond 2^52, some 10^9 rows, scores are cut off, for an error there would tell of the rows. No
-    score changes by more after the cut than before, and none in the other direction.
-    """
-    return np.clip(np.array([scores], np.int64), -_LARGEST_SCORE, _LARGEST_SCORE)
+    # Python's integers never wrap; beyond 2^62 they are held, for an error would tell of the rows.
+    return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)
 
 
-def _selection_words(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
+def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
     return f"{mechanism.words} among {n_candidates} candidates"

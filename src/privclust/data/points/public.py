@@ -1,0 +1,96 @@
+"""What an algorithm may hold of numeric rows: arguments of questions, and noisy answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust.data.encode import Floats
+from privclust.data.view import Noisy
+
+__all__ = ["NOT_ASKED", "WHOLE", "ClusterAnswer", "Floats", "Noisy", "Projection", "Zones"]
+
+# A radius that reaches from any point of the unit ball to any other: nothing is clipped.
+WHOLE = 2.0
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A public view of the unit ball: shift to ``origin``, project on ``axes``, clip to ``radius``.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (n_features,)
+        A point of the unit ball.
+    axes : ndarray of shape (n_features, n_axes) or None
+        Orthonormal columns; ``None`` keeps all coordinates.
+    radius : float
+        Rows further than this from the origin, after the projection, are moved to that distance.
+    coarse : bool
+        A grid of 2^11 instead of 2^20 steps to the radius: half the time to find nearest centres.
+    """
+
+    origin: Floats
+    axes: Floats | None = None
+    radius: float = WHOLE
+    coarse: bool = False
+
+    def __post_init__(self) -> None:
+        # Exact arithmetic rests on these: they keep every product below 2^53, or 2^24 if coarse.
+        close = 1e-9
+        if np.linalg.norm(self.origin) > 1 + close or not 0 < self.radius <= WHOLE:
+            raise ValueError("A frame needs its origin in the unit ball and a radius of at most 2.")
+        if self.axes is not None:
+            products = self.axes.T @ self.axes
+            if not np.allclose(products, np.eye(len(products)), rtol=0, atol=close):
+                raise ValueError("The axes of a frame must be orthonormal.")
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates in the frame."""
+        return len(self.origin) if self.axes is None else self.axes.shape[1]
+
+
+@dataclass(frozen=True)
+class Zones:
+    """A ball for each cluster, and the candidates that its rows are counted for.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_clusters, n_features)
+        Points of the unit ball; a row belongs to the cluster of the nearest one.
+    middles : ndarray of shape (n_clusters, n_features)
+        The middle of each ball.
+    radii : ndarray of shape (n_clusters,)
+        The radius of each ball.
+    candidates : ndarray of shape (n_clusters, n_candidates, n_features)
+        The candidates of each cluster.
+    """
+
+    centres: Floats
+    middles: Floats
+    radii: Floats
+    candidates: Floats
+
+
+NOT_ASKED = Noisy(np.empty(0), np.inf)
+
+
+@dataclass(frozen=True)
+class ClusterAnswer:
+    """What :meth:`PointsView.clusters` releases about the rows nearest to each centre.
+
+    Attributes
+    ----------
+    counts : Noisy, value of shape (n_centres,)
+        Numbers of rows.
+    offsets : Noisy, value of shape (n_centres, n_coordinates)
+        Sums of clipped offsets from the centre.
+    square : Noisy, value of shape (1,)
+        The sum over all rows of the squared clipped distance.
+    """
+
+    counts: Noisy = NOT_ASKED
+    offsets: Noisy = NOT_ASKED
+    square: Noisy = NOT_ASKED

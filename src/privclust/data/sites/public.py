@@ -1,0 +1,166 @@
+"""What an algorithm may hold of source rows: public targets and partitions, and noisy answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from privclust.data.encode import Floats, clip_to_ball
+from privclust.data.view import Noisy
+
+__all__ = [
+    "EARTH_RADIUS_KM",
+    "SOURCE_STEPS",
+    "CellAnswer",
+    "Metric",
+    "Noisy",
+    "Rings",
+    "TargetSpace",
+    "embedded",
+]
+
+Metric = Literal["euclidean", "manhattan", "cosine", "haversine", "precomputed"]
+Integers = NDArray[np.int64]
+
+EARTH_RADIUS_KM = 6371.0088
+
+# The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
+SOURCE_STEPS = 2**20
+
+# Farther than this many radii from the centre, a row is moved in; it is beyond the last shell even
+# then, and its squared distances stay below 2^53.
+_FARTHEST = 2**4 * SOURCE_STEPS
+
+
+def embedded(points: Floats, metric: Metric) -> Floats:
+    """Return coordinates in which the nearest point of a metric is the nearest in a straight line.
+
+    Latitudes and longitudes in degrees become unit vectors in space, rows compared by their angle
+    become unit vectors of their own dimension; a row of zeros has no angle and stays at the origin.
+    """
+    if metric == "haversine":
+        latitude, longitude = np.deg2rad(points).T
+        flat = np.cos(latitude)
+        return np.column_stack(
+            [flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)]
+        )
+    if metric == "cosine":
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        return np.asarray(points / np.where(lengths > 0, lengths, 1))
+    return points
+
+
+@dataclass(frozen=True)
+class TargetSpace:
+    """The public geometry that rows are seen in: the targets, their metric, centre and radius.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_targets, dimension)
+        Embedded, and projected if there are axes; for precomputed distances, an empty table with
+        one row per target.
+    metric : Metric
+    axes : ndarray of shape (n_embedded, dimension) or None
+        What embedded points are projected on.
+    """
+
+    targets: Floats
+    metric: Metric = "euclidean"
+    axes: Floats | None = None
+
+    @property
+    def order(self) -> int:
+        """The exponent of the norm that distances are measured in."""
+        return 1 if self.metric == "manhattan" else 2
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return int(self.targets.shape[1])
+
+    @cached_property
+    def centre(self) -> Floats:
+        """The mean of the targets."""
+        return np.asarray(self.targets.mean(axis=0))
+
+    @cached_property
+    def radius(self) -> float:
+        """The largest distance of a target from the centre, in a straight line."""
+        farthest = float(np.linalg.norm(self.targets - self.centre, axis=1).max(initial=0))
+        return farthest if farthest > 0 else 1.0
+
+    def place(self, points: Floats) -> Floats:
+        """Return points of the user's columns in the coordinates of this space."""
+        coordinates = embedded(points, self.metric)
+        if self.axes is None:
+            return coordinates
+        # Not a matrix product: BLAS may round a row differently beside other rows.
+        return np.asarray(np.einsum("ij,jk->ik", coordinates, self.axes))
+
+    def to_grid(self, coordinates: Floats) -> Floats:
+        """Return coordinates of this space as integers, in steps of the radius / 2^20."""
+        grid = np.rint((coordinates - self.centre) * (SOURCE_STEPS / self.radius))
+        # First by coordinate: the square of a very large number would be infinite.
+        return clip_to_ball(np.clip(grid, -_FARTHEST, _FARTHEST), _FARTHEST)
+
+    def clipped_grid(self, coordinates: Floats) -> Floats:
+        """Return coordinates as integers, at most the radius from the centre."""
+        return clip_to_ball(self.to_grid(coordinates), SOURCE_STEPS)
+
+    @cached_property
+    def target_tree(self) -> cKDTree:
+        """The targets on the grid, for nearest-neighbour search."""
+        return cKDTree(self.to_grid(self.targets))
+
+
+@dataclass(frozen=True)
+class Rings:
+    """A public partition of the space: shells of distance to the targets, each cut into cells.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_shells + 1,)
+        Rising distances to the nearest target, the first of them 0.
+    sites : tuple of n_shells arrays
+        What cuts each shell: points of the space, or numbers of targets if distances are
+        precomputed. A row belongs to the nearest.
+
+    Notes
+    -----
+    Bins are numbered shell after shell, site after site; the last bin holds what lies outside the
+    declared bounds or beyond the last edge.
+    """
+
+    edges: Floats
+    sites: tuple[NDArray[np.float64] | NDArray[np.intp], ...]
+
+    @cached_property
+    def offsets(self) -> Integers:
+        """The number of the first bin of each shell, and of the bin for what lies outside."""
+        return np.cumsum([0, *map(len, self.sites)])
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, with the last one for what lies outside."""
+        return int(self.offsets[-1]) + 1
+
+
+@dataclass(frozen=True)
+class CellAnswer:
+    """What :meth:`SitesView.cells` releases about the rows nearest to each site.
+
+    Attributes
+    ----------
+    counts : Noisy, value of shape (n_sites,)
+        Numbers of rows.
+    sums : Noisy, value of shape (n_sites, dimension)
+        Sums of their coordinates around the centre of the targets.
+    """
+
+    counts: Noisy
+    sums: Noisy

@@ -1,0 +1,182 @@
+"""Noise that is added to exact integers: on every number by itself, or on whole vectors.
+
+Where noise has a tail that an algorithm reckons with, it is told here, beside the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from privclust.budget import Share
+from privclust.privacy.loss import Loss
+from privclust.privacy.noise import Integers, NoiseSource
+
+__all__ = ["BallLaplace", "DiscreteGaussian", "DiscreteLaplace", "amount_in", "check_positive"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Independent discrete Laplace noise on every coordinate of an integer vector.
+
+    Why this is private: neighbours change the vector by at most ``l1_sensitivity`` in the sum of
+    absolute values, so the probability of any answer changes by a factor of at most
+    exp(l1_sensitivity / scale).
+    """
+
+    words: ClassVar[str] = "discrete Laplace noise"
+    scale: Fraction
+    l1_sensitivity: Fraction
+
+    def __post_init__(self) -> None:
+        check_positive(scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+
+    @classmethod
+    def within(cls, share: Share, l1_sensitivity: Fraction) -> DiscreteLaplace:
+        """Return the mechanism with the least noise whose loss fits a share of pure ε."""
+        return cls(l1_sensitivity / amount_in(share, "pure"), l1_sensitivity)
+
+    @property
+    def loss(self) -> Loss:
+        """The privacy loss of one draw."""
+        return Loss.of_pure(self.l1_sensitivity / self.scale)
+
+    def standard_error(self, dimension: int = 1) -> float:
+        """Return the standard deviation of each coordinate, whatever the dimension."""
+        # 2 p / (1 - p)² with p = exp(-1/scale), written so that a large scale loses no digits.
+        return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 700.0)))
+
+    def tail(self, values: Floats) -> Floats:
+        """Return the chances that the noise of a coordinate is at least so large."""
+        step = float(1 / self.scale)
+        # The noise is as likely at least x as at most -x, so of x and 1 - x the positive one tells.
+        beyond = np.exp(-(np.abs(values - 0.5) + 0.5) * step) / (1 + np.exp(-step))
+        return np.asarray(np.where(values > 0, beyond, 1 - beyond))
+
+    def quantile(self, chance: float) -> float:
+        """Return what the noise of a coordinate exceeds with about this chance, below one half."""
+        return max(0.0, float(self.scale) * math.log(1 / (2 * chance)))
+
+    def log_density(self, gaps: Floats) -> Floats:
+        """Return the log-density of the noise of a coordinate, up to a constant."""
+        return np.asarray(-np.abs(gaps) / float(self.scale))
+
+    def largest_among(self, count: int) -> float:
+        """Return about the largest noise to expect among so many coordinates."""
+        return float(self.scale) * math.log(max(count, 2))
+
+    def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
+        """Return the exact integers plus noise."""
+        return exact + noise.laplace(self.scale, exact.size).reshape(exact.shape)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Independent discrete Gaussian noise on every coordinate of an integer vector.
+
+    Why this is private: neighbours change the vector by at most the square root of
+    ``squared_l2_sensitivity`` in Euclidean norm, so the Rényi divergence of order α between the
+    answers is at most α squared_l2_sensitivity / (2 variance) (Canonne, Kamath, Steinke 2020).
+    """
+
+    words: ClassVar[str] = "discrete Gaussian noise"
+    variance: Fraction
+    squared_l2_sensitivity: Fraction
+
+    def __post_init__(self) -> None:
+        check_positive(variance=self.variance, squared_l2_sensitivity=self.squared_l2_sensitivity)
+
+    @classmethod
+    def within(cls, share: Share, squared_l2_sensitivity: Fraction) -> DiscreteGaussian:
+        """Return the mechanism with the least noise whose loss fits a share of zCDP ρ."""
+        variance = squared_l2_sensitivity / (2 * amount_in(share, "zcdp"))
+        return cls(variance, squared_l2_sensitivity)
+
+    @property
+    def loss(self) -> Loss:
+        """The privacy loss of one draw."""
+        return Loss(None, self.squared_l2_sensitivity / (2 * self.variance))
+
+    def standard_error(self, dimension: int = 1) -> float:
+        """Return a bound on the standard deviation of each coordinate, tight from variance 1."""
+        return math.sqrt(self.variance)
+
+    def tail(self, values: Floats) -> Floats:
+        """Return about the chances that the noise of a coordinate is at least so large."""
+        return np.asarray(ndtr((0.5 - values) / self.standard_error()))
+
+    def quantile(self, chance: float) -> float:
+        """Return what the noise of a coordinate exceeds with about this chance, below one half."""
+        return self.standard_error() * NormalDist().inv_cdf(1 - min(chance, 0.5))
+
+    def log_density(self, gaps: Floats) -> Floats:
+        """Return the log-density of the noise of a coordinate, up to a constant."""
+        return np.asarray(-(gaps**2) / (2 * float(self.variance)))
+
+    def largest_among(self, count: int) -> float:
+        """Return about the largest noise to expect among so many coordinates."""
+        return self.standard_error() * math.sqrt(2 * math.log(max(count, 2)))
+
+    def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
+        """Return the exact integers plus noise."""
+        return exact + noise.gaussian(self.variance, exact.size).reshape(exact.shape)
+
+
+@dataclass(frozen=True)
+class BallLaplace:
+    """Noise of density ∝ exp(-‖x‖₂ / scale) on every row of a table of integer vectors.
+
+    Why this is private: neighbours change the rows by vectors whose Euclidean lengths add up to at
+    most ``length_sensitivity``, so the density of the noisy table changes by a factor of at most
+    exp(length_sensitivity / scale); rounding the noise to integers only processes the result.
+    """
+
+    words: ClassVar[str] = "ball Laplace noise"
+    scale: Fraction
+    length_sensitivity: Fraction
+
+    def __post_init__(self) -> None:
+        check_positive(scale=self.scale, length_sensitivity=self.length_sensitivity)
+
+    @classmethod
+    def within(cls, share: Share, length_sensitivity: Fraction) -> BallLaplace:
+        """Return the mechanism with the least noise whose loss fits a share of pure ε."""
+        return cls(length_sensitivity / amount_in(share, "pure"), length_sensitivity)
+
+    @property
+    def loss(self) -> Loss:
+        """The privacy loss of one draw."""
+        return Loss.of_pure(self.length_sensitivity / self.scale)
+
+    def standard_error(self, dimension: int = 1) -> float:
+        """Return the standard deviation of each coordinate, up to the rounding."""
+        return float(self.scale) * math.sqrt(dimension + 1)
+
+    def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
+        """Return the exact vectors plus noise."""
+        return exact + noise.ball(self.scale, *exact.shape)
+
+
+def amount_in(share: Share, currency: str) -> Fraction:
+    """Return the amount of a share, which must be of this currency."""
+    if share.currency != currency:
+        raise ValueError(f"This mechanism is paid for in {currency}, not in {share.currency}.")
+    return share.amount
+
+
+def check_positive(**amounts: Fraction) -> None:
+    """Refuse parameters of a mechanism that are not exact numbers above zero."""
+    for name, amount in amounts.items():
+        if not isinstance(amount, (Fraction, int, np.integer)):
+            raise TypeError(f"{name} must be an exact number, got {type(amount).__name__}.")
+        if amount <= 0:
+            raise ValueError(f"{name} must be above zero, got {amount}.")

@@ -1,0 +1,92 @@
+"""Privacy units: whose presence a release hides, and what one step between neighbours changes.
+
+A unit says which data sets count as neighbours. Every sensitivity in ``privclust.data`` is derived
+from the schema (how far one row can move a statistic) and from the unit, which a view asks how much
+that makes for one step. A unit is written in ``rows.py`` or ``matrix.py`` and listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit, group_loss
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow, RowUnit
+
+__all__ = [
+    "AddRemoveRow",
+    "MatrixCount",
+    "MatrixEntry",
+    "MatrixRow",
+    "MatrixUnit",
+    "Person",
+    "ReplaceRow",
+    "RowUnit",
+    "Unit",
+    "group_loss",
+    "matrix_unit_from",
+    "row_unit",
+    "unit_from",
+]
+
+Unit = RowUnit | MatrixUnit
+
+_KINDS: dict[str, type[Unit]] = {
+    kind.name: kind
+    for kind in (AddRemoveRow, ReplaceRow, Person, MatrixCount, MatrixEntry, MatrixRow)
+}
+# "row" alone could be a row of a table: it is short for a unit only where a matrix is meant.
+_SHORT = {"count": "matrix-count", "entry": "matrix-entry"}
+_SHORT_FOR_MATRICES = {**_SHORT, "row": "matrix-row"}
+_FOR_ROWS = '"add-remove-row", "replace-row" or Person(id_column, max_rows)'
+_FOR_MATRICES = '"matrix-count", "matrix-entry", MatrixEntry(cap) or "matrix-row"'
+_REMEDY = f"use {_FOR_ROWS}; for a matrix of counts {_FOR_MATRICES}"
+
+
+def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
+    """Return the privacy unit that ``unit`` stands for.
+
+    Parameters
+    ----------
+    unit : Unit, str or mapping
+        A unit, the short name of one that needs no parameters (``"add-remove-row"``,
+        ``"replace-row"``, ``"matrix-count"`` or ``"count"``, ``"matrix-entry"`` or ``"entry"``,
+        ``"matrix-row"``), or what :meth:`to_dict` of a unit returned.
+    """
+    if isinstance(unit, Unit):
+        return unit
+    if unit == Person.name:
+        raise ValueError(
+            "The unit 'person' needs an id column and a bound; use Person(id_column, max_rows)."
+        )
+    entry = unit if isinstance(unit, Mapping) else {"name": _in_full(unit, _SHORT)}
+    kind = next((kind for name, kind in _KINDS.items() if name == entry.get("name")), None)
+    if kind is None:
+        raise ValueError(f"Unknown privacy unit {unit!r}; {_REMEDY}.")
+    parameters: dict[str, Any] = {key: value for key, value in entry.items() if key != "name"}
+    try:
+        return kind(**parameters)
+    except TypeError:
+        raise ValueError(f"Privacy unit {dict(entry)!r} has wrong parameters; {_REMEDY}.") from None
+
+
+def row_unit(unit: str | Unit | Mapping[str, Any]) -> RowUnit:
+    """Return the unit of rows that ``unit`` stands for; those of matrices are refused."""
+    chosen = unit_from(unit)
+    if not isinstance(chosen, RowUnit):
+        raise ValueError(f"The unit {chosen.name!r} is none of a table of rows; use {_FOR_ROWS}.")
+    return chosen
+
+
+def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
+    """Return the unit of a matrix that ``unit`` stands for; the short names lack ``"matrix-"``."""
+    chosen = unit_from(_in_full(unit, _SHORT_FOR_MATRICES))
+    if not isinstance(chosen, MatrixUnit):
+        raise ValueError(
+            f"The unit {chosen.name!r} is none of a matrix of counts; use {_FOR_MATRICES}."
+        )
+    return chosen
+
+
+def _in_full(unit: Any, short: Mapping[str, str]) -> Any:
+    return short.get(unit, unit) if isinstance(unit, str) else unit

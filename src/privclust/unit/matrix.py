@@ -1,0 +1,146 @@
+"""The units of a matrix of counts, and how well they protect what lies several steps apart."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from privclust.privacy.loss import Loss
+from privclust.unit.plain import CHANGES, PlainUnit
+
+if TYPE_CHECKING:
+    from privclust.budget import Budget
+
+__all__ = ["MatrixCount", "MatrixEntry", "MatrixRow", "MatrixUnit", "group_loss"]
+
+# The finest grid that entries of a matrix may be put on, in steps to their cap.
+MOST_ENTRY_STEPS = 2**20
+
+# For how many steps at once the loss is said in words.
+_GROUPS = (10, 100)
+
+
+@dataclass(frozen=True)
+class MatrixCount(PlainUnit):
+    """Neighbours are matrices of counts of one shape, one entry of which differs by one.
+
+    *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
+    of rows and columns moves in one cell, by one. The shape is the same in all neighbours and
+    therefore not protected.
+    """
+
+    name: ClassVar[str] = "matrix-count"
+    capped: ClassVar[bool] = False
+    step: ClassVar[float] = 1
+    levels: ClassVar[int] = 1
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected; with a budget also how well larger changes are."""
+        return (
+            f"Adding one to any one entry of the matrix, or taking one away, {CHANGES} "
+            f"Larger changes are protected less{_in_groups(budget, 'a row of {} counts')}. "
+            "The shape of the matrix is not protected."
+        )
+
+
+@dataclass(frozen=True)
+class MatrixEntry(PlainUnit):
+    """Neighbours are matrices of one shape, one entry of which differs by any amount.
+
+    Parameters
+    ----------
+    cap : number, default=1
+        Larger entries count as this much; with 1 only their presence counts.
+    step : number, default=1
+        Entries are rounded to multiples of it. With 1 they must be whole numbers; declare a smaller
+        step for real numbers.
+
+    Notes
+    -----
+    *Why this is private.* After the cap an entry lies between 0 and ``cap``, so one step moves one
+    cell of a table of sums by at most ``cap``. The shape of the matrix is not protected.
+    """
+
+    cap: float = 1
+    step: float = 1
+    name: ClassVar[str] = "matrix-entry"
+    capped: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name, value in (("cap", self.cap), ("step", self.step)):
+            number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if not number or not 0 < value < float("inf"):
+                raise ValueError(f"{name} must be a number above zero, got {value!r}.")
+        steps = self.cap / self.step
+        if round(steps) != steps or steps > MOST_ENTRY_STEPS:
+            raise ValueError(
+                f"cap={self.cap!r} must be a whole multiple of step={self.step!r}, at most "
+                f"{MOST_ENTRY_STEPS} times it; change one of the two."
+            )
+
+    @property
+    def levels(self) -> int:
+        """The cap, in steps."""
+        return round(self.cap / self.step)
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected; with a budget also how well larger changes are."""
+        counted = (
+            "only its presence counts" if self.levels == 1 else f"at most {self.cap:g} of it counts"
+        )
+        return (
+            f"Changing any one entry of the matrix to any other value ({counted}) {CHANGES} "
+            f"Larger changes are protected less{_in_groups(budget, 'a row with {} entries')}. "
+            "The shape of the matrix is not protected."
+        )
+
+
+@dataclass(frozen=True)
+class MatrixRow(PlainUnit):
+    """Neighbours are matrices with the same columns that differ by one whole row.
+
+    *Why this is private.* Every row is brought to length one before it enters a sum, so one step
+    moves a table of sums by a vector of length at most one. The number of rows is protected, the
+    number of columns is not.
+    """
+
+    name: ClassVar[str] = "matrix-row"
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        return f"Adding or removing any one whole row of the matrix {CHANGES}"
+
+
+MatrixUnit = MatrixCount | MatrixEntry | MatrixRow
+
+
+def group_loss(loss: Loss, size: int) -> Loss:
+    """Return the loss about data sets that are ``size`` steps between neighbours apart.
+
+    Notes
+    -----
+    *Why this holds.* Pure ε adds up along the way from one to the other; ρ-zCDP for neighbours is
+    ρ size² for them (Bun and Steinke 2016, Proposition 1.9). See ``proofs/matrix.md``.
+    """
+    return Loss(None if loss.pure is None else loss.pure * size, loss.rho * size**2)
+
+
+def _in_groups(budget: Budget | None, group: str) -> str:
+    """Say at which ε a budget protects several steps at once, at the same δ."""
+    if budget is None:
+        return ""
+    one = Loss.of_pure(budget.amount) if budget.currency == "pure" else Loss(None, budget.amount)
+    losses = [(size, group_loss(one, size).epsilon(budget.delta)) for size in _GROUPS]
+    said = [f"{group.format(size)} at ε = {_rounded_up(loss)}" for size, loss in losses]
+    return f": {' and '.join(said)}" + (", at the same δ" if budget.delta else "")
+
+
+def _rounded_up(epsilon: Fraction | None) -> str:
+    """Return a loss with three digits, never less than it is."""
+    if epsilon is None:
+        return "∞"
+    digits = Context(prec=3, rounding=ROUND_CEILING)
+    return format(digits.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)), "f")

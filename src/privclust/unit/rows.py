@@ -1,0 +1,154 @@
+"""The units of a table of rows, and what one step between neighbours changes in a sum over rows."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from privclust.unit.plain import CHANGES, PlainUnit
+
+if TYPE_CHECKING:
+    from privclust.budget import Budget
+
+__all__ = ["AddRemoveRow", "Person", "ReplaceRow", "RowUnit"]
+
+
+class _OfRows(PlainUnit):
+    """What one step between neighbours changes of a sum with one term for each row.
+
+    The bounds here are those of ``rows_changed`` rows that are added or removed.
+    """
+
+    # Whether all neighbours have equally many rows, so that their number tells nothing apart.
+    n_rows_is_public: ClassVar[bool] = False
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step between neighbours adds or removes in total, at most."""
+        raise NotImplementedError
+
+    def change(self, size: int) -> Fraction:
+        """Return the largest change, in any norm, of a sum of terms of at most this size."""
+        return Fraction(self.rows_changed * size)
+
+    def change_within(self, width: int) -> Fraction:
+        """Return the largest change of a sum of numbers between 0 and ``width``."""
+        return self.change(width)
+
+    def squared_change_of_counts(self) -> Fraction:
+        """Return the largest squared length of the change of a table in which a row has a cell."""
+        return self.change(1) ** 2
+
+
+@dataclass(frozen=True)
+class AddRemoveRow(_OfRows):
+    """Neighbours differ by one row, present in one of them only.
+
+    *Why this is private.* One step adds or removes one row, so a statistic that is a sum over rows
+    moves by at most what one row can contribute. The number of rows is protected as well.
+    """
+
+    name: ClassVar[str] = "add-remove-row"
+    id_column: ClassVar[None] = None
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step between neighbours adds or removes in total."""
+        return 1
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        return f"Adding or removing any one row {CHANGES}"
+
+
+@dataclass(frozen=True)
+class ReplaceRow(_OfRows):
+    """Neighbours have equally many rows and differ in one of them.
+
+    *Why this is private.* Replacing a row is removing one and adding another, two steps of
+    :class:`AddRemoveRow`, so every bound for two changed rows holds. The number of rows is the
+    same in all neighbours and therefore not protected.
+    """
+
+    name: ClassVar[str] = "replace-row"
+    id_column: ClassVar[None] = None
+    n_rows_is_public: ClassVar[bool] = True
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step between neighbours adds or removes in total."""
+        return 2
+
+    def change_within(self, width: int) -> Fraction:
+        """Return the largest change of a sum of numbers between 0 and ``width``.
+
+        It is the difference of two such numbers, so one width and not two.
+        """
+        return Fraction(width)
+
+    def squared_change_of_counts(self) -> Fraction:
+        """Return the largest squared length of the change of a table in which a row has a cell.
+
+        The row leaves one cell and joins another: (1, -1) has a squared length of 2, not of 4.
+        """
+        return Fraction(2)
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        return f"Replacing any one row by another {CHANGES} The number of rows is not protected."
+
+
+@dataclass(frozen=True)
+class Person(_OfRows):
+    """Neighbours differ by all rows of one person, who is known by an id.
+
+    Parameters
+    ----------
+    id_column : str
+        The column that names the person; it is read for the bound and then left behind.
+    max_rows : int
+        At most this many rows of each person count: the first ones in reading order.
+
+    Notes
+    -----
+    *Why this is private.* Which rows of a person are kept depends on the order of that person's
+    own rows and on nothing else. So adding or removing a person leaves the kept rows of everybody
+    else as they are, and one step adds or removes at most ``max_rows`` kept rows.
+    See :class:`privclust.data.contribution.ContributionBound`.
+    """
+
+    id_column: str
+    max_rows: int
+    name: ClassVar[str] = "person"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id_column, str) or not self.id_column:
+            raise ValueError(
+                f"The id column must be named by text, got {self.id_column!r}; give its name."
+            )
+        whole = isinstance(self.max_rows, numbers.Integral) and not isinstance(self.max_rows, bool)
+        if not whole or self.max_rows < 1:
+            raise ValueError(
+                f"max_rows must be a whole number of at least 1, got {self.max_rows!r}; "
+                "say how many rows of one person may count."
+            )
+        object.__setattr__(self, "id_column", str(self.id_column))
+        object.__setattr__(self, "max_rows", int(self.max_rows))
+
+    @property
+    def rows_changed(self) -> int:
+        """Number of rows that one step between neighbours adds or removes in total, at most."""
+        return self.max_rows
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        rows = "1 row counts" if self.max_rows == 1 else f"{self.max_rows} rows count"
+        return (
+            f"Adding or removing all rows of any one person (known by the column "
+            f"{self.id_column!r}, of whom at most {rows}) {CHANGES}"
+        )
+
+
+RowUnit = AddRemoveRow | ReplaceRow | Person

@@ -1,0 +1,63 @@
+"""A row of zeros is a row like any other: stored or not, it adds nothing to a sum of profiles.
+
+Its shares are 0/0. Once they became the most negative integer there is, which no noise hides.
+"""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from privclust.audit import audit
+from privclust.budget import Budget
+from privclust.data.matrix.door import CountMatrix
+from privclust.privacy.mechanisms import DiscreteGaussian
+from privclust.privacy.meter import Meter
+from privclust.unit import MatrixRow
+
+CLAIM = Budget(1, 1e-6)
+ROWS = sparse.csr_array(np.ones((4, 6), np.int64))
+STORED_ZEROS = sparse.csr_array(
+    (np.array([0, 0]), np.array([2, 4]), np.array([0, 2])), shape=(1, 6)
+)
+WITH_ZEROS = sparse.csr_array(sparse.vstack([ROWS, STORED_ZEROS], format="csr"))
+
+
+def exact_profiles(matrix: sparse.csr_array) -> np.ndarray:
+    """Return what ``profile_sums`` hands to the noise."""
+    seen: list[np.ndarray] = []
+
+    def draw(self: DiscreteGaussian, exact: np.ndarray, noise: object) -> np.ndarray:
+        seen.append(exact)
+        return exact
+
+    view = CountMatrix(matrix, unit=MatrixRow()).private(Meter(CLAIM), None)
+    with patch.object(DiscreteGaussian, "draw", draw):
+        view.profile_sums("profiles", np.eye(6)[:2], CLAIM.whole)
+    return seen[0]
+
+
+def test_stored_zeros_reach_the_statistic() -> None:
+    """Else the tests below would not be about them."""
+    assert (CountMatrix(WITH_ZEROS, unit=MatrixRow())._counts.data == 0).sum() == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_row_of_stored_zeros_changes_no_exact_profile() -> None:
+    np.testing.assert_array_equal(exact_profiles(WITH_ZEROS), exact_profiles(ROWS))
+
+
+def profiles(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """Return one noisy answer, of a seed, so that the verdict is the same in every run."""
+    seed = np.random.SeedSequence(int(rng.integers(2**63)))
+    view = CountMatrix(matrix, unit=MatrixRow()).private(Meter(CLAIM), seed)
+    return view.profile_sums("profiles", np.eye(6)[:2], CLAIM.whole).value
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_row_of_stored_zeros_is_as_well_hidden_as_is_claimed() -> None:
+    report = audit(profiles, (ROWS, WITH_ZEROS), CLAIM, 300, random_state=0)
+    assert report.verdict == "not refuted", report

@@ -1,0 +1,222 @@
+"""Every question of every view, on a few rows: one list, so that each property is tested of all.
+
+A question is asked of a view by ``ask(view, share)``. What reaches the noise is seen by
+:func:`exact_draws`, because everything exact that can leave passes through ``draw`` of a mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy import sparse
+
+from privclust.budget import Budget, Share
+from privclust.data.encode import Domain
+from privclust.data.matrix.view import Groups, MatrixView, ProfilesView
+from privclust.data.points.view import PointsView, Projection, Zones
+from privclust.data.reading import open_rows
+from privclust.data.sites.view import Rings, SitesView, TargetSpace
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.public import Embedding
+from privclust.data.table.view import TableView
+from privclust.privacy import mechanisms
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.schema import Categories, Schema
+from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry
+
+MECHANISMS = (
+    mechanisms.BallLaplace,
+    mechanisms.DiscreteGaussian,
+    mechanisms.DiscreteLaplace,
+    mechanisms.Exponential,
+    mechanisms.NoisyTopK,
+    mechanisms.PermuteAndFlip,
+)
+# In ρ, which every question takes.
+BUDGET = Budget(2, 1e-6)
+
+POINTS = np.array([[0.1, 0.2], [-0.5, 0.4], [0.9, -0.9], [0.0, 0.0]])
+CODES = np.array([[0, 1, 2], [1, 1, 0], [0, 0, 1], [1, 0, 2]])
+COUNTS = sparse.csr_array(np.array([[1, 0, 2], [0, 3, 1]]))
+TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+CATEGORIES = Schema({name: Categories([0, 1, 2]) for name in "abc"})
+FRAME = Projection(np.zeros(2))
+CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
+ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
+RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
+PROTOTYPES = np.eye(3)[:2]
+MARGINS = [np.array([2.0, 1.0, 1.0])] * 3
+ROW_GROUPS, COLUMN_GROUPS = Groups(np.array([0, 1]), 2), Groups(np.array([0, 1, 1]), 2)
+WEIGHTS = np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.25]])
+
+
+class UnreadError(AssertionError):
+    """Rows were read where none may be."""
+
+
+class Unreadable:
+    """A matrix with a public shape and no entries that anybody may see."""
+
+    shape = COUNTS.shape
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnreadError(name)
+
+
+def rows_of(data: Any, names: Any = None, *, readable: bool = True) -> Any:
+    """Return a source of rows; one that is not readable fails as soon as a block is wanted."""
+    source = open_rows(data, names)
+    if not readable:
+
+        def blocks() -> Any:
+            raise UnreadError("blocks")
+
+        source.blocks = blocks  # type: ignore[method-assign]
+    return source
+
+
+def domain_of(data: Any) -> Domain:
+    return Domain.from_schema(Schema.from_bounds(-1, 1, n_columns=data.shape[1]))
+
+
+def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
+    source = rows_of(POINTS, readable=readable)
+    return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
+def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:
+    source = rows_of(CODES, CATEGORIES.names, readable=readable)
+    return TableView(source, CategoryCoder(CATEGORIES), AddRemoveRow(), meter, noise)
+
+
+def embedded(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
+    values = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.1]])
+    return table(meter, noise, readable=readable).as_points(Embedding([values] * 3), 1.0)
+
+
+def sites(meter: Meter, noise: Any, *, readable: bool = True) -> SitesView:
+    source = rows_of(POINTS, readable=readable)
+    space = TargetSpace(TARGETS)
+    return SitesView(source, domain_of(POINTS), space, AddRemoveRow(), meter, noise)
+
+
+def counts(meter: Meter, noise: Any, *, readable: bool = True) -> MatrixView:
+    return MatrixView(COUNTS if readable else Unreadable(), MatrixCount(), meter, noise)
+
+
+def entries(meter: Meter, noise: Any, *, readable: bool = True) -> MatrixView:
+    return MatrixView(COUNTS if readable else Unreadable(), MatrixEntry(3), meter, noise)
+
+
+def profiles(meter: Meter, noise: Any, *, readable: bool = True) -> ProfilesView:
+    return ProfilesView(COUNTS if readable else Unreadable(), meter, noise)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a view."""
+
+    view: Callable[..., Any]
+    method: str
+    ask: Callable[[Any, Share], Any]
+
+    def __str__(self) -> str:
+        return f"{self.view.__name__}.{self.method}"
+
+
+def _clusters(view: PointsView, share: Share) -> Any:
+    parts = dict(zip(("counts", "offsets", "square"), share.split([1, 1, 1]), strict=True))
+    return view.clusters("q", FRAME, CENTRES, 0.5, **parts)
+
+
+def _cells(view: SitesView, share: Share) -> Any:
+    one, other = share.split([1, 1])
+    return view.cells("q", TARGETS, counts=one, sums=other)
+
+
+_POINTS = {
+    "count": lambda v, s: v.count("q", s),
+    "clusters": _clusters,
+    "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
+    "choices": lambda v, s: v.choices("q", ZONES, s),
+}
+_TABLE = {
+    "count": lambda v, s: v.count("q", s),
+    "histograms": lambda v, s: v.histograms("q", s),
+    "pair_tables": lambda v, s: v.pair_tables("q", [(0, 1), (1, 2)], s),
+    "entropies": lambda v, s: v.entropies("q", [(0,), (0, 1)], 4, s),
+    "relevant_attributes": lambda v, s: v.relevant_attributes("q", 0, 1, 4, s),
+    "relevant_context": lambda v, s: v.relevant_context("q", 0, 1, 4, s),
+    "spanning_tree": lambda v, s: v.spanning_tree("q", MARGINS, s),
+}
+_SITES = {
+    "count": lambda v, s: v.count("q", s),
+    "histogram": lambda v, s: v.histogram("q", RINGS, s),
+    "cells": _cells,
+    "nearest_averages": lambda v, s: v.nearest_averages("q", TARGETS, 2, s),
+}
+_MATRIX = {
+    "total": lambda v, s: v.total("q", s),
+    "row_table": lambda v, s: v.row_table("q", COLUMN_GROUPS, s),
+    "column_table": lambda v, s: v.column_table("q", ROW_GROUPS, s),
+    "block_table": lambda v, s: v.block_table("q", ROW_GROUPS, COLUMN_GROUPS, s),
+    "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
+    "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
+}
+_PROFILES = {"profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s)}
+
+QUESTIONS = [
+    Asked(view, method, ask)
+    for view, asked in (
+        (points, _POINTS),
+        (embedded, _POINTS),
+        (table, _TABLE),
+        (sites, _SITES),
+        (counts, _MATRIX),
+        (entries, _MATRIX),
+        (profiles, _PROFILES),
+    )
+    for method, ask in asked.items()
+]
+
+# What a view tells for planning, from public facts, and what makes another view.
+NO_QUESTIONS = {
+    "as_points",
+    "count_error",
+    "count_log_density",
+    "count_quantile",
+    "count_tail",
+    "moment_error",
+    "offset_error",
+    "table_error",
+}
+
+
+def seeded() -> ExactNoise:
+    return ExactNoise(SeededBits(0))
+
+
+@contextmanager
+def exact_draws() -> Iterator[list[tuple[Any, Any]]]:
+    """Keep every mechanism that is drawn from, with the exact integers it is given."""
+    seen: list[tuple[Any, Any]] = []
+
+    def watched(kind: Any) -> Any:
+        original = kind.draw
+
+        def draw(self: Any, exact: Any, noise: Any) -> Any:
+            seen.append((self, exact.copy()))
+            return original(self, exact, noise)
+
+        return patch.object(kind, "draw", draw)
+
+    with ExitStack() as stack:
+        for kind in MECHANISMS:
+            stack.enter_context(watched(kind))
+        yield seen

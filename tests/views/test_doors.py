@@ -1,0 +1,208 @@
+"""What holds of every door: people are bounded, noise comes from the system, units fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from every_question import BUDGET, CATEGORIES, COUNTS, FRAME, TARGETS, exact_draws
+
+from privclust.data.door import Door, noise_from
+from privclust.data.matrix.door import CountMatrix
+from privclust.data.points.door import PointRows
+from privclust.data.sites.door import SourceRows
+from privclust.data.sites.view import TargetSpace
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import Embedding
+from privclust.exceptions import SchemaError
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import SystemBits
+from privclust.schema import Schema
+from privclust.unit import (
+    AddRemoveRow,
+    MatrixCount,
+    MatrixEntry,
+    MatrixRow,
+    Person,
+    ReplaceRow,
+    Unit,
+)
+
+NUMBERS = Schema.from_bounds(-1, 1, names=["x", "y"])
+SPACE = TargetSpace(TARGETS)
+# Three people, with three rows, one and two; the first rows are at 0, 3 and 4.
+PEOPLE = pd.DataFrame(
+    {
+        "who": ["ann", "ann", "ann", "bob", "cem", "cem"],
+        "x": [0.1, 0.9, 0.8, -0.3, 0.5, -0.9],
+        "y": [0.2, -0.9, 0.7, 0.3, 0.6, -0.8],
+        "a": [0, 1, 1, 2, 0, 1],
+        "b": [1, 0, 0, 2, 1, 0],
+        "c": [2, 1, 0, 0, 2, 1],
+    }
+)
+FIRST = PEOPLE.iloc[[0, 3, 4]]
+
+
+def points(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> PointRows:
+    kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
+    return PointRows(data[kept], schema=NUMBERS, unit=unit, **options)
+
+
+def table(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> TableRows:
+    kept = ["who", "a", "b", "c"] if unit == Person("who", 1) else ["a", "b", "c"]
+    return TableRows(data[kept], CATEGORIES, unit=unit, **options)
+
+
+def sites(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> SourceRows:
+    kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
+    return SourceRows(data[kept], NUMBERS, unit, **options)
+
+
+def ask_points(door: PointRows, seed: Any = None) -> Any:
+    view = door.private(Meter(BUDGET), seed)
+    return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
+
+
+def ask_table(door: TableRows, seed: Any = None) -> Any:
+    view = door.private(Meter(BUDGET), seed)
+    return view.pair_tables("q", [(0, 1), (1, 2)], BUDGET.whole).cells
+
+
+def ask_embedded(door: TableRows, seed: Any = None) -> Any:
+    values = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.1]])
+    view = door.private(Meter(BUDGET), seed).as_points(Embedding([values] * 3), 1.0)
+    return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
+
+
+def ask_sites(door: SourceRows, seed: Any = None) -> Any:
+    view = door.private(SPACE, Meter(BUDGET), seed)
+    one, other = BUDGET.split([1, 1])
+    return view.cells("q", TARGETS, counts=one, sums=other).sums.value
+
+
+ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
+    "points": (points, ask_points),
+    "table": (table, ask_table),
+    "embedded": (table, ask_embedded),
+    "sites": (sites, ask_sites),
+}
+
+
+def exact_answers(ask: Callable[[Any], Any], door: Door) -> list[Any]:
+    with exact_draws() as draws, door:
+        ask(door)
+    return [exact for _, exact in draws]
+
+
+@pytest.mark.parametrize("name", ROW_DOORS)
+def test_only_the_first_row_of_each_person_counts(name: str) -> None:
+    opened, ask = ROW_DOORS[name]
+    counted = exact_answers(ask, opened(Person("who", 1)))
+    cut = exact_answers(ask, opened(AddRemoveRow(), FIRST))
+    whole = exact_answers(ask, opened(AddRemoveRow()))
+    for one, same, other in zip(counted, cut, whole, strict=True):
+        np.testing.assert_array_equal(one, same)
+        assert (one != other).any()
+
+
+@pytest.mark.parametrize("unit", [MatrixCount(), MatrixEntry(), MatrixRow()], ids=str)
+@pytest.mark.parametrize("opened", [points, table, sites])
+def test_units_of_matrices_are_refused_where_rows_are_meant(opened: Any, unit: Unit) -> None:
+    with pytest.raises(ValueError, match="is none of a table of rows; use") as caught:
+        opened(unit)
+    assert ". " not in str(caught.value)
+
+
+# Noise
+
+
+def matrix(unit: Any) -> CountMatrix:
+    return CountMatrix(COUNTS, unit=unit)
+
+
+def ask_matrix(door: CountMatrix, seed: Any = None) -> Any:
+    view = door.private(Meter(BUDGET), seed)
+    if isinstance(door.unit, MatrixRow):
+        return view.profile_sums("q", np.eye(3)[:2], BUDGET.whole).value
+    return view.total("q", BUDGET.whole.take("1/1000")).value
+
+
+DOORS = [
+    *((opened, ask, AddRemoveRow()) for opened, ask in ROW_DOORS.values()),
+    *((matrix, ask_matrix, unit) for unit in (MatrixCount(), MatrixEntry(3), MatrixRow())),
+]
+
+
+@pytest.mark.parametrize(("opened", "ask", "unit"), DOORS)
+def test_no_two_answers_without_a_seed_are_alike(opened: Any, ask: Any, unit: Unit) -> None:
+    """Of eight, each of hundreds of likely values or of many entries."""
+    answers = [np.asarray(ask(opened(unit))).tobytes() for _ in range(8)]
+    assert len(set(answers)) > 1
+
+
+@pytest.mark.parametrize(("opened", "ask", "unit"), DOORS)
+def test_answers_of_a_seed_repeat(opened: Any, ask: Any, unit: Unit) -> None:
+    one, other = (ask(opened(unit), np.random.SeedSequence(7)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("opened", "ask", "unit"), DOORS)
+def test_a_view_without_a_seed_draws_from_the_system(opened: Any, ask: Any, unit: Unit) -> None:
+    space = (SPACE,) if opened is sites else ()
+    view = opened(unit).private(*space, Meter(BUDGET), None)
+    assert isinstance(view._noise.bits, SystemBits)
+    assert view._noise.private
+    seeded = opened(unit).private(*space, Meter(BUDGET), np.random.SeedSequence(0))
+    assert not seeded._noise.private
+
+
+def test_noise_that_is_given_is_taken() -> None:
+    given = noise_from(np.random.SeedSequence(0))
+    assert points(AddRemoveRow(), noise=given).private(Meter(BUDGET), None)._noise is given
+
+
+# The number of rows
+
+
+@pytest.mark.parametrize("unit", [AddRemoveRow(), Person("who", 1)], ids=str)
+def test_the_number_of_rows_of_a_table_is_noised_and_charged_where_it_is_private(
+    unit: Unit,
+) -> None:
+    meter = Meter(BUDGET)
+    view = table(unit).private(meter, None)
+    with exact_draws() as draws:
+        answer = view.count("q", BUDGET.whole)
+    assert len(draws) == len(meter.charges) == 1
+    assert answer.standard_error > 0
+    assert not view.n_rows_is_public
+
+
+def test_the_number_of_rows_is_public_where_they_are_replaced() -> None:
+    meter = Meter(BUDGET)
+    view = table(ReplaceRow()).private(meter, None)
+    assert view.count("q", BUDGET.whole).value.tolist() == [6]
+    assert not meter.charges
+
+
+# Closing
+
+
+def test_rows_are_closed_when_the_door_is_left_and_when_it_cannot_be_opened() -> None:
+    door = points(Person("who", 1))
+    with door:
+        assert not door._rows._closed
+    assert door._rows._closed
+    opened = []
+
+    class Watched(PointRows):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            opened.append(self)
+            super().__init__(*args, **options)
+
+    with pytest.raises(SchemaError):
+        Watched(PEOPLE[["x", "y"]])
+    assert opened[0]._rows._closed

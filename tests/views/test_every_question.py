@@ -1,0 +1,74 @@
+"""What holds of every question of every view: paid before it is read, and noised in one place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from every_question import (
+    BUDGET,
+    NO_QUESTIONS,
+    QUESTIONS,
+    Asked,
+    UnreadError,
+    exact_draws,
+    seeded,
+)
+
+import privclust.data
+from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.points.view import PointsView
+from privclust.data.sites.view import SitesView
+from privclust.data.table.view import TableView
+from privclust.exceptions import BudgetExceededError
+from privclust.privacy.loss import Loss
+from privclust.privacy.meter import Meter
+
+VIEWS = (PointsView, TableView, SitesView, MatrixView, ProfilesView)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_list_has_every_question(view: type) -> None:
+    methods = {name for name in vars(view) if not name.startswith("_")}
+    callables = {name for name in methods if callable(getattr(view, name))}
+    listed = {
+        asked.method for asked in QUESTIONS if type(asked.view(Meter(BUDGET), seeded())) is view
+    }
+    assert callables - NO_QUESTIONS == listed
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=str)
+def test_a_question_that_cannot_be_paid_for_reads_nothing(asked: Asked) -> None:
+    meter = Meter(BUDGET)
+    meter.charge("all there is", Loss(None, BUDGET.amount))
+    view = asked.view(meter, seeded(), readable=False)
+    with pytest.raises(BudgetExceededError):
+        asked.ask(view, BUDGET.whole)
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=str)
+def test_a_question_that_is_paid_for_reads_the_rows(asked: Asked) -> None:
+    """Else the test above would not be about reading."""
+    with pytest.raises(UnreadError):
+        asked.ask(asked.view(Meter(BUDGET), seeded(), readable=False), BUDGET.whole)
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=str)
+def test_a_question_spends_its_share_and_no_more(asked: Asked) -> None:
+    meter = Meter(BUDGET)
+    with exact_draws() as draws:
+        asked.ask(asked.view(meter, seeded()), BUDGET.whole)
+    assert draws
+    assert 0.999 * BUDGET.amount < meter.spent.rho <= BUDGET.amount
+
+
+def test_mechanisms_are_drawn_from_in_one_place() -> None:
+    """There the exact integers are held to what the rows can add up to."""
+    folder = Path(privclust.data.__file__).parent
+    drawing = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if re.search(r"\.draw\(|_noise\.\w+\(|noise\.(laplace|gaussian|ball)\(", path.read_text())
+    }
+    assert drawing == {"view.py"}
