@@ -168,7 +168,7 @@ class SitesView(RowView):
         self._debit(asked)
 
         def statistic(block: Block) -> Integers:
-            rows = self._domain.complete(block.numbers())
+            rows = self._domain.complete(self._domain.numbers(block))
             clipped = self._clipped(rows)
             inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
             return ring_counts(self.space, rings, clipped, inside)
@@ -270,7 +270,7 @@ class SitesView(RowView):
         return np.asarray(-np.abs(gaps) / float(noise.scale))
 
     def _rows(self, block: Block) -> Floats:
-        return self._clipped(self._domain.complete(block.numbers()))
+        return self._clipped(self._domain.complete(self._domain.numbers(block)))
 
     def _clipped(self, rows: Floats) -> Floats:
         return np.clip(rows, self._domain.low, self._domain.high)
