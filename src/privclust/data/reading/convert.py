@@ -51,14 +51,18 @@ _FALSE_WORDS = ("false", "False", "FALSE")
 def array_from(values: Any, name: str) -> pa.Array:
     """Return a NumPy or pandas column as an Arrow array; NaN and None become null."""
     dtype = getattr(values, "dtype", None)
-    if dtype is not None and dtype == object:
+    if _holds_objects(dtype):
         return array_of_objects(np.asarray(values, dtype=object))
     categories = getattr(dtype, "categories", None)
-    if categories is not None and getattr(categories, "dtype", None) == object:
+    if _holds_objects(getattr(categories, "dtype", None)):
         codes = values.cat.codes.to_numpy()
         words = array_of_objects(np.asarray(categories, dtype=object))
         return words.take(pa.array(codes, mask=codes < 0))
     return array_of_values(values)
+
+
+def _holds_objects(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
 def array_from_stream(values: Any, name: str) -> pa.Array:
