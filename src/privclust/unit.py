@@ -11,10 +11,11 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 __all__ = [
     "AddRemoveRow",
+    "IdType",
     "MatrixCount",
     "MatrixEntry",
     "MatrixRow",
@@ -25,6 +26,8 @@ __all__ = [
     "matrix_unit_from",
     "unit_from",
 ]
+
+IdType = Literal["text", "number"]
 
 # The finest grid that entries of a matrix may be put on, in steps to their cap.
 MOST_ENTRY_STEPS = 2**20
@@ -88,18 +91,25 @@ class Person:
     id_column : str
         The column that names the person; it is read for the bound and then left behind.
     max_rows : int
-        At most this many rows of each person count: the first ones in reading order.
+        At most this many rows of each person count, drawn at random from all of that person.
+    id_type : "text" or "number", default="text"
+        As text, ids are compared as they are written: "7", "07" and "7.0" are three people. As
+        numbers, all spellings of a whole number are one person.
+    missing : "error" or "separate", default="error"
+        Refuse a row without an id (a missing or empty one), or take each for a person of its own.
 
     Notes
     -----
-    *Why this is private.* Which rows of a person are kept depends on the order of that person's
-    own rows and on nothing else. So adding or removing a person leaves the kept rows of everybody
-    else as they are, and one step adds or removes at most ``max_rows`` kept rows.
+    *Why this is private.* Which rows of a person are kept depends on that person's own rows and on
+    nothing else, not even on their order. So adding or removing a person leaves the kept rows of
+    everybody else as they are, and one step adds or removes at most ``max_rows`` kept rows.
     See :class:`privclust.data.contribution.ContributionBound`.
     """
 
     id_column: str
     max_rows: int
+    id_type: IdType = "text"
+    missing: Literal["error", "separate"] = "error"
     name: ClassVar[str] = "person"
 
     def __post_init__(self) -> None:
@@ -113,6 +123,10 @@ class Person:
                 f"max_rows must be a whole number of at least 1, got {self.max_rows!r}; "
                 "say how many rows of one person may count."
             )
+        if self.id_type not in ("text", "number"):
+            raise ValueError(f'id_type must be "text" or "number", got {self.id_type!r}.')
+        if self.missing not in ("error", "separate"):
+            raise ValueError(f'missing must be "error" or "separate", got {self.missing!r}.')
         object.__setattr__(self, "id_column", str(self.id_column))
         object.__setattr__(self, "max_rows", int(self.max_rows))
 
@@ -124,6 +138,8 @@ class Person:
     def describe(self) -> str:
         """Say in plain words what is protected."""
         rows = "1 row counts" if self.max_rows == 1 else f"{self.max_rows} rows count"
+        if self.missing == "separate":
+            rows += "; a row without an id is taken for a person of its own"
         return (
             f"Adding or removing all rows of any one person (known by the column "
             f"{self.id_column!r}, of whom at most {rows}) {_CHANGES}"
@@ -131,7 +147,10 @@ class Person:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the unit as plain data, the way :func:`unit_from` reads it."""
-        return {"name": self.name, **asdict(self)}
+        declared = {"id_column": self.id_column, "max_rows": self.max_rows}
+        rules = {"id_type": (self.id_type, "text"), "missing": (self.missing, "error")}
+        changed = {key: value for key, (value, usual) in rules.items() if value != usual}
+        return {"name": self.name, **declared, **changed}
 
 
 @dataclass(frozen=True)

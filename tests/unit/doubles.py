@@ -152,4 +152,5 @@ def view_of(
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
     domain = Domain.from_schema(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise())
+    rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
+    return PointsView(rows, domain, unit, meter, noise or NoNoise())

@@ -3,6 +3,8 @@
 A view answers with seeded noise, so that each test is decided by its seed.
 """
 
+import numpy as np
+
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain
@@ -40,4 +42,6 @@ def view_of(data, *, budget=None, unit=None, noise=None, seed=0, kind=PointsView
     schema = Schema.from_bounds(-1, 1, n_columns=data.shape[1] - (person is not None))
     rows = open_rows(data, schema.names, id_column=person, **source)
     noise = (noise or ExactNoise)(SeededBits(seed))
-    return kind(bounded(rows, unit), Domain.from_schema(schema), unit, Meter(budget), noise)
+    domain = Domain.from_schema(schema)
+    counted = bounded(rows, unit, domain.rows, np.random.SeedSequence(0))
+    return kind(counted, domain, unit, Meter(budget), noise)

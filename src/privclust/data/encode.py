@@ -126,9 +126,9 @@ class Domain:
         """Return the numbers of a block; where a constant is declared, no value is refused."""
         return block.numbers(lenient=self._lenient)
 
-    def encode(self, block: Block) -> Floats:
-        """Return the rows of a block on the grid: all that a view ever sees of them."""
-        return self.to_grid(self.numbers(block))
+    def rows(self, block: Block) -> Floats:
+        """Return the rows of a block, complete: all that a view ever sees of them."""
+        return self.complete(self.numbers(block))
 
     @cached_property
     def _lenient(self) -> frozenset[str]:

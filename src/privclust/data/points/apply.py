@@ -50,5 +50,5 @@ def _gaps(source: RowReader, domain: Domain, centres: Floats) -> Iterator[tuple[
     # Around the center of the domain, so that a large offset common to all rows costs no digits.
     targets = (centres - domain.center) / domain.widths
     for block in source.blocks():
-        rows = (domain.complete(domain.numbers(block)) - domain.center) / domain.widths
+        rows = (domain.rows(block) - domain.center) / domain.widths
         yield rows, (targets**2).sum(axis=1) - 2 * rows @ targets.T

@@ -77,7 +77,8 @@ class PointRows:
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PointsView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
-        return PointsView(bounded(self._source, self.unit), self.domain, self.unit, meter, noise)
+        rows = bounded(self._source, self.unit, self.domain.rows, seed)
+        return PointsView(rows, self.domain, self.unit, meter, noise)
 
     # For the caller who holds the rows: answers about single rows, which are no release.
     def labels(self, centres: Floats) -> NDArray[np.intp]:

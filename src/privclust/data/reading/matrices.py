@@ -84,7 +84,7 @@ class MatrixReader:
 
     def _check_object(self) -> None:
         if sparse.issparse(self._data):
-            _check_memory(np.shape(self._data))
+            _check_memory(getattr(self._data, "shape", ()))
         elif self.shape is None:
             _check_two_dimensions(self._data)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
 from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
 from privclust.data.reading.convert import (
@@ -14,6 +15,7 @@ from privclust.data.reading.convert import (
     array_from_stream,
     as_kind,
     as_numbers,
+    decoded,
     decoded_batch,
 )
 from privclust.exceptions import DataError
@@ -59,7 +61,10 @@ class ArrowBlock(Block):
         return array if kind is None else as_kind(array, name, kind, self.parse)
 
     def keep(self, mask: Mask) -> ArrowBlock:
-        return ArrowBlock(self._batch.filter(pa.array(mask)), self.names, self.parse)
+        # Arrow cannot choose among views of strings, which is how polars hands over text.
+        columns = [c if pt.is_dictionary(c.type) else decoded(c) for c in self._batch.columns]
+        batch = pa.RecordBatch.from_arrays(columns, self._batch.schema.names)
+        return ArrowBlock(batch.filter(pa.array(mask)), self.names, self.parse)
 
 
 class ArrowRows(RowReader):

@@ -108,7 +108,7 @@ class SourceRows:
     ) -> SitesView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
-        rows = bounded(self._source, self.unit)
+        rows = bounded(self._source, self.unit, self.domain.rows, seed)
         return SitesView(rows, self.domain, space, self.unit, meter, noise)
 
     def __enter__(self) -> Self:
@@ -168,7 +168,7 @@ class SitesView(RowView):
         self._debit(asked)
 
         def statistic(block: Block) -> Integers:
-            rows = self._domain.complete(self._domain.numbers(block))
+            rows = self._domain.rows(block)
             clipped = self._clipped(rows)
             inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
             return ring_counts(self.space, rings, clipped, inside)
@@ -270,7 +270,7 @@ class SitesView(RowView):
         return np.asarray(-np.abs(gaps) / float(noise.scale))
 
     def _rows(self, block: Block) -> Floats:
-        return self._clipped(self._domain.complete(self._domain.numbers(block)))
+        return self._clipped(self._domain.rows(block))
 
     def _clipped(self, rows: Floats) -> Floats:
         return np.clip(rows, self._domain.low, self._domain.high)

@@ -96,7 +96,7 @@ class TableRows:
         except ValueError:
             self._source.close()
             raise
-        self._bounded = bounded(self._source, self.unit)
+        self._bounded = self._source
         self._noise: NoiseSource | None = None
 
     @property
@@ -112,6 +112,7 @@ class TableRows:
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         self._noise = ExactNoise() if seed is None else ExactNoise(SeededBits(seed))
+        self._bounded = bounded(self._source, self.unit, self.coder.codes, seed)
         return TableView(self._bounded, self.coder, self.unit, meter, self._noise)
 
     def private_points(self, embedding: Embedding, radius: float, meter: Meter) -> PointsView:
