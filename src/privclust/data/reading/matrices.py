@@ -256,7 +256,7 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     c), and the right side is what is computed; its sum has fewer than 2^32 terms below 2^31 and
     does not wrap. s → min(s, c) never moves two values further apart, so entries that differ by
     one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
-    between 0 and the cap. See ``proofs/matrix.md``.
+    between 0 and the cap. See ``proofs/contribution.md``.
     """
     if matrix.dtype.kind not in "biuf":
         complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
