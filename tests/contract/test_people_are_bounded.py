@@ -18,8 +18,8 @@ from privclust import (
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
-    PrivateZoneKMeans,
 )
+from privclust.published import PrivateZoneKMeans
 from privclust.schema import Box, Schema
 
 COMMON = {"epsilon": 5.0, "random_state": 3}

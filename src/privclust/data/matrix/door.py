@@ -44,7 +44,9 @@ class CountMatrix:
 
     def __init__(self, data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> None:
         self.unit = unit
+        self._data = data
         self._reader = MatrixReader(data, shape)
+        self._shape = self._reader.shape
 
     @cached_property
     def _counts(self) -> Any:
