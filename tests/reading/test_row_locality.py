@@ -136,6 +136,12 @@ def test_objects_of_every_kind_are_read_by_themselves(make):
     check(make, OBJECTS)
 
 
+def test_any_two_kinds_of_objects_are_read_alike():
+    for one in OBJECTS[:8] + OBJECTS[10:12] + OBJECTS[30:33] + OBJECTS[39:41]:
+        for other in OBJECTS[-8:-3]:
+            check(objects, [one, other])
+
+
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=4))

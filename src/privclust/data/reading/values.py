@@ -30,8 +30,7 @@ Cell = tuple[str, float | None, int | None, str | None]
 
 _FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _INTEGERS = frozenset({int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32})
-# Sets of types that Arrow reads value by value, and a test of what it must have read them as. A
-# float beside other types can only be a NaN, which is missing, or Arrow reads something else.
+# Sets of types that Arrow reads value by value, and a test of what it must have read them as.
 _PLAIN = (
     (frozenset({str, np.str_}), lambda kind: pt.is_string(kind) or pt.is_large_string(kind)),
     (frozenset({bool, np.bool_}), pt.is_boolean),
@@ -49,12 +48,19 @@ _NAN_TYPES = frozenset({float, np.float64})
 def array_of_objects(values: npt.NDArray[np.object_]) -> pa.Array:
     """Return objects as an Arrow array: of one plain type if all have it, of cells otherwise."""
     types = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING_TYPES}
+    if len(types) > 1 and types & _NAN_TYPES and _floats_are_missing(values):
+        types -= _NAN_TYPES
     for plain, is_read in _PLAIN:
-        if types <= plain or types - _NAN_TYPES <= plain:
+        if types <= plain:
             array = _inferred(values)
             if array is not None and (is_read(array.type) or pt.is_null(array.type)):
                 return array
     return in_cells(values)
+
+
+def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
+    """Tell whether every float is a NaN, which is how pandas marks a gap among other values."""
+    return all(value != value for value in values if type(value) in _NAN_TYPES)
 
 
 def _inferred(values: Any) -> pa.Array | None:
