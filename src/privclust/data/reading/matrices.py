@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import math
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.io import mminfo, mmread
 
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import one_sentence
+from privclust.data.reading.matrix_files import (
+    check_memory,
+    market_shape,
+    npz_shape,
+    read_market,
+    read_npz,
+)
 from privclust.data.reading.opening import open_rows
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
 from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
@@ -33,21 +38,6 @@ Shape = tuple[int, int]
 # Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
 LARGEST_COUNT = 2**31 - 1
 _TRIPLES = ("row", "column", "count")
-_UNREADABLE = (
-    OSError,
-    KeyError,
-    ValueError,
-    TypeError,
-    OverflowError,
-    EOFError,
-    zipfile.BadZipFile,
-)
-
-# A row or a column needs about this many bytes, even if it is empty: pointers, labels, totals.
-_BYTES_PER_LINE = 64
-# If the system does not say how much memory there is.
-_ASSUMED_MEMORY = 2**35
-_LONGEST_HEADER = 2**12
 
 
 class MatrixReader:
@@ -84,7 +74,7 @@ class MatrixReader:
 
     def _check_object(self) -> None:
         if sparse.issparse(self._data):
-            _check_memory(getattr(self._data, "shape", ()))
+            check_memory(getattr(self._data, "shape", ()))
         elif self.shape is None:
             _check_two_dimensions(self._data)
 
@@ -92,18 +82,17 @@ class MatrixReader:
         if not path.is_file():
             raise DataError(f"There is no file '{path}'; correct the path.")
         if self._suffix == ".npz":
-            _check_memory(_npz_shape(path))
+            check_memory(npz_shape(path))
         else:
-            _check_memory(_market_shape(path))
+            check_memory(market_shape(path))
 
     def _read(self) -> Any:
         if sparse.issparse(self._data):
             return self._data
         if self._path is not None and self._suffix == ".npz":
-            return _read_npz(self._path)
+            return read_npz(self._path)
         if self._path is not None and self._suffix == ".mtx":
-            with one_sentence(_no_market(self._path), *_UNREADABLE):
-                return mmread(self._path, spmatrix=False)
+            return read_market(self._path)
         listed = self._path is not None or not isinstance(self._data, np.ndarray)
         if self.shape is not None and listed:
             return self._read_triples()
@@ -148,25 +137,8 @@ def _checked_shape(shape: Any) -> Shape | None:
         n_rows, n_columns = (int(length) for length in shape)
     if n_rows < 1 or n_columns < 1:
         raise DataError("shape must have at least one row and one column.")
-    _check_memory((n_rows, n_columns))
+    check_memory((n_rows, n_columns))
     return n_rows, n_columns
-
-
-def _check_memory(shape: tuple[int, ...]) -> None:
-    """Refuse a shape for which the pointers of empty rows and columns alone would not fit."""
-    if sum(map(int, shape)) * _BYTES_PER_LINE > _memory():
-        raise DataError(
-            "The matrix has more rows and columns than fit into the memory of this machine, even "
-            "if all were empty; leave out those without entries."
-        )
-
-
-def _memory() -> int:
-    """Return the bytes of memory that the machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return _ASSUMED_MEMORY
 
 
 def _check_two_dimensions(data: Any) -> None:
@@ -194,49 +166,6 @@ def _dense_array(data: Any) -> Any:
         with one_sentence(message, *failures, error=MixedTypesError):
             dense = dense.astype(np.float64)
     return dense
-
-
-def _no_npz(path: Path) -> str:
-    return f"'{path}' holds no sparse matrix; save one with scipy.sparse.save_npz."
-
-
-def _npz_shape(path: Path) -> Shape:
-    """Return the shape that a file declares, if what is in it fits into memory."""
-    with one_sentence(_no_npz(path), *_UNREADABLE):
-        with zipfile.ZipFile(path) as archive:
-            sizes = {member.filename: member.file_size for member in archive.infolist()}
-        if sizes["shape.npy"] > _LONGEST_HEADER:
-            raise ValueError
-        with np.load(path, allow_pickle=False) as stored:
-            n_rows, n_columns = (int(length) for length in stored["shape"])
-    if sum(sizes.values()) > _memory():
-        raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
-    return n_rows, n_columns
-
-
-def _read_npz(path: Path) -> Any:
-    with one_sentence(_no_npz(path), *_UNREADABLE), np.load(path, allow_pickle=False) as stored:
-        if "format" in stored:
-            return sparse.load_npz(path)
-        parts = stored["data"], stored["indices"], stored["indptr"]
-        n_rows, n_columns = (int(length) for length in stored["shape"])
-        return sparse.csr_array(parts, shape=(n_rows, n_columns))
-
-
-def _no_market(path: Path) -> str:
-    return f"'{path}' holds no matrix in Matrix Market format; write one."
-
-
-def _market_shape(path: Path) -> Shape:
-    """Return the shape that a file declares, if the file is long enough for its entries."""
-    with one_sentence(_no_market(path), *_UNREADABLE):
-        n_rows, n_columns, n_entries, layout, _, symmetry = mminfo(path)
-        # An entry takes a digit and a blank, and its two places as much each; half of the entries
-        # of a symmetric matrix are not written.
-        written = n_entries * (2 if layout == "array" else 4)
-        if written > path.stat().st_size * (1 if symmetry == "general" else 2):
-            raise ValueError
-    return int(n_rows), int(n_columns)
 
 
 def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
