@@ -22,10 +22,10 @@ def view_of(rows, budget, *, targets=TARGETS, unit=None, noise=None, block_rows=
     unit = unit or AddRemoveRow()
     source = open_rows(rows, id_column=unit.id_column, block_rows=block_rows)
     schema = Schema.from_bounds(-3, 4, n_columns=source.n_columns)
-    meter = Meter(budget)
+    domain, meter = Domain.from_schema(schema), Meter(budget)
     view = SitesView(
-        bounded(source, unit),
-        Domain.from_schema(schema),
+        bounded(source, unit, domain.rows, np.random.SeedSequence(0)),
+        domain,
         space or TargetSpace(targets),
         unit,
         meter,

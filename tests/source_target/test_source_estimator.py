@@ -5,7 +5,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
@@ -81,11 +84,15 @@ def test_no_source_is_charged_for_and_gives_the_centres_of_the_targets_alone(met
     targets = towns()
     for unit in ("add-remove-row", Person("who", 2)):
         model = PrivateSourceTargetMedoids(4, epsilon=5, method=method, unit=unit, random_state=0)
-        quiet_fit(model, targets)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model.fit(targets)
+        assert any("No source was given" in str(warning.message) for warning in told)
         assert model.privacy_.spent.pure == 5
         alone = SourceTargetMedoids(4).fit(targets)
         assert sorted(model.medoid_indices_) == sorted(alone.medoid_indices_)
         assert "targets alone" in model.warnings_[0]
+        assert "No source was given" not in str(model.release().parameters)
         np.testing.assert_array_equal(model.labels_, model.predict(targets))
 
 
@@ -240,10 +247,15 @@ def test_every_form_of_an_empty_source_is_answered_like_any_other(unit, tmp_path
     frame = pd.DataFrame(np.empty((0, len(columns))), columns=columns)
     frame.to_csv(tmp_path / "header.csv", index=False)
     frame.to_parquet(tmp_path / "empty.parquet")
-    for source in (tmp_path / "header.csv", tmp_path / "empty.parquet", frame, [], None):
+    named = (tmp_path / "header.csv", tmp_path / "empty.parquet", frame, pl.from_pandas(frame))
+    arrays = () if isinstance(unit, Person) else (np.empty((0, 2)), sparse.csr_array((0, 2)))
+    releases = set()
+    for source in (None, [], (), *named, pa.Table.from_pandas(frame), *arrays):
         model = PrivateSourceTargetMedoids(3, epsilon=5, unit=unit, random_state=1)
         quiet_fit(model, pd.DataFrame(towns(), columns=["x", "y"]), source=source)
         assert "targets alone" in model.warnings_[0]
+        releases.add(model.release().digest)
+    assert len(releases) == 1
 
 
 def test_sources_outside_the_bounds_are_left_out_and_told():

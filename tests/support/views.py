@@ -43,7 +43,8 @@ def view_of(
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
     domain = Domain.from_schema(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    return PointsView(bounded(source, unit), domain, unit, meter, noise or NoNoise(), **cuts)
+    rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
+    return PointsView(rows, domain, unit, meter, noise or NoNoise(), **cuts)
 
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,20 @@ class TestFrames:
         expected = [[1, 1, 0.5, 7, 1.5, nan, 1, nan], [nan, nan, nan, 8, nan, 2, nan, nan]]
         np.testing.assert_array_equal(numbers(open_rows(frame)), expected)
 
+    @pytest.mark.parametrize(
+        ("column", "expected"),
+        [
+            ([2**70, -(2**70)], [2.0**70, -(2.0**70)]),
+            (pd.arrays.SparseArray([0.0, 2.5]), [0.0, 2.5]),
+            ([True, 2], [1, 2]),
+            ([Fraction(1, 2), Decimal("1e400")], [0.5, np.inf]),
+            (pd.Categorical([Decimal("0.1"), 2]), [0.1, 2]),
+        ],
+    )
+    def test_objects_are_read_one_by_one(self, column, expected):
+        frame = pd.DataFrame({"x": column})
+        assert numbers(open_rows(frame))[:, 0].tolist() == expected
+
     def test_pandas_integers_with_a_gap_are_still_integers(self):
         frame = pd.DataFrame({"n": [1, np.nan, 3]})
         assert texts(open_rows(frame), "n", "integer") == [1, None, 3]
@@ -204,6 +219,10 @@ class TestFrames:
     def test_polars_types(self, dtype):
         frame = pl.DataFrame({"x": pl.Series([1, 0, None]).cast(dtype)})
         np.testing.assert_array_equal(numbers(open_rows(frame))[:, 0], [1, 0, np.nan])
+
+    def test_long_integers_of_polars(self):
+        frame = pl.DataFrame({"x": pl.Series([1, 2**100], dtype=pl.Int128)})
+        assert numbers(open_rows(frame))[:, 0].tolist() == [1, 2.0**100]
 
     @pytest.mark.parametrize("wrap", [lambda f: f, pl.DataFrame.lazy, OnlyAStream, pa.table])
     @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["a", "b"]), pl.String])

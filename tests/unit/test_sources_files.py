@@ -1,6 +1,10 @@
 """Rows in files and streams: several files, bounded memory, CSV as people write it, spooling."""
 
+import os
+import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,12 +21,34 @@ def numbers(source):
 
 class TestStreams:
     def spooled(self, folder):
-        return list(folder.glob("privclust-*"))
+        """Return the open or named files of spools; one without a name says so itself."""
+        open_files = [link for link in Path("/proc/self/fd").glob("*") if link.is_symlink()]
+        return [
+            *folder.glob("privclust-*"),
+            *(link for link in open_files if f"{folder}/privclust-" in str(link.readlink())),
+        ]
 
-    @pytest.fixture
-    def folder(self, tmp_path, monkeypatch):
+    @pytest.fixture(params=["unnamed", "named"])
+    def folder(self, request, tmp_path, monkeypatch):
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        if request.param == "named":  # as on systems that cannot open a file without a name
+            monkeypatch.setattr(Path, "exists", lambda self: False)
+        elif not Path("/proc/self/fd").exists():
+            pytest.skip("This system opens files by name only.")
         return tmp_path
+
+    def test_a_killed_process_leaves_nothing_behind(self, tmp_path):
+        if not Path("/proc/self/fd").exists():
+            pytest.skip("This system opens files by name only.")
+        code = (
+            "import os, pyarrow as pa; from privclust.data.reading import open_rows;"
+            "source = open_rows(pa.table({'x': [1]}).to_reader());"
+            "print(len(list(source.blocks()))); os.kill(os.getpid(), 9)"
+        )
+        command, environment = [sys.executable, "-c", code], {**os.environ, "TMPDIR": str(tmp_path)}
+        killed = subprocess.run(command, env=environment, capture_output=True)  # noqa: S603
+        assert killed.returncode == -9
+        assert not list(tmp_path.iterdir())
 
     def test_a_stream_is_kept_for_further_passes_and_removed(self, folder):
         reader = pa.table({"x": [1, 2, 3], "name": ["a", "b", "c"]}).to_reader()

@@ -1,118 +1,172 @@
 """At most so many rows per person: which rows of a data set count under the unit ``Person``.
 
-The rule is "the first rows of each person in reading order". It needs nothing but the ids, so it
-is the same for every file format and every division into blocks; a rule by a hash of the rows'
-content would also be independent of order, but needs one canonical encoding of all content.
+Every row gets a rank: a hash of its own content under a key of its person. The rows of a person
+with the smallest ranks count. So a person's rows are drawn at random, without regard to where they
+stand: neither the order of the rows nor the rows of anybody else have a part in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import repeat, zip_longest
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.types as pt
 
-from privclust.data.reading.base import Block, Mask, RowReader, one_sentence
-from privclust.data.reading.convert import array_from, as_kind
+from privclust.data.reading.base import Block, Mask, RowReader
+from privclust.data.reading.ids import id_texts
 from privclust.exceptions import DataError
-from privclust.schema import Kind
+from privclust.privacy.noise import SystemBits
 from privclust.unit import Person, Unit
 
-__all__ = ["BoundedRows", "ContributionBound", "bounded"]
+__all__ = ["BoundedRows", "Content", "ContributionBound", "bounded"]
+
+# What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
+# content are the same row to it.
+Content = Callable[[Block], npt.NDArray[Any]]
+Words = npt.NDArray[np.uint64]
 
 _Bits = tuple[int, npt.NDArray[np.uint8]]  # a mask: its length, and eight rows to a byte
 
+_NOBODY = -1
+_KEY_BYTES = 16
+# The multipliers and shifts of SplitMix64, whose every step is one to one.
+_STRIDE, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
 
 class ContributionBound:
-    """Keeps the first ``max_rows`` rows of each person, block after block.
+    """Draws ``max_rows`` rows of each person, when all blocks have been shown to it.
 
-    The blocks must come in reading order. The memory needed grows with the number of people, not
-    of rows: about 100 bytes for each.
+    Meanwhile it remembers twelve bytes of each row, and about 200 bytes of each person.
 
     Parameters
     ----------
-    max_rows : int
-        Rows that each person may contribute.
-    id_column : str
-        Name of the id column, for messages.
+    unit : Person
+        Whose rows are bounded.
+    key : bytes
+        What the ranks depend on beside the rows: any bytes that are chosen without the data.
 
     Notes
     -----
-    *Why this is private.* Whether a row is kept is decided by the number of earlier rows with the
-    same id: by rows of the same person only. Let D' be D without the rows of one person. The other
-    people's rows stand in D' in the same relative order, so exactly the same of them are kept, and
-    D and D' differ in at most ``max_rows`` kept rows. Ids are compared exactly, never by a hash
-    alone: two people who share a hash would share their bound, and removing one would bring rows
-    of the other in.
+    *Why this is private.* Fix the key. The rank of a row is a function of its id, its content and,
+    among equal rows of one person, its number from 0 on; which of two equal rows has which number
+    makes no difference to a view. So the rows that are kept of a person are, up to the exchange of
+    equal ones, a function of the multiset of that person's rows. Let D' be D without one person, in
+    any order whatsoever: of everybody else the same rows are kept, and D and D' differ in at most
+    ``max_rows`` kept rows. This holds for every key and hence for a random one. Ids are compared
+    exactly, never by a hash alone: people who share a hash would share their bound, and removing
+    one would bring rows of the other in. See ``proofs/contribution.md``.
     """
 
-    def __init__(self, max_rows: int, id_column: str = "id") -> None:
-        self.max_rows = max_rows
-        self.id_column = id_column
-        self._kept: dict[int | str, int] = {}
-        self._kind: Kind | None = None
+    def __init__(self, unit: Person, key: bytes) -> None:
+        self._unit = unit
+        self._key = key
+        self._people: dict[str, int] = {}
+        self._seeds: list[int] = []
+        self._seen: list[tuple[npt.NDArray[np.int32], Words]] = []
 
-    def keep(self, ids: pa.Array | npt.NDArray[np.generic]) -> Mask:
-        """Return which rows of the next block count.
+    def add(self, ids: pa.Array, content: npt.NDArray[Any]) -> None:
+        """Show the next block.
 
         Parameters
         ----------
-        ids : Arrow or NumPy array of int or str, shape (n_rows,)
+        ids : Arrow array of shape (n_rows,)
             The person of each row.
-
-        Returns
-        -------
-        mask : ndarray of bool, shape (n_rows,)
+        content : ndarray of shape (n_rows, n_columns)
+            What the view sees of each row.
         """
-        coded = self._checked(ids).dictionary_encode()
-        people = coded.dictionary.to_pylist()
-        codes = coded.indices.to_numpy(zero_copy_only=False)
-        before = np.fromiter(map(self._kept.get, people, repeat(0)), np.int64, len(people))
-        own = np.bincount(codes, minlength=len(people))
-        after = np.minimum(before + own, self.max_rows)
-        self._kept.update(zip(people, after.tolist(), strict=True))
-        mask: Mask = before[codes] + _rank_within(codes, own) < self.max_rows
-        return mask
+        people = self._numbers_of(id_texts(ids, self._unit.id_column, self._unit.id_type))
+        seeds = np.array(self._seeds, np.uint64)
+        words = seeds[people] if len(seeds) else np.zeros(len(people), np.uint64)
+        for column in _as_words(content).T:
+            words = _mixed(words ^ _mixed(column))
+        self._seen.append((people, words))
 
-    def _checked(self, ids: pa.Array | npt.NDArray[np.generic]) -> pa.Array:
-        """Return the ids as text or integers, the same for all blocks."""
-        array = array_from(ids, self.id_column) if isinstance(ids, np.ndarray) else ids
-        stored = array.type.value_type if pt.is_dictionary(array.type) else array.type
-        numeric = pt.is_integer(stored) or pt.is_floating(stored)
-        self._kind = self._kind or ("integer" if numeric else "text")
-        no_id = (
-            f"Column {self.id_column!r} cannot serve as the id column; "
-            "convert all of it to integers or all of it to text."
-        )
-        with one_sentence(no_id, DataError):
-            array = as_kind(array, self.id_column, self._kind)
-        if array.null_count:
+    def kept(self) -> list[Mask]:
+        """Return which rows of each block count."""
+        people = np.concatenate([people for people, _ in self._seen])
+        words = np.concatenate([words for _, words in self._seen])
+        keep = np.ones(len(people), bool)
+        totals = np.bincount(people[people >= 0], minlength=1)
+        (many,) = np.nonzero((people >= 0) & (totals[people] > self._unit.max_rows))
+        keep[many] = _smallest(people[many], words[many], self._unit.max_rows)
+        return np.split(keep, np.cumsum([len(people) for people, _ in self._seen])[:-1])
+
+    def _numbers_of(self, texts: pa.Array) -> npt.NDArray[np.int32]:
+        """Return the number of each row's person; rows without an id belong to nobody."""
+        if texts.null_count and self._unit.missing == "error":
             raise DataError(
-                f"Column {self.id_column!r} is the id column but has missing ids; "
-                "fill them in or remove those rows."
+                f"Column {self._unit.id_column!r} is the id column but has missing ids; fill them "
+                'in, remove those rows, or declare missing="separate" for the unit.'
             )
-        return array
+        coded = texts.dictionary_encode()
+        numbers = [self._number(person) for person in coded.dictionary.to_pylist()]
+        places = coded.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array([*numbers, _NOBODY], np.int32)[places])
+
+    def _number(self, person: str) -> int:
+        number = self._people.setdefault(person, len(self._people))
+        if number == len(self._seeds):
+            digest = hashlib.blake2b(person.encode(), digest_size=8, key=self._key).digest()
+            self._seeds.append(int.from_bytes(digest, "little"))
+        return number
 
 
-def _rank_within(codes: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return for each row how many earlier rows of the block have the same code."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.cumsum(own) - own
-    rank = np.empty(len(codes), np.int64)
-    rank[order] = np.arange(len(codes)) - np.repeat(starts, own)
-    return rank
+def _as_words(content: npt.NDArray[Any]) -> Words:
+    """Return numbers as 64-bit words, equal ones as equal words."""
+    if content.dtype.kind == "f":
+        return (content.astype(np.float64) + 0.0).view(np.uint64)  # there is one zero only
+    return content.astype(np.int64).view(np.uint64)
+
+
+def _mixed(words: Words) -> Words:
+    """Return words that look random; different words stay different."""
+    words = words + np.uint64(_STRIDE)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
+    return np.asarray(words ^ (words >> np.uint64(31)))
+
+
+def _smallest(people: npt.NDArray[np.int32], words: Words, count: int) -> Mask:
+    """Return which rows are among the ``count`` of their person with the smallest ranks."""
+    order = np.lexsort((words, people))
+    people, words = people[order], words[order]
+    same_person = people[1:] == people[:-1]
+    # Equal rows are numbered and ranked apart, so that each has the chance of any other row.
+    copies = _places_in_runs(same_person & (words[1:] == words[:-1]))
+    by_rank = np.lexsort((_mixed(words + _mixed(copies.astype(np.uint64))), people))
+    keep = np.empty(len(people), bool)
+    keep[order[by_rank]] = _places_in_runs(same_person) < count
+    return keep
+
+
+def _places_in_runs(goes_on: Mask) -> npt.NDArray[np.int64]:
+    """Return the place of each entry in its run; ``goes_on`` says which entries continue one."""
+    here = np.arange(len(goes_on) + 1)
+    starts = np.concatenate([[0], np.where(goes_on, 0, here[1:])])
+    return np.asarray(here - np.maximum.accumulate(starts))
 
 
 class BoundedRows(RowReader):
     """The rows of another source that count under the unit ``Person``.
 
-    The first pass decides which rows count and remembers one bit per row; later passes reuse it.
+    A pass of its own decides which rows count and remembers one bit per row.
+
+    Parameters
+    ----------
+    source : RowReader
+        Opened with the id column of the unit.
+    unit : Person
+    content : callable
+        Returns what a view sees of the rows of a block.
+    key : bytes
+        Chosen without the data; see :class:`ContributionBound`.
     """
 
-    def __init__(self, source: RowReader, unit: Person) -> None:
+    def __init__(self, source: RowReader, unit: Person, content: Content, key: bytes) -> None:
         if source.id_column != unit.id_column:
             raise DataError(
                 f"Column {unit.id_column!r} must be read as the id column; "
@@ -121,32 +175,50 @@ class BoundedRows(RowReader):
         named = source.names is not None
         super().__init__(source.selection, named=named, block_rows=source.block_rows)
         self._source = source
-        self._unit = unit
+        self._unit, self._content, self._key = unit, content, key
         self._bits: list[_Bits] | None = None
 
     def _blocks(self) -> Iterator[Block]:
-        if self._bits is not None:
-            yield from self._decided(self._bits)
-            return
-        bound = ContributionBound(self._unit.max_rows, self._unit.id_column)
-        decided: list[_Bits] = []
-        for block in self._source.blocks():
-            mask = bound.keep(block.column(self._unit.id_column))
-            decided.append((len(mask), np.packbits(mask)))
-            yield block.keep(mask)
-        self._bits = decided
-
-    def _decided(self, masks: list[_Bits]) -> Iterator[Block]:
-        for block, mask in zip_longest(self._source.blocks(), masks):
+        if self._bits is None:
+            self._bits = self._decided()
+        for block, mask in zip_longest(self._source.blocks(), self._bits):
             if block is None or mask is None or block.n_rows != mask[0]:
                 raise DataError("The data changed while they were read; start again.")
             yield block.keep(np.unpackbits(mask[1], count=mask[0]).astype(bool))
+
+    def _decided(self) -> list[_Bits]:
+        bound = ContributionBound(self._unit, self._key)
+        for block in self._source.blocks():
+            bound.add(block.column(self._unit.id_column), self._content(block))
+        return [(len(mask), np.packbits(mask)) for mask in bound.kept()]
 
     def close(self) -> None:
         super().close()
         self._source.close()
 
 
-def bounded(source: RowReader, unit: Unit) -> RowReader:
-    """Return the rows that count: all of them unless the unit is a person."""
-    return BoundedRows(source, unit) if isinstance(unit, Person) else source
+def bounded(
+    source: RowReader, unit: Unit, content: Content, seed: np.random.SeedSequence | None = None
+) -> RowReader:
+    """Return the rows that count: all of them unless the unit is a person.
+
+    Parameters
+    ----------
+    source : RowReader
+    unit : Unit
+    content : callable
+        Returns what a view sees of the rows of a block.
+    seed : SeedSequence or None
+        Which rows are drawn; the system decides anew each time if not given.
+    """
+    if not isinstance(unit, Person):
+        return source
+    return BoundedRows(source, unit, content, _key(seed))
+
+
+def _key(seed: np.random.SeedSequence | None) -> bytes:
+    if seed is None:
+        return SystemBits().words(_KEY_BYTES // 8).tobytes()
+    # A child of the seed that nobody else asks for, so that the noise stays as it is.
+    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _STRIDE))
+    return own.generate_state(_KEY_BYTES // 8, np.uint64).tobytes()

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privclust.data.contribution import bounded
-from privclust.data.reading import RowReader, open_rows
+from privclust.data.reading import Block, RowReader, open_rows
 from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
 from privclust.unit import AddRemoveRow, RowUnit, Unit, row_unit
 
@@ -66,8 +67,6 @@ class Door:
         self._rows: RowReader = open_rows(
             data, columns, id_column=self.unit.id_column, ignore=ignore
         )
-        with self._closed_on_error():
-            self._counted: RowReader = bounded(self._rows, self.unit)
         self._given_noise = noise
 
     @property
@@ -79,6 +78,14 @@ class Door:
     def n_columns(self) -> int:
         """Number of columns."""
         return self._rows.n_columns
+
+    def _content(self, block: Block) -> NDArray[Any]:
+        """Return what a view sees of the rows of a block; see :func:`bounded`."""
+        raise NotImplementedError
+
+    def _counted(self, seed: np.random.SeedSequence | None) -> RowReader:
+        """Return the rows that count under the unit."""
+        return bounded(self._rows, self.unit, self._content, seed)
 
     def _noise(self, seed: np.random.SeedSequence | None) -> NoiseSource:
         return noise_from(seed, self._given_noise)
@@ -96,5 +103,4 @@ class Door:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._counted.close()
         self._rows.close()

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
@@ -48,7 +49,7 @@ class Domain:
     radius : float
         The distance from the center, in the units above, that becomes one.
     fill : ndarray of shape (n_features,)
-        What stands for a missing number; NaN where a missing number is an error.
+        What stands for a value that is no finite number; NaN where that is an error.
     within_ball : bool
         Whether rows must also be clipped to the radius, because a Ball was declared; the corners
         of the box alone lie at the radius by definition.
@@ -126,17 +127,31 @@ class Domain:
             return grid
         return clip_to_ball(np.clip(grid, -_FAR_OUT, _FAR_OUT, out=grid), GRID_RADIUS)
 
+    def numbers(self, block: Block) -> Floats:
+        """Return the numbers of a block; where a constant is declared, no value is refused."""
+        return block.numbers(lenient=self._lenient)
+
+    def rows(self, block: Block) -> Floats:
+        """Return the rows of a block, complete: all that a view ever sees of them."""
+        return self.complete(self.numbers(block))
+
+    @cached_property
+    def _lenient(self) -> frozenset[str]:
+        ruled = zip(self.names, self.fill, strict=True)
+        return frozenset(name for name, fill in ruled if not np.isnan(fill))
+
     def complete(self, rows: Floats) -> Floats:
-        """Fill in missing numbers by the declared rule."""
-        if np.isfinite(rows).all():
+        """Put declared constants in the place of what is no finite number, or refuse it."""
+        finite = np.isfinite(rows)
+        if finite.all():
             return rows
-        infinite = np.isinf(rows).any(axis=0)
+        filled = np.where(finite | np.isnan(self.fill), rows, self.fill)
+        infinite = np.isinf(filled).any(axis=0)
         if infinite.any():
             raise DataError(
                 f"Column {self.names[int(infinite.argmax())]!r} holds infinite numbers "
                 "(infinity); replace them by finite ones or leave those rows out."
             )
-        filled = np.where(np.isnan(rows), self.fill, rows)
         missing = np.isnan(filled).any(axis=0)
         if missing.any():
             raise DataError(

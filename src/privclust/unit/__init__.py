@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit, group_loss
-from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow, RowUnit
+from privclust.unit.rows import AddRemoveRow, IdType, Person, ReplaceRow, RowUnit
 
 __all__ = [
     "AddRemoveRow",
+    "IdType",
     "MatrixCount",
     "MatrixEntry",
     "MatrixRow",

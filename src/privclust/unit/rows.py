@@ -5,14 +5,16 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from privclust.unit.plain import CHANGES, PlainUnit
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
 
-__all__ = ["AddRemoveRow", "Person", "ReplaceRow", "RowUnit"]
+__all__ = ["AddRemoveRow", "IdType", "Person", "ReplaceRow", "RowUnit"]
+
+IdType = Literal["text", "number"]
 
 
 class _OfRows(PlainUnit):
@@ -109,18 +111,25 @@ class Person(_OfRows):
     id_column : str
         The column that names the person; it is read for the bound and then left behind.
     max_rows : int
-        At most this many rows of each person count: the first ones in reading order.
+        At most this many rows of each person count, drawn at random from all of that person.
+    id_type : "text" or "number", default="text"
+        As text, ids are compared as they are written: "7", "07" and "7.0" are three people. As
+        numbers, all spellings of a whole number are one person.
+    missing : "error" or "separate", default="error"
+        Refuse a row without an id (a missing or empty one), or take each for a person of its own.
 
     Notes
     -----
-    *Why this is private.* Which rows of a person are kept depends on the order of that person's
-    own rows and on nothing else. So adding or removing a person leaves the kept rows of everybody
-    else as they are, and one step adds or removes at most ``max_rows`` kept rows.
+    *Why this is private.* Which rows of a person are kept depends on that person's own rows and on
+    nothing else, not even on their order. So adding or removing a person leaves the kept rows of
+    everybody else as they are, and one step adds or removes at most ``max_rows`` kept rows.
     See :class:`privclust.data.contribution.ContributionBound`.
     """
 
     id_column: str
     max_rows: int
+    id_type: IdType = "text"
+    missing: Literal["error", "separate"] = "error"
     name: ClassVar[str] = "person"
 
     def __post_init__(self) -> None:
@@ -134,6 +143,10 @@ class Person(_OfRows):
                 f"max_rows must be a whole number of at least 1, got {self.max_rows!r}; "
                 "say how many rows of one person may count."
             )
+        if self.id_type not in ("text", "number"):
+            raise ValueError(f'id_type must be "text" or "number", got {self.id_type!r}.')
+        if self.missing not in ("error", "separate"):
+            raise ValueError(f'missing must be "error" or "separate", got {self.missing!r}.')
         object.__setattr__(self, "id_column", str(self.id_column))
         object.__setattr__(self, "max_rows", int(self.max_rows))
 
@@ -145,10 +158,18 @@ class Person(_OfRows):
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
         rows = "1 row counts" if self.max_rows == 1 else f"{self.max_rows} rows count"
+        if self.missing == "separate":
+            rows += "; a row without an id is taken for a person of its own"
         return (
             f"Adding or removing all rows of any one person (known by the column "
             f"{self.id_column!r}, of whom at most {rows}) {CHANGES}"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        usual = {"id_type": "text", "missing": "error"}
+        plain = super().to_dict()
+        return {key: value for key, value in plain.items() if usual.get(key) != value}
 
 
 RowUnit = AddRemoveRow | ReplaceRow | Person

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privclust.data.door import Door
 from privclust.data.encode import Domain, Floats
 from privclust.data.points.view import PointsView
-from privclust.data.reading import RowReader, open_rows
+from privclust.data.reading import Block, RowReader, open_rows
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -64,9 +64,12 @@ class PointRows(Door):
             self.schema = schema or schema_from_bounds(bounds, self.names, self.n_columns)
             self.domain = Domain.from_schema(self.schema, rescale=rescale)
 
+    def _content(self, block: Block) -> Floats:
+        return self.domain.rows(block)
+
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PointsView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return PointsView(self._counted, self.domain, self.unit, meter, self._noise(seed))
+        return PointsView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
 
     # For the caller who holds the rows: answers about single rows, which are no release.
     def labels(self, centres: Floats) -> NDArray[np.intp]:
@@ -145,5 +148,5 @@ def _gaps(source: RowReader, domain: Domain, centres: Floats) -> Iterator[tuple[
     # Around the center of the domain, so that a large offset common to all rows costs no digits.
     targets = (centres - domain.center) / domain.widths
     for block in source.blocks():
-        rows = (domain.complete(block.numbers()) - domain.center) / domain.widths
+        rows = (domain.rows(block) - domain.center) / domain.widths
         yield rows, (targets**2).sum(axis=1) - 2 * rows @ targets.T

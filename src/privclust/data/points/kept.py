@@ -79,7 +79,7 @@ class GridRows:
         return total
 
     def _pieces(self, block: Block) -> list[Floats]:
-        rows = block.numbers()
+        rows = self._domain.numbers(block)
         height = max(1, self._piece // self._domain.dimension)
         return [
             self._domain.to_grid(rows[start : start + height])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,24 +11,23 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
+from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection, one_sentence
 from privclust.data.reading.convert import array_from, as_kind, as_numbers
 from privclust.exceptions import DataError
 
 if TYPE_CHECKING:
     from privclust.schema import Kind
 
-__all__ = ["ArrayBlock", "ArrayRows", "SparseRows", "as_array", "by_rows"]
+__all__ = ["ArrayBlock", "ArrayRows", "SparseRows", "as_array", "by_rows", "check_places"]
 
 AnyArray = npt.NDArray[Any]
 
 
 def as_array(data: object) -> AnyArray:
     """Return a 2-d array of a type that can be read, without a copy where possible."""
-    try:
-        array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
-    except ValueError:
-        raise DataError("The rows differ in length; give every row the same columns.") from None
+    array = _from_lists(data) if isinstance(data, (list, tuple)) else data
+    if not isinstance(array, np.ndarray):
+        array = np.asarray(array)
     if array.ndim != 2:
         raise DataError(
             "Reshape your data; a 2-d array of rows and columns is needed, "
@@ -42,8 +42,31 @@ def as_array(data: object) -> AnyArray:
         if array.dtype.kind not in "biuf":
             raise DataError("A masked array must hold numbers; convert it to numbers.")
         # What lies under the mask is not meant to be read.
-        return np.ma.filled(array.astype(np.float64), np.nan)
+        with np.errstate(over="ignore"):
+            return np.ma.filled(array.astype(np.float64), np.nan)
     return array
+
+
+def _from_lists(rows: list[Any] | tuple[Any, ...]) -> AnyArray:
+    """Return nested lists as an array of objects, so that no value decides how others are read.
+
+    NumPy would find one type for all of them, and a single text would turn every number into text.
+    """
+    lists = [row for row in rows if _is_list(row)]
+    if not lists:
+        return np.empty(len(rows), object)
+    widths = {len(row) for row in lists}
+    if len(widths) > 1 or len(lists) < len(rows):
+        raise DataError("The rows differ in length; give every row the same columns.")
+    width = widths.pop()
+    values = np.fromiter(chain.from_iterable(lists), object, len(lists) * width)
+    return values.reshape(len(lists), width)
+
+
+def _is_list(row: object) -> bool:
+    if isinstance(row, np.ndarray):
+        return row.ndim > 0
+    return hasattr(row, "__len__") and not isinstance(row, (str, bytes, dict, set))
 
 
 def _why_not(dtype: np.dtype[Any]) -> str:
@@ -59,8 +82,26 @@ def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
             f"A sparse matrix of type {data.dtype} cannot be read{_why_not(data.dtype)}; "
             "use numbers."
         )
-    matrix: sparse.csr_array[Any, tuple[int, int]] = sparse.csr_array(data)
+    check_places(data)
+    # Equal places are added up; as floats, because a sum of small integers would wrap around.
+    wide = data if data.dtype.kind in "bf" else data.astype(np.float64)
+    matrix: sparse.csr_array[Any, tuple[int, int]] = sparse.csr_array(wide)
     return matrix
+
+
+def check_places(matrix: Any) -> None:
+    """Refuse a sparse matrix that names places outside of its shape: reading one is not safe."""
+    wrong = (
+        "The sparse matrix names rows or columns outside of its shape; build it anew from its "
+        "entries."
+    )
+    with one_sentence(wrong, ValueError, IndexError, TypeError):
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+    if matrix.format == "coo":
+        for places, length in zip(matrix.coords, matrix.shape, strict=True):
+            if len(places) and not 0 <= places.min() <= places.max() < length:
+                raise DataError(wrong)
 
 
 class ArrayBlock(Block):
@@ -71,22 +112,22 @@ class ArrayBlock(Block):
         self.n_rows = len(rows)
         self._rows = rows
 
-    def numbers(self, names: Sequence[str] | None = None) -> Rows:
+    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
         rows = self._rows
         wanted = self.names if names is None else tuple(names)
         if wanted != self.names:
             rows = rows[:, [self.names.index(name) for name in wanted]]
         if rows.dtype.kind not in "biuf":
-            columns = [self._numeric_column(name) for name in wanted]
+            columns = [
+                as_numbers(self.column(name), name, lenient=name in lenient) for name in wanted
+            ]
             return np.ascontiguousarray(np.column_stack(columns))
-        floats = np.ascontiguousarray(rows, dtype=np.float64)
+        with np.errstate(over="ignore"):  # a warning would tell that a long double is too large
+            floats = np.ascontiguousarray(rows, dtype=np.float64)
         if np.may_share_memory(floats, self._rows):
             floats = floats.view()
             floats.flags.writeable = False
         return floats
-
-    def _numeric_column(self, name: str) -> npt.NDArray[np.float64]:
-        return as_numbers(self.column(name), name)
 
     def column(self, name: str, kind: Kind | None = None) -> pa.Array:
         array = array_from(self._rows[:, self.names.index(name)], name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -49,11 +49,19 @@ _NAMES_SHOWN = 5
 def one_sentence(
     message: str, *errors: type[BaseException], error: type[DataError] = DataError
 ) -> Iterator[None]:
-    """Raise ``message`` in place of another library's error, whose text may quote a value."""
+    """Raise ``message`` in place of another library's error, whose text may quote a value.
+
+    ``from None`` would only hide that error from a printed traceback; whoever walks the chain, as
+    a logger does, would still find it. So it is let go.
+    """
     try:
         yield
     except errors:
-        raise error(message) from None
+        try:
+            raise error(message)
+        except error as sentence:
+            sentence.__context__ = None
+            raise
 
 
 class Block(ABC):
@@ -65,19 +73,24 @@ class Block(ABC):
         The columns asked for, in that order.
     n_rows : int
         Number of rows. PRIVATE, like everything a block holds.
+    parse : bool
+        Whether text stands for numbers, as in a CSV file.
     """
 
     names: tuple[str, ...]
     n_rows: int
+    parse: bool = False
 
     @abstractmethod
-    def numbers(self, names: Sequence[str] | None = None) -> Rows:
+    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
         """Return columns as numbers.
 
         Parameters
         ----------
         names : sequence of str or None
             Columns to return; all columns of the block if not given.
+        lenient : collection of str
+            Columns in which a value that is no number is missing; in others it is refused.
 
         Returns
         -------

@@ -2,11 +2,15 @@
 
 A column keeps the type it was stored with, so text is never silently read as numbers. Only files
 without types (CSV) are parsed here; they mark their columns with ``parse=True``.
+
+*Every value is read by itself.* What a row becomes depends on its own value and on the stored type
+of the column, never on the values beside it, and no value raises unless the declared rule is
+"error": a value that does not read as declared is *foreign*, and the rule says what becomes of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust.data.reading.base import one_sentence
+from privclust.data.reading.base import Mask, one_sentence
+from privclust.data.reading.values import CELLS, array_of_objects, array_of_values, in_cells
 from privclust.exceptions import DataError, MixedTypesError
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ __all__ = [
     "as_numbers",
     "decoded",
     "decoded_batch",
+    "marked_kind",
 ]
 
 ARROW_TYPE: dict[Kind, pa.DataType] = {
@@ -42,18 +48,30 @@ _TRUE_WORDS = ("true", "True", "TRUE")
 _FALSE_WORDS = ("false", "False", "FALSE")
 
 
-def array_from(values: object, name: str) -> pa.Array:
+def array_from(values: Any, name: str) -> pa.Array:
     """Return a NumPy or pandas column as an Arrow array; NaN and None become null."""
-    failures = (pa.ArrowException, TypeError, ValueError, OverflowError)
-    with one_sentence(_mixed(name), *failures, error=MixedTypesError):
-        array = pa.array(values, from_pandas=True)
-        return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    dtype = getattr(values, "dtype", None)
+    if _holds_objects(dtype):
+        return array_of_objects(np.asarray(values, dtype=object))
+    categories = getattr(dtype, "categories", None)
+    if _holds_objects(getattr(categories, "dtype", None)):
+        codes = values.cat.codes.to_numpy()
+        words = array_of_objects(np.asarray(categories, dtype=object))
+        return words.take(pa.array(codes, mask=codes < 0))
+    return array_of_values(values)
 
 
-def array_from_stream(values: object, name: str) -> pa.Array:
+def _holds_objects(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def array_from_stream(values: Any, name: str) -> pa.Array:
     """Return a column that speaks Arrow, as polars' do, as an Arrow array."""
-    with one_sentence(_mixed(name), pa.ArrowException, error=MixedTypesError):
-        chunks = pa.chunked_array(values).chunks
+    with one_sentence(_mixed(name), pa.ArrowException, TypeError, error=MixedTypesError):
+        try:
+            chunks = pa.chunked_array(values).chunks
+        except pa.ArrowException:
+            return in_cells(values.to_list())
         return chunks[0] if len(chunks) == 1 else pa.concat_arrays(map(decoded, chunks))
 
 
@@ -78,16 +96,32 @@ def decoded_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([decoded(c) for c in batch.columns], batch.schema.names)
 
 
-def as_numbers(array: pa.Array, name: str, parse: bool = False) -> npt.NDArray[np.float64]:
-    """Return a column as float64, NaN where a value is missing."""
+def as_numbers(
+    array: pa.Array, name: str, parse: bool = False, *, lenient: bool = False
+) -> npt.NDArray[np.float64]:
+    """Return a column as float64, NaN where a value is missing.
+
+    A value that is no number is refused, or, if ``lenient``, missing.
+    """
     array = decoded(array)
     what = _what(array.type)
     if what == "text" and parse:
-        array = _parsed(array, pa.float64(), name, "numbers")
-    elif what not in ("integers", "numbers", "booleans", "nothing"):
-        raise DataError(f"Column {name!r} holds {what} where numbers are declared; {_fix(what)}.")
-    # Integers beyond 2^53 are rounded to the nearest float: each value by itself, so nothing of
-    # one row depends on another.
+        array, foreign = _parsed(array, pa.float64())
+        refused = _not_parsed(name, "numbers") if foreign.any() else None
+    elif what == "cells":
+        array, foreign = _numbers_of_cells(array)
+        refused = _mixed(name) if foreign.any() else None
+    elif what in ("integers", "numbers", "booleans", "nothing"):
+        refused = None
+    else:
+        array = pa.nulls(len(array), pa.float64())
+        refused = f"Column {name!r} holds {what} where numbers are declared; {_fix(what)}."
+    if refused is not None and not lenient:
+        raise (MixedTypesError if what == "cells" else DataError)(refused)
+    if pt.is_decimal(array.type):
+        # Arrow's own cast rounds differently at each scale; text is read to the nearest float.
+        array = array.cast(pa.string())
+    # Integers beyond 2^53 are rounded to the nearest float.
     floats: npt.NDArray[np.float64] = array.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )
@@ -96,24 +130,88 @@ def as_numbers(array: pa.Array, name: str, parse: bool = False) -> npt.NDArray[n
 
 def as_kind(array: pa.Array, name: str, kind: Kind, parse: bool = False) -> pa.Array:
     """Return a column as the Arrow type for categories of ``kind``, null where missing."""
-    array = decoded(array)
-    what, wanted = _what(array.type), _PLURAL[kind]
-    if what == "text" and kind != "text" and parse:
-        return _parsed(array, ARROW_TYPE[kind], name, wanted)
-    if what == "numbers" and kind == "integer":
-        return _whole_numbers(array, name)
-    if what not in (wanted, "nothing"):
-        relist = f" or list its values as {what} in the schema" * (what in _PLURAL.values())
-        raise DataError(
-            f"Column {name!r} holds {what} where {wanted} {_is(wanted)} declared; "
-            f"convert it{relist}."
+    values, foreign = marked_kind(array, kind, parse)
+    what, wanted = _what(decoded(array).type), _PLURAL[kind]
+    wrong_type = what not in (wanted, "nothing", "cells") and not (
+        (what == "text" and parse) or (what == "numbers" and kind == "integer")
+    )
+    if foreign.any() or wrong_type:
+        error = MixedTypesError if what == "cells" else DataError
+        raise error(_refusal(name, what, wanted, parse))
+    return values
+
+
+def _refusal(name: str, what: str, wanted: str, parse: bool) -> str:
+    """Return the sentence about values that do not read as the categories that are declared."""
+    if what == "cells":
+        return _mixed(name)
+    if what == "text" and parse:
+        return _not_parsed(name, wanted)
+    if what == wanted:
+        return f"Column {name!r} holds values beyond 64-bit integers; convert it to text."
+    if what == "numbers" and wanted == "integers":
+        return (
+            f"Column {name!r} holds fractions where integers are declared; round it or declare "
+            "Bins."
         )
-    with one_sentence(_out_of_range(name), pa.ArrowException):
-        return array.cast(ARROW_TYPE[kind])
+    relist = f" or list its values as {what} in the schema" * (what in _PLURAL.values())
+    return (
+        f"Column {name!r} holds {what} where {wanted} {_is(wanted)} declared; convert it{relist}."
+    )
+
+
+def marked_kind(array: pa.Array, kind: Kind, parse: bool = False) -> tuple[pa.Array, Mask]:
+    """Return a column as categories of ``kind``, and which of its values are foreign to it.
+
+    Foreign values are null in the column, as missing ones are. Nothing is refused.
+    """
+    array = decoded(array)
+    what, target = _what(array.type), ARROW_TYPE[kind]
+    if what == "text" and kind != "text" and parse:
+        return _parsed(array, target)
+    if what == "numbers" and kind == "integer":
+        if pt.is_decimal(array.type):
+            return _kind_of_cells(in_cells(array.to_pylist()), kind)
+        return _whole_numbers(array)
+    if what == "cells":
+        return _kind_of_cells(array, kind)
+    if what in (_PLURAL[kind], "nothing"):
+        short = array
+        if array.type == pa.uint64():
+            short = pc.if_else(pc.less(array, pa.scalar(2**63, pa.uint64())), array, None)
+        values = short.cast(target)
+        return values, _lost(array, values)
+    values = pa.nulls(len(array), target)
+    return values, _lost(array, values)
+
+
+def _lost(before: pa.Array, after: pa.Array) -> Mask:
+    """Return which values were there before and are no more."""
+    lost = pc.and_(before.is_valid(), after.is_null())
+    return np.asarray(lost.to_numpy(zero_copy_only=False))
+
+
+def _numbers_of_cells(cells: pa.Array) -> tuple[pa.Array, Mask]:
+    found = pc.struct_field(cells, "number")
+    return found, _lost(cells, found)
+
+
+def _kind_of_cells(cells: pa.Array, kind: Kind) -> tuple[pa.Array, Mask]:
+    what = pc.struct_field(cells, "what")
+    if kind == "integer":
+        found = pc.struct_field(cells, "integer")
+    elif kind == "text":
+        found = pc.if_else(pc.equal(what, "text"), pc.struct_field(cells, "text"), None)
+    else:
+        said = pc.equal(pc.struct_field(cells, "number"), 1.0)
+        found = pc.if_else(pc.equal(what, "boolean"), said, None)
+    return found, _lost(cells, found)
 
 
 def _what(kind: pa.DataType) -> str:
     """Return what a user would call values of this Arrow type."""
+    if kind.equals(CELLS):
+        return "cells"
     if pt.is_boolean(kind):
         return "booleans"
     if pt.is_integer(kind):
@@ -139,19 +237,39 @@ def _fix(what: str) -> str:
     return "convert it to numbers or drop it"
 
 
-def _parsed(array: pa.Array, target: pa.DataType, name: str, wanted: str) -> pa.Array:
-    try:
-        return array.cast(target)
-    except pa.ArrowException:
-        text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
+def _not_parsed(name: str, wanted: str) -> str:
+    fix = _fix("text") if wanted == "numbers" else "list its values as text in the schema"
+    return f"Column {name!r} holds text where {wanted} are declared; {fix}."
+
+
+def _parsed(array: pa.Array, target: pa.DataType) -> tuple[pa.Array, Mask]:
+    # Every text is trimmed and compared, needed or not, so that time does not tell of padding.
+    text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
     text = _replaced(text, _MISSING_WORDS, None)
     if pt.is_floating(target):
         text = _replaced(_replaced(text, _TRUE_WORDS, "1"), _FALSE_WORDS, "0")
-    fix = _fix("text") if wanted == "numbers" else "list its values as text in the schema"
-    with one_sentence(
-        f"Column {name!r} holds text where {wanted} are declared; {fix}.", pa.ArrowException
-    ):
-        return text.cast(target)
+    try:
+        return text.cast(target), np.zeros(len(text), bool)
+    except pa.ArrowException:
+        pass
+    coded = text.dictionary_encode()
+    readable = pa.array(_readable(coded.dictionary, target))
+    words = pc.if_else(readable, coded.dictionary, None).cast(target)
+    values = words.take(coded.indices)
+    return values, _lost(text, values)
+
+
+def _readable(words: pa.Array, target: pa.DataType) -> Mask:
+    """Return which words Arrow casts to the type; halving finds the few that it does not."""
+    try:
+        words.cast(target)
+    except pa.ArrowException:
+        if len(words) == 1:
+            return np.zeros(1, bool)
+        half = len(words) // 2
+        parts = [_readable(words[:half], target), _readable(words[half:], target)]
+        return np.concatenate(parts)
+    return np.ones(len(words), bool)
 
 
 def _replaced(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa.Array:
@@ -159,16 +277,10 @@ def _replaced(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa.Arra
     return pc.if_else(found, pa.scalar(by, pa.large_string()), text)
 
 
-def _whole_numbers(array: pa.Array, name: str) -> pa.Array:
+def _whole_numbers(array: pa.Array) -> tuple[pa.Array, Mask]:
     """Return floats as integers: pandas stores integers that way when one of them is missing."""
-    floats = array.cast(pa.float64(), safe=False)
-    floats = pc.if_else(pc.is_nan(floats), None, floats)
-    with one_sentence(
-        f"Column {name!r} holds fractions where integers are declared; round it or declare Bins.",
-        pa.ArrowException,
-    ):
-        return floats.cast(pa.int64())
-
-
-def _out_of_range(name: str) -> str:
-    return f"Column {name!r} holds values beyond 64-bit integers; convert it to text."
+    floats = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    whole = (np.abs(floats) < 2.0**63) & (floats == np.rint(floats))
+    whole |= floats == -(2.0**63)
+    values = pa.array(np.where(whole, floats, 0).astype(np.int64), mask=~whole)
+    return values, ~whole & ~np.isnan(floats)

@@ -6,6 +6,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,9 @@ _ROW_GROUP = 65_536
 class Spool:
     """A stream that can be read only once, kept in a temporary Parquet file for further passes.
 
-    The file is readable by its owner alone. It is removed by :meth:`close`, and at the latest
-    when the spool is garbage or the interpreter exits.
+    The file is readable by its owner alone. Where the system allows, it has no name from the
+    beginning, so that nothing stays behind however the process ends; elsewhere it is removed by
+    :meth:`close`, and at the latest when the spool is garbage or the interpreter exits.
 
     Parameters
     ----------
@@ -50,10 +52,8 @@ class Spool:
     def batches(self, size: int) -> Batches:
         """Read the rows; the first call reads the stream."""
         if self._path is None:
-            handle, name = tempfile.mkstemp(prefix="privclust-", suffix=".parquet")
-            os.close(handle)
-            path = Path(name)
-            self._remove = weakref.finalize(self, path.unlink, missing_ok=True)
+            path, remove = _temporary_file()
+            self._remove = weakref.finalize(self, remove)
             self._write(path)
             self._path = path
         yield from parquet_batches(self._path, self._columns, size)
@@ -61,6 +61,18 @@ class Spool:
     def close(self) -> None:
         """Remove the file."""
         self._remove()
+
+
+def _temporary_file() -> tuple[Path, Callable[[], object]]:
+    """Return the path of a new file, and what removes it."""
+    handle, name = tempfile.mkstemp(prefix="privclust-", suffix=".parquet")
+    unnamed = Path(f"/proc/self/fd/{handle}")
+    if unnamed.exists():
+        # The file lives as long as the handle is open, and can be opened anew through it.
+        os.unlink(name)
+        return unnamed, partial(os.close, handle)
+    os.close(handle)
+    return Path(name), partial(Path(name).unlink, missing_ok=True)
 
 
 def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
 from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
 from privclust.data.reading.convert import (
@@ -14,6 +15,7 @@ from privclust.data.reading.convert import (
     array_from_stream,
     as_kind,
     as_numbers,
+    decoded,
     decoded_batch,
 )
 from privclust.exceptions import DataError
@@ -43,22 +45,26 @@ class ArrowBlock(Block):
     def __init__(self, batch: pa.RecordBatch, names: tuple[str, ...], parse: bool) -> None:
         self.names = names
         self.n_rows = batch.num_rows
+        self.parse = parse
         self._batch = batch
-        self._parse = parse
 
-    def numbers(self, names: Sequence[str] | None = None) -> Rows:
+    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
         wanted = self.names if names is None else names
         rows = np.empty((self.n_rows, len(wanted)))
         for j, name in enumerate(wanted):
-            rows[:, j] = as_numbers(self._batch.column(name), name, self._parse)
+            stored = self._batch.column(name)
+            rows[:, j] = as_numbers(stored, name, self.parse, lenient=name in lenient)
         return rows
 
     def column(self, name: str, kind: Kind | None = None) -> pa.Array:
         array = self._batch.column(name)
-        return array if kind is None else as_kind(array, name, kind, self._parse)
+        return array if kind is None else as_kind(array, name, kind, self.parse)
 
     def keep(self, mask: Mask) -> ArrowBlock:
-        return ArrowBlock(self._batch.filter(pa.array(mask)), self.names, self._parse)
+        # Arrow cannot choose among views of strings, which is how polars hands over text.
+        columns = [c if pt.is_dictionary(c.type) else decoded(c) for c in self._batch.columns]
+        batch = pa.RecordBatch.from_arrays(columns, self._batch.schema.names)
+        return ArrowBlock(batch.filter(pa.array(mask)), self.names, self.parse)
 
 
 class ArrowRows(RowReader):

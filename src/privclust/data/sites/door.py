@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from privclust._typing import Floats
 from privclust.data.door import Door
 from privclust.data.encode import Domain
+from privclust.data.reading import Block
 from privclust.data.sites.public import TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
@@ -45,11 +47,16 @@ class SourceRows(Door):
             self.schema = schema
             self.domain = Domain.from_schema(schema)
 
+    def _content(self, block: Block) -> Floats:
+        return self.domain.rows(block)
+
     def private(
         self, space: TargetSpace, meter: Meter, seed: np.random.SeedSequence | None
     ) -> SitesView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return SitesView(self._counted, self.domain, space, self.unit, meter, self._noise(seed))
+        return SitesView(
+            self._counted(seed), self.domain, space, self.unit, meter, self._noise(seed)
+        )
 
 
 def _no_rows(names: Sequence[str], id_column: str | None) -> pa.Table:

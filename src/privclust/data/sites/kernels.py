@@ -61,7 +61,7 @@ class RingCounts:
 
     def __call__(self, block: Block) -> Integers:
         """Return what a block adds."""
-        rows = self.domain.complete(block.numbers())
+        rows = self.domain.rows(block)
         clipped = np.clip(rows, self.domain.low, self.domain.high)
         inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
         return ring_counts(self.space, self.rings, clipped, inside)
@@ -117,7 +117,7 @@ class NearestOf:
 
 def _clipped(domain: Domain, block: Block) -> Floats:
     """Return the rows of a block within the declared bounds."""
-    return np.clip(domain.complete(block.numbers()), domain.low, domain.high)
+    return np.clip(domain.rows(block), domain.low, domain.high)
 
 
 def ring_counts(

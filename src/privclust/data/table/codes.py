@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from privclust.data.reading import ARROW_TYPE, Block
-from privclust.data.reading.convert import as_kind, decoded
+from privclust.data.reading.convert import as_kind, decoded, marked_kind
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
 
@@ -67,36 +67,42 @@ def _value_codes(
 ) -> NDArray[np.integer]:
     stored = block.column(name)
     if pa.types.is_dictionary(stored.type) and stored.null_count == 0:
-        return _dictionary_codes(block, name, fact, listed, stored)
-    return _listed_codes(block.column(name, fact.kind), name, fact, listed)
+        return _dictionary_codes(name, fact, listed, stored, block.parse)
+    return _listed_codes(stored, name, fact, listed, block.parse)
 
 
 def _dictionary_codes(
-    block: Block, name: str, fact: Categories, listed: pa.Array, stored: pa.DictionaryArray
+    name: str, fact: Categories, listed: pa.Array, stored: pa.DictionaryArray, parse: bool
 ) -> NDArray[np.integer]:
-    """Translate a dictionary once instead of every row, if all its words are of the right kind."""
+    """Translate a dictionary once instead of every row."""
     indices = stored.indices.to_numpy(zero_copy_only=False)
     # Words that no row uses must not raise; so translate only those that are used.
     used = np.flatnonzero(np.bincount(indices, minlength=len(stored.dictionary)))
-    words = as_kind(decoded(stored.dictionary).take(pa.array(used)), name, fact.kind)
+    words = decoded(stored.dictionary).take(pa.array(used))
     table = np.zeros(len(stored.dictionary), np.int64)
-    table[used] = _listed_codes(words, name, fact, listed)
+    table[used] = _listed_codes(words, name, fact, listed, parse)
     return np.asarray(table[indices])
 
 
 def _listed_codes(
-    values: pa.Array, name: str, fact: Categories, listed: pa.Array
+    stored: pa.Array, name: str, fact: Categories, listed: pa.Array, parse: bool
 ) -> NDArray[np.integer]:
-    missing = values.null_count > 0
-    if missing and fact.missing_code is None:
+    """Return the codes of values; one that is not of the declared kind is as unknown as any."""
+    if fact.unknown_code is None:
+        values = as_kind(stored, name, fact.kind, parse)
+        foreign = np.zeros(len(values), bool)
+    else:
+        values, foreign = marked_kind(stored, fact.kind, parse)
+    missing = values.is_null().to_numpy(zero_copy_only=False) & ~foreign
+    if missing.any() and fact.missing_code is None:
         raise DataError(
             f'Column {name!r} has missing values; declare missing="category" for it in the '
             "schema or remove those rows."
         )
     places = pc.index_in(values, value_set=listed)
     found = places.fill_null(-1).to_numpy(zero_copy_only=False)
-    if missing:
-        found = np.where(values.is_null().to_numpy(zero_copy_only=False), fact.missing_code, found)
+    if missing.any():
+        found = np.where(missing, fact.missing_code, found)
     unknown = found < 0
     if not unknown.any():
         return np.asarray(found)
@@ -109,7 +115,8 @@ def _listed_codes(
 
 
 def _bin_codes(block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
-    numbers = block.numbers([name])[:, 0]
+    lenient = (name,) if fact.missing_code is not None else ()
+    numbers = block.numbers([name], lenient=lenient)[:, 0]
     codes = np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
     missing = np.isnan(numbers)
     if not missing.any():

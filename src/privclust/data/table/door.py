@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privclust.data.door import Door
 from privclust.data.encode import Floats
+from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder, Codes, schema_of_dtypes
 from privclust.data.table.public import Embedding, check_cells
 from privclust.data.table.view import TableView
@@ -54,9 +55,12 @@ class TableRows(Door):
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
+    def _content(self, block: Block) -> Codes:
+        return self.coder.codes(block)
+
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return TableView(self._counted, self.coder, self.unit, meter, self._noise(seed))
+        return TableView(self._counted(seed), self.coder, self.unit, meter, self._noise(seed))
 
     # For the caller who holds the rows: answers about single rows, which are no release.
     def codes(self) -> Codes:

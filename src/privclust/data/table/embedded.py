@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,9 @@ class _EmbeddedBlock(Block):
         self.n_rows = block.n_rows
         self._block, self._coder, self._embedding = block, coder, embedding
 
-    def numbers(self, names: Sequence[str] | None = None) -> Floats:
+    def numbers(
+        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
+    ) -> Floats:
         return self._embedding.rows(self._coder.codes(self._block))
 
     def column(self, name: str, kind: Kind | None = None) -> pa.Array:

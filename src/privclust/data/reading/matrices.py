@@ -1,0 +1,246 @@
+"""Matrices of counts: whatever holds one becomes compressed rows of exact int64 counts.
+
+Opening looks at shapes and types only, so it may precede the charge to a ledger: a file that is
+not there, or a shape that no memory could hold, is refused before. Entries are read afterwards.
+
+*Every entry is read by itself.* Its stored parts are cut off before they are added up, and the sum
+is cut off again, so that no entry leaves its range, whatever is stored and how often.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from privclust.data.reading.arrays import check_places
+from privclust.data.reading.base import one_sentence
+from privclust.data.reading.matrix_files import (
+    check_memory,
+    market_shape,
+    npz_shape,
+    read_market,
+    read_npz,
+)
+from privclust.data.reading.opening import open_rows
+from privclust.exceptions import DataError, MixedTypesError, NoRowsError
+from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+
+__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts"]
+
+Shape = tuple[int, int]
+
+# Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
+LARGEST_COUNT = 2**31 - 1
+_TRIPLES = ("row", "column", "count")
+
+
+class MatrixReader:
+    """A matrix of counts, opened; see :class:`privclust.data.matrix.door.CountMatrix`.
+
+    Parameters
+    ----------
+    data : sparse matrix, array, data frame or path
+    shape : tuple of int or None
+        The public shape, which triples need.
+    """
+
+    def __init__(self, data: Any, shape: Any = None) -> None:
+        self.shape = _checked_shape(shape)
+        self._data = data
+        self._path = Path(data) if isinstance(data, (str, os.PathLike)) else None
+        self._suffix = "" if self._path is None else self._path.suffix.lower()
+        if self._path is None:
+            self._check_object()
+        elif self._suffix in (".npz", ".mtx"):
+            self._check_file(self._path)
+        else:
+            self._need_shape()
+
+    def counts(self, unit: MatrixUnit) -> Any:
+        """Read the entries as counts of the unit."""
+        counts = as_counts(self._read(), unit)
+        if self.shape is not None and counts.shape[1] != self.shape[1]:
+            raise DataError(
+                f"The matrix has {counts.shape[1]} columns where {self.shape[1]} were declared; "
+                "correct the shape."
+            )
+        return counts
+
+    def _check_object(self) -> None:
+        if sparse.issparse(self._data):
+            check_memory(getattr(self._data, "shape", ()))
+        elif self.shape is None:
+            _check_two_dimensions(self._data)
+
+    def _check_file(self, path: Path) -> None:
+        if not path.is_file():
+            raise DataError(f"There is no file '{path}'; correct the path.")
+        if self._suffix == ".npz":
+            check_memory(npz_shape(path))
+        else:
+            check_memory(market_shape(path))
+
+    def _read(self) -> Any:
+        if sparse.issparse(self._data):
+            return self._data
+        if self._path is not None and self._suffix == ".npz":
+            return read_npz(self._path)
+        if self._path is not None and self._suffix == ".mtx":
+            return read_market(self._path)
+        listed = self._path is not None or not isinstance(self._data, np.ndarray)
+        if self.shape is not None and listed:
+            return self._read_triples()
+        _check_two_dimensions(self._data)
+        return _dense_array(self._data)
+
+    def _read_triples(self) -> Any:
+        shape = self._need_shape()
+        with open_rows(self._data, _TRIPLES) as source:
+            try:
+                triples = np.concatenate([block.numbers() for block in source.blocks()])
+            except NoRowsError:  # the matrix of zeros
+                triples = np.empty((0, 3))
+        places = triples[:, :2]
+        inside = np.isfinite(places).all() and (places == np.rint(places)).all()
+        if not inside or (places < 0).any() or (places >= shape).any():
+            raise DataError(
+                "A row or column number is not a whole number within the declared shape; number "
+                "rows and columns from 0 and declare the whole shape."
+            )
+        rows, columns = places.astype(np.int64).T
+        return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
+
+    def _need_shape(self) -> Shape:
+        if self.shape is None:
+            raise DataError(
+                "Triples (row, column, count) need the public shape of the matrix, which is never "
+                "read off the entries; pass shape=(rows, columns)."
+            )
+        return self.shape
+
+
+def _checked_shape(shape: Any) -> Shape | None:
+    if shape is None:
+        return None
+    with one_sentence(
+        "shape must be a pair of whole numbers (rows, columns).",
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):
+        n_rows, n_columns = (int(length) for length in shape)
+    if n_rows < 1 or n_columns < 1:
+        raise DataError("shape must have at least one row and one column.")
+    check_memory((n_rows, n_columns))
+    return n_rows, n_columns
+
+
+def _check_two_dimensions(data: Any) -> None:
+    # scikit-learn's words, here and below, where it has some.
+    with one_sentence("The rows differ in length; give every row the same columns.", ValueError):
+        dimensions = np.ndim(data)
+    if dimensions != 2:
+        raise DataError(
+            "Reshape your data: a matrix of counts has rows and columns; give a two-dimensional "
+            "array, a sparse matrix, or triples with shape=(rows, columns)."
+        )
+
+
+def _dense_array(data: Any) -> Any:
+    # What lies under a mask is missing, and is refused as such.
+    masked = isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf"
+    with np.errstate(over="ignore"):
+        dense = np.ma.filled(data.astype(np.float64), np.nan) if masked else np.asarray(data)
+    if dense.dtype.kind == "O":
+        message = (
+            "The matrix holds something else than numbers, but every argument must be a number or "
+            "a string that reads as a number; give counts."
+        )
+        failures = (TypeError, ValueError, OverflowError)
+        with one_sentence(message, *failures, error=MixedTypesError):
+            dense = dense.astype(np.float64)
+    return dense
+
+
+def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
+    """Return a matrix in compressed rows of int64, equal places added up, without stored zeros.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or ndarray of two dimensions
+    unit : MatrixUnit
+        Says in what steps entries count and how much of one counts at most.
+
+    Notes
+    -----
+    *Why this is private.* Neighbours differ in one entry (or one row of entries), and each entry
+    becomes a count by itself, so the counts of neighbours differ in that place only. An entry is
+    the sum s of its parts, none of them negative. With a limit c, min(s, c) = min(Σ min(part, c),
+    c), and the right side is what is computed; its sum has fewer than 2^32 terms below 2^31 and
+    does not wrap. s → min(s, c) never moves two values further apart, so entries that differ by
+    one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
+    between 0 and the cap. See ``proofs/contribution.md``.
+    """
+    if matrix.dtype.kind not in "biuf":
+        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
+        raise DataError(
+            f"The matrix holds something else than real numbers{complex_}; give counts."
+        )
+    if sparse.issparse(matrix):
+        check_places(matrix)
+    parts = sparse.coo_array(matrix)
+    _check_shape(parts.shape, unit)
+    step = unit.step if isinstance(unit, MatrixEntry) else 1
+    _check_values(parts.data, whole=step == 1)
+    limit = unit.cap if isinstance(unit, MatrixEntry) else LARGEST_COUNT
+    small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
+    counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
+    whole = np.minimum(counts.data, limit)
+    if step != 1:
+        whole = np.rint(whole / float(step))
+    counts = sparse.csr_array(
+        (whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape
+    )
+    counts.eliminate_zeros()
+    return counts
+
+
+def _cut_off(values: NDArray[Any], limit: float) -> NDArray[Any]:
+    """Return no more than the limit of each value, in a type that holds them all."""
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
+            return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
+    most = min(math.floor(limit), 2**63 - 1)
+    if values.dtype == np.uint64:
+        return np.asarray(np.minimum(values, np.uint64(most)))
+    return np.asarray(np.minimum(values.astype(np.int64), most))
+
+
+def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
+    if len(shape) != 2:
+        raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
+    if shape[1] == 0:
+        raise DataError(
+            "The matrix has no columns, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
+            "required; give at least one."
+        )
+    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+        raise DataError("The matrix has no rows; give at least one.")
+
+
+def _check_values(values: NDArray[Any], *, whole: bool) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise DataError("The matrix has missing or infinite entries; replace them by counts.")
+    if values.min(initial=0) < 0:
+        raise DataError("Negative values in data are no counts; replace negative entries.")
+    if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
+        raise DataError(
+            "The matrix has fractional entries; give whole counts, or declare "
+            "MatrixEntry(cap, step) as the unit to round them."
+        )

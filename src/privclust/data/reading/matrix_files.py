@@ -1,0 +1,105 @@
+"""Files that hold a matrix: what shape they declare, whether memory can hold it, and its entries.
+
+The declared shape is read and checked first: a few bytes can declare a matrix of any size.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mminfo, mmread
+
+from privclust.data.reading.base import one_sentence
+from privclust.exceptions import DataError
+
+__all__ = ["check_memory", "market_shape", "npz_shape", "read_market", "read_npz"]
+
+Shape = tuple[int, int]
+
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    OverflowError,
+    EOFError,
+    zipfile.BadZipFile,
+)
+
+# A row or a column needs about this many bytes, even if it is empty: pointers, labels, totals.
+_BYTES_PER_LINE = 64
+# If the system does not say how much memory there is.
+_ASSUMED_MEMORY = 2**35
+_LONGEST_HEADER = 2**12
+
+
+def check_memory(shape: tuple[int, ...]) -> None:
+    """Refuse a shape for which the pointers of empty rows and columns alone would not fit."""
+    if sum(map(int, shape)) * _BYTES_PER_LINE > _memory():
+        raise DataError(
+            "The matrix has more rows and columns than fit into the memory of this machine, even "
+            "if all were empty; leave out those without entries."
+        )
+
+
+def _memory() -> int:
+    """Return the bytes of memory that the machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _ASSUMED_MEMORY
+
+
+def _no_npz(path: Path) -> str:
+    return f"'{path}' holds no sparse matrix; save one with scipy.sparse.save_npz."
+
+
+def npz_shape(path: Path) -> Shape:
+    """Return the shape that a file declares, if what is in it fits into memory."""
+    with one_sentence(_no_npz(path), *_UNREADABLE):
+        with zipfile.ZipFile(path) as archive:
+            sizes = {member.filename: member.file_size for member in archive.infolist()}
+        if sizes["shape.npy"] > _LONGEST_HEADER:
+            raise ValueError
+        with np.load(path, allow_pickle=False) as stored:
+            n_rows, n_columns = (int(length) for length in stored["shape"])
+    if sum(sizes.values()) > _memory():
+        raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
+    return n_rows, n_columns
+
+
+def read_npz(path: Path) -> Any:
+    """Return the matrix of a file as SciPy or NumPy saves one."""
+    with one_sentence(_no_npz(path), *_UNREADABLE), np.load(path, allow_pickle=False) as stored:
+        if "format" in stored:
+            return sparse.load_npz(path)
+        parts = stored["data"], stored["indices"], stored["indptr"]
+        n_rows, n_columns = (int(length) for length in stored["shape"])
+        return sparse.csr_array(parts, shape=(n_rows, n_columns))
+
+
+def _no_market(path: Path) -> str:
+    return f"'{path}' holds no matrix in Matrix Market format; write one."
+
+
+def market_shape(path: Path) -> Shape:
+    """Return the shape that a file declares, if the file is long enough for its entries."""
+    with one_sentence(_no_market(path), *_UNREADABLE):
+        n_rows, n_columns, n_entries, layout, _, symmetry = mminfo(path)
+        # An entry takes a digit and a blank, and its two places as much each; half of the entries
+        # of a symmetric matrix are not written.
+        written = n_entries * (2 if layout == "array" else 4)
+        if written > path.stat().st_size * (1 if symmetry == "general" else 2):
+            raise ValueError
+    return int(n_rows), int(n_columns)
+
+
+def read_market(path: Path) -> Any:
+    """Return the matrix of a Matrix Market file."""
+    with one_sentence(_no_market(path), *_UNREADABLE):
+        return mmread(path, spmatrix=False)
