@@ -172,8 +172,7 @@ def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> 
     if len(long):
         factor = (radius * _INWARD) / np.sqrt(squares[long])
         grid[long] = np.trunc(grid[long] * factor[:, None])
-        if (
-            squares[long].max() > 2.0**53
-        ):  # such squares are rounded; those of what came out are not
+        # Squares beyond this are rounded; those of what came out are not.
+        if squares[long].max() > 2.0**53:
             grid[long] = clip_to_ball(grid[long], radius)
     return grid
