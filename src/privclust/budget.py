@@ -9,6 +9,7 @@ shares add up to the whole exactly.
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,12 +17,25 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from privclust.privacy.loss import Loss, rho_within
+from privclust.privacy.loss import Loss, epsilon_spent, rho_within
 
 __all__ = ["Budget", "Currency", "Number", "Share", "exact"]
 
 Currency = Literal["pure", "zcdp"]
 Number = int | float | str | Decimal | Fraction
+
+# Beyond these no float can hold what is computed from a budget, and no promise means anything.
+_EPSILONS = Fraction(1, 10**15), Fraction(10**12)
+_RHOS = Fraction(1, 10**15), Fraction(10**11)
+_LEAST_DELTA = Fraction(1, 10**300)
+
+# What a fit can draw noise for, whatever the currency: less needs noise larger than the grid of
+# integers that it is drawn on, with up to a thousand columns; more is no protection at all.
+_LEAST_TO_FIT = {"pure": Fraction(1, 10**4), "zcdp": Fraction(1, 10**9)}
+_MOST_TO_FIT = Fraction(10**6)
+
+# The ε of a budget given as ρ is a whole number of these, so that it prints as it is.
+_STEP = Fraction(1, 10**12)
 
 
 def exact(value: Number, name: str = "value") -> Fraction:
@@ -85,26 +99,91 @@ class Budget:
     delta : number, default=0
         At least zero and below one. Zero keeps the fit in pure ε.
 
+    Attributes
+    ----------
+    epsilon, delta : Fraction
+        The promise.
+    amount : Fraction
+        What can be spent, in the budget's currency: ε if δ = 0, else ρ.
+
     Examples
     --------
     >>> Budget(1).split([1, 3])[1].amount
     Fraction(3, 4)
+    >>> Budget.of_rho("0.02", delta=1e-6)
+    Budget.of_rho(0.02, delta=1e-06)
     """
 
     epsilon: Fraction
     delta: Fraction
     amount: Fraction = field(repr=False)
+    stated_as_rho: bool = field(repr=False, compare=False)
 
     def __init__(self, epsilon: Number, delta: Number = 0) -> None:
-        epsilon_, delta_ = exact(epsilon, "epsilon"), exact(delta, "delta")
+        epsilon_, delta_ = exact(epsilon, "epsilon"), _checked_delta(delta)
         if epsilon_ <= 0:
             raise ValueError(f"epsilon must be above zero, got {epsilon!r}.")
-        if not 0 <= delta_ < 1:
-            raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}.")
-        object.__setattr__(self, "epsilon", epsilon_)
-        object.__setattr__(self, "delta", delta_)
-        amount = rho_within(epsilon_, delta_) if delta_ else epsilon_
+        if not _EPSILONS[0] <= epsilon_ <= _EPSILONS[1]:
+            raise ValueError(f"epsilon must be between 1e-15 and 1e12, got {epsilon!r}.")
+        self._set(epsilon_, delta_, rho_within(epsilon_, delta_) if delta_ else epsilon_)
+
+    def _set(
+        self, epsilon: Fraction, delta: Fraction, amount: Fraction, stated_as_rho: bool = False
+    ) -> None:
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
         object.__setattr__(self, "amount", amount)
+        object.__setattr__(self, "stated_as_rho", stated_as_rho)
+
+    @classmethod
+    def of_rho(cls, rho: Number, delta: Number) -> Budget:
+        """Return a budget of ρ in zero-concentrated differential privacy.
+
+        Parameters
+        ----------
+        rho : number
+            What can be spent, exactly.
+        delta : number
+            Above zero and below one: the δ at which the promise is stated as (ε, δ). The ε is the
+            least number of twelve decimal places that ρ is known to imply at this δ.
+        """
+        rho_, delta_ = exact(rho, "rho"), _checked_delta(delta)
+        if not _RHOS[0] <= rho_ <= _RHOS[1]:
+            raise ValueError(f"rho must be between 1e-15 and 1e11, got {rho!r}.")
+        if not delta_:
+            raise ValueError("A budget of rho is stated at a delta above zero, such as 1e-6.")
+        steps = max(1, math.ceil(epsilon_spent(rho_, delta_) / _STEP))
+        # The two conversions search for their best order apart, so one may be a little sharper.
+        while not _implied(rho_, steps * _STEP, delta_):
+            steps += 1 + steps // 10**15
+        budget = cls.__new__(cls)
+        budget._set(steps * _STEP, delta_, rho_, stated_as_rho=True)
+        return budget
+
+    @classmethod
+    def of(cls, epsilon: Number | Budget, delta: Number = 0) -> Budget:
+        """Return the budget of a fit, given as a budget or as ε and δ.
+
+        Raises before anything is charged if no noise can be drawn for so little or so much.
+        """
+        if not isinstance(epsilon, Budget):
+            budget = cls(epsilon, delta)
+        elif exact(delta, "delta") in (0, epsilon.delta):
+            budget = epsilon
+        else:
+            raise ValueError("The budget has a delta of its own; leave delta at 0.")
+        budget.check_noise()
+        return budget
+
+    def check_noise(self) -> None:
+        """Raise if a fit cannot draw noise for this budget."""
+        if self.amount < _LEAST_TO_FIT[self.currency]:
+            raise ValueError(
+                f"{self} is too small: its noise would be larger than the grid it is drawn on; "
+                "use an epsilon of at least 1e-4."
+            )
+        if self.amount > _MOST_TO_FIT:
+            raise ValueError(f"{self} is too large to protect anybody; use an epsilon below 1e6.")
 
     @property
     def currency(self) -> Currency:
@@ -131,8 +210,27 @@ class Budget:
         return loss.pure is not None and loss.pure <= self.amount
 
     def __repr__(self) -> str:
-        delta = f", delta={float(self.delta):g}" if self.delta else ""
+        delta = f", delta={float(self.delta)!r}" if self.delta else ""
+        if self.stated_as_rho:
+            return f"Budget.of_rho({_shown(self.amount)}{delta})"
         return f"Budget(epsilon={_shown(self.epsilon)}{delta})"
+
+
+def _checked_delta(delta: Number) -> Fraction:
+    checked = exact(delta, "delta")
+    if not 0 <= checked < 1:
+        raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}.")
+    if 0 < checked < _LEAST_DELTA:
+        raise ValueError(f"delta must be 0 or at least 1e-300, got {delta!r}.")
+    return checked
+
+
+def _implied(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell whether the budget (ε, δ) would allow ρ, as a reader of the statement will check."""
+    try:
+        return rho_within(epsilon, delta) >= rho
+    except ValueError:  # it allows nothing
+        return False
 
 
 def _shown(value: Fraction) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
+from privclust.audit.runner import is_estimator, takes_rng
 from privclust.cli.audit import _SUBJECTS
 from support.command_line import Run
 
@@ -36,7 +38,16 @@ def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str
         for rows in (pair.left, pair.right):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                assert fit(rows) is not None if callable(fit) else clone(fit).fit(rows).privacy_
+                if callable(fit):
+                    assert fit(rows, rng=np.random.default_rng()) is not None
+                else:
+                    assert clone(fit).fit(rows).privacy_
+
+
+def test_every_subject_may_run_in_several_processes() -> None:
+    for prepare in _SUBJECTS.values():
+        fit, _ = prepare(1.0, 1e-6)
+        assert is_estimator(fit) or takes_rng(fit)
 
 
 def test_too_few_runs_are_wrong_usage(run: Run) -> None:

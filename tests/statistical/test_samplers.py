@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise import opendp as opendp_noise
 from privclust.privacy.noise.opendp import OpenDPNoise
 from support.distributions import (
     agreement_p_value,
@@ -121,3 +122,23 @@ def test_top_k_agrees_with_opendp():
     assert agreement_p_value(seeded().top_k_rows(ROWS, scale, 2) @ places, theirs) > CHANCE
     wrong = seeded().top_k_rows(ROWS, scale * WRONG**5, 2) @ places
     assert agreement_p_value(wrong, theirs) < CHANCE
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 10), Fraction(1, 3), Fraction(10, 3), Fraction(5)])
+def test_opendp_is_asked_for_no_less_noise_than_the_mechanism_wants(scale, monkeypatch):
+    """Its scales are floats; the nearest float may be too small."""
+    assert Fraction(opendp_noise._above(scale)) >= scale
+    asked = []
+    noise = OpenDPNoise()
+    for name, blank in (("make_laplace", np.zeros(1)), ("make_gaussian", np.zeros(1))):
+        monkeypatch.setattr(
+            noise._opendp.m,
+            name,
+            lambda domain, metric, given, blank=blank: asked.append(given) or (lambda _: blank),
+        )
+    noise.laplace(scale, 1)
+    noise.gaussian(scale, 1)
+    noise.ball(scale, 1, 1)
+    assert Fraction(asked[0]) >= scale
+    assert Fraction(asked[1]) ** 2 >= scale
+    assert Fraction(asked[2]) >= scale

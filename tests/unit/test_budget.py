@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.budget import Budget, Share, exact
-from privclust.privacy.loss import Loss
+from privclust.privacy.loss import Loss, epsilon_spent
 
 weights = st.lists(st.floats(1e-6, 1e6) | st.fractions(Fraction(1, 999), 999), min_size=1)
 
@@ -93,6 +95,8 @@ def test_a_budget_covers_losses_in_its_own_currency():
     approximate = Budget(1, 1e-6)
     assert approximate.covers(Loss(None, approximate.amount))
     assert not approximate.covers(Loss(None, approximate.amount + Fraction(1, 10**40)))
+    # A selection has a small pure cost as well, which pays for nothing in the other currency.
+    assert not approximate.covers(Loss(Fraction(1, 100), approximate.amount + Fraction(1, 10**40)))
 
 
 def test_budgets_are_values():
@@ -101,3 +105,79 @@ def test_budgets_are_values():
     assert len({Budget(1), Budget(1.0), Budget("1")}) == 1
     assert repr(Budget(1, 1e-6)) == "Budget(epsilon=1, delta=1e-06)"
     assert repr(Budget(0.25)) == "Budget(epsilon=0.25)"
+    assert repr(Budget(1, 0.999999999999)) == "Budget(epsilon=1, delta=0.999999999999)"
+
+
+rhos = st.fractions(Fraction(1, 10**9), 100) | st.sampled_from(["1e-15", "0.02", 1e11])
+deltas = st.sampled_from([1e-300, 1e-30, 1e-6, 0.3, 0.99])
+
+
+@given(rhos, deltas)
+def test_a_budget_of_rho_can_spend_rho_exactly_and_states_what_that_implies(rho, delta):
+    budget = Budget.of_rho(rho, delta)
+    assert budget.amount == exact(rho)
+    assert budget.currency == "zcdp"
+    assert budget.delta == exact(delta)
+    assert budget.epsilon >= epsilon_spent(budget.amount, budget.delta)
+    assert (budget.epsilon * 10**12).denominator == 1
+    # Whoever reads (ε, δ) in a statement finds that ρ is covered by it, and by little less.
+    assert Budget(budget.epsilon, budget.delta).amount >= budget.amount
+    slack = Fraction(2, 10**12) + budget.epsilon / 10**12
+    assert budget.epsilon - slack <= max(0, epsilon_spent(budget.amount, budget.delta))
+
+
+def test_a_budget_of_rho_is_a_value_and_says_how_it_was_given():
+    budget = Budget.of_rho("0.02", 1e-6)
+    assert repr(budget) == "Budget.of_rho(0.02, delta=1e-06)"
+    assert budget == Budget.of_rho(Fraction(1, 50), "1e-6") != Budget.of_rho("0.03", 1e-6)
+    assert copy.deepcopy(budget) == pickle.loads(pickle.dumps(budget)) == budget
+    assert float(budget.epsilon) == pytest.approx(0.899935, abs=1e-6)
+    assert sum(part.amount for part in budget.split([1, 2])) == Fraction(1, 50)
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta"), [(0, 1e-6), (-1, 1e-6), ("1e-16", 1e-6), (1e12, 1e-6), (1, 0), (1, 1)]
+)
+def test_a_senseless_rho_is_refused_in_one_sentence(rho, delta):
+    with pytest.raises(ValueError, match=r"^[^\n]*(rho|delta)[^\n]*\.$"):
+        Budget.of_rho(rho, delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [("1e-400", 0), (1e-16, 0), (1e300, 0), ("1e400", 1e-6), (1, "1e-301"), (1, "1e-5000")],
+)
+def test_what_no_float_can_hold_is_refused_in_one_sentence(epsilon, delta):
+    with pytest.raises(ValueError, match=r"^(epsilon|delta) must be [^\n]*, got [^\n]*\.$"):
+        Budget(epsilon, delta)
+
+
+def test_a_fit_takes_a_budget_or_its_numbers():
+    assert Budget.of(1, 1e-6) == Budget.of(Budget(1, 1e-6)) == Budget(1, 1e-6)
+    budget = Budget.of_rho("0.02", 1e-6)
+    assert Budget.of(budget) is budget
+    assert Budget.of(budget, 1e-6) is budget
+    with pytest.raises(ValueError, match=r"leave delta at 0\.$"):
+        Budget.of(budget, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "complaint"),
+    [
+        (1e-12, 0, "too small"),
+        ("0.00009999", 0, "too small"),
+        (1e-6, 1e-6, "too small"),
+        (2e6, 0, "too large"),
+        (1e9, 1e-6, "too large"),
+    ],
+)
+def test_a_fit_without_usable_noise_is_refused_before_anything_is_charged(
+    epsilon, delta, complaint
+):
+    with pytest.raises(ValueError, match=rf"^Budget\([^\n]*{complaint}[^\n]*\.$"):
+        Budget.of(epsilon, delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-4, 0), (1e6, 0), (0.001, 1e-6), (1, 1e-300)])
+def test_a_fit_at_the_edge_of_usable_noise_is_not_refused(epsilon, delta):
+    assert Budget.of(epsilon, delta) == Budget(epsilon, delta)

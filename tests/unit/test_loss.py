@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import dp_accounting
@@ -10,11 +13,12 @@ import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from privclust.budget import Budget
+from privclust.privacy import loss
 from privclust.privacy.loss import NO_LOSS, Loss, delta_spent, epsilon_spent, rho_within
 
 rhos = st.floats(1e-8, 1e3).map(lambda value: Fraction(repr(value)))
@@ -74,12 +78,68 @@ def test_the_conversion_beats_the_simple_one_and_every_order_tried(rho, delta):
     assert epsilon >= max(tried.min(), 0) * (1 - 1e-5)
 
 
-def test_costs_round_up_and_grants_round_down():
-    """Thirty digits are kept; the float optimum of the same bound lies on the right side."""
-    rho, delta = Fraction(1, 41), Fraction(1, 10**6)
-    up, down = epsilon_spent(rho, delta), rho_within(epsilon_spent(rho, delta), delta)
-    assert up.denominator < 10**31
-    assert down <= rho * (1 + Fraction(1, 10**12))
+# The formula of the conversion at a given order, to 120 digits, as an oracle for the thirtieth.
+PRECISE = Context(prec=120)
+orders = st.decimals("1.00001", "1e9", places=5)
+
+
+def precise(value: Fraction) -> Decimal:
+    return PRECISE.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def penalty(order: Decimal, delta: Fraction) -> Decimal:
+    with localcontext(PRECISE):
+        one_less = order - 1
+        return (order * (one_less / order).ln() - one_less.ln() - precise(delta).ln()) / one_less
+
+
+def in_the_thirtieth_digit(value: Decimal) -> Decimal:
+    with localcontext(PRECISE):
+        return (1 + abs(value)) * Decimal("1e-28")
+
+
+@contextmanager
+def searching(order: Decimal) -> Iterator[None]:
+    """Let the search for the best order find this one; every order gives a valid bound."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loss, "_best_order", lambda bound: order)
+        yield
+
+
+@given(rhos, deltas, orders)
+@settings(deadline=None)
+def test_a_cost_is_rounded_up_in_its_last_digit(rho, delta, order):
+    with searching(order):
+        spent = precise(epsilon_spent(rho, delta))
+    with localcontext(PRECISE):
+        true = precise(rho) * order + penalty(order, delta)
+        assert (
+            max(Decimal(0), true) <= spent <= max(Decimal(0), true + in_the_thirtieth_digit(true))
+        )
+
+
+@given(st.fractions(Fraction(1, 1000), 100), deltas, orders)
+@settings(deadline=None)
+def test_a_grant_is_rounded_down_in_its_last_digit(epsilon, delta, order):
+    with localcontext(PRECISE):
+        true = (precise(epsilon) - penalty(order, delta)) / order
+    assume(true > Decimal("1e-20"))
+    with searching(order):
+        granted = precise(rho_within(epsilon, delta))
+    with localcontext(PRECISE):
+        assert true - in_the_thirtieth_digit(true) <= granted <= true
+
+
+@pytest.mark.parametrize("order", ["1.5", "3.7", "12.3"])
+@pytest.mark.parametrize(("rho", "epsilon"), [("0.01", "0.7"), ("1/7", "8/3"), ("2", "31")])
+def test_a_chance_of_failure_is_rounded_up_in_its_last_digit(rho, epsilon, order):
+    rho, epsilon, order = Fraction(rho), Fraction(epsilon), Decimal(order)
+    with searching(order):
+        spent = precise(delta_spent(rho, epsilon))
+    with localcontext(PRECISE):
+        gap = precise(rho) * order - precise(epsilon) + penalty(order, Fraction(1))
+        true = ((order - 1) * gap).exp()
+        assert true <= spent <= true + in_the_thirtieth_digit(true)
 
 
 def test_no_loss_costs_nothing():
@@ -97,10 +157,10 @@ def test_a_loss_reports_the_better_of_its_two_currencies():
     assert Loss(None, Fraction(1, 2)).epsilon() is None
 
 
-@pytest.mark.parametrize("loss", [(Fraction(-1), Fraction(0)), (None, Fraction(-1, 2))])
-def test_negative_losses_do_not_exist(loss):
+@pytest.mark.parametrize("amounts", [(Fraction(-1), Fraction(0)), (None, Fraction(-1, 2))])
+def test_negative_losses_do_not_exist(amounts):
     with pytest.raises(ValueError, match="negative"):
-        Loss(*loss)
+        Loss(*amounts)
 
 
 def test_a_negative_number_of_answers_does_not_exist():

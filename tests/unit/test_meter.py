@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -46,7 +47,7 @@ def test_spending_never_exceeds_the_budget(amounts, delta):
     budget = Budget(2, delta)
     meter = Meter(budget)
     for amount in amounts:
-        loss = Loss(None if delta else amount, amount / 10)
+        loss = Loss(amount, amount / 10)  # as of a selection, which has a cost in both currencies
         before = meter.spent
         try:
             meter.charge("query", loss)
@@ -69,4 +70,40 @@ def test_threads_cannot_overspend():
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(try_to_spend, range(400))) == 100
+    assert meter.spent.pure == 1
+
+
+def test_a_selection_with_a_pure_cost_does_not_fit_a_budget_of_too_little_rho():
+    budget = Budget(1, 1e-6)
+    meter = Meter(budget)
+    with pytest.raises(BudgetExceededError):
+        meter.charge("choice", Loss.of_bounded_range(Fraction(1)))  # ρ = 1/8, ε = 1
+    meter.charge("choice", Loss.of_bounded_range(Fraction(1, 10)))
+
+
+def test_two_threads_cannot_both_spend_the_last_of_a_budget(monkeypatch):
+    """The second asks while the first stands between its check and its debit."""
+    meter = Meter(Budget(1))
+    refusals = []
+
+    def spend() -> None:
+        try:
+            meter.charge("all of it", Loss.of_pure(Fraction(1)))
+        except BudgetExceededError as refusal:
+            refusals.append(refusal)
+
+    second = Thread(target=spend)
+    covers = Budget.covers
+
+    def covers_and_waits(budget: Budget, loss: Loss) -> bool:
+        answer = covers(budget, loss)
+        if second.ident is None:
+            second.start()
+            second.join(timeout=0.1)  # it cannot end before the lock is given back
+        return answer
+
+    monkeypatch.setattr(Budget, "covers", covers_and_waits)
+    spend()
+    second.join()
+    assert len(refusals) == 1
     assert meter.spent.pure == 1

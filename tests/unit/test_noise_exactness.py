@@ -210,6 +210,7 @@ def worst_ulps(values: np.ndarray, exact_values: list[Decimal]) -> float:
         (lambda noise: noise.laplace(Fraction(1, 2**1001), 1), "smaller epsilon"),
         (lambda noise: noise.gaussian(Fraction(0), 1), "above zero"),
         (lambda noise: noise.gaussian(Fraction(2**93), 1), "coarser grid"),
+        (lambda noise: noise.gaussian(Fraction(1, 2**1001), 1), "smaller epsilon"),
         (lambda noise: noise.exponential_rows(np.zeros((2, 0), np.int64), Fraction(1)), "column"),
         (lambda noise: noise.exponential_rows(np.zeros((2, 2)), Fraction(1)), "int64"),
         (

@@ -9,7 +9,7 @@ two splits did. With several pairs the allowed error is divided by their number.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from privclust.audit.features import GROUPS, Feature, FeatureMap
 from privclust.audit.neighbours import NeighbourPair
 from privclust.audit.outputs import Outputs, Raised
 from privclust.audit.report import AuditReport, Verdict, Witness
-from privclust.audit.runner import FeatureFunction, Mechanism, draw, is_estimator, takes_rng
+from privclust.audit.runner import FeatureFunction, Subject, draw, is_estimator, takes_rng
 from privclust.budget import Budget, Number
 
 __all__ = ["audit"]
@@ -46,6 +46,7 @@ def audit(
     batch: bool = False,
     n_jobs: int = 1,
     random_state: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
     """Bound the privacy loss of a mechanism from below by watching its outputs.
 
@@ -74,6 +75,9 @@ def audit(
         Number of processes; -1 means one for each core.
     random_state : int or None, default=None
         Seed of the learner and of the generators that the auditor hands out.
+    progress : callable or None, default=None
+        Called now and then with the runs that are done and the runs in all; the latter may not
+        be reached, since an audit of a pair ends when nothing can be seen on it.
 
     Returns
     -------
@@ -101,11 +105,12 @@ def audit(
     _check_fit(fit, batch, n_jobs)
     _check_numbers(runs, confidence)
     one = _PairAudit(
-        Mechanism(fit, batch, "exceptions" in groups, functions),
+        Subject(fit, batch, "exceptions" in groups, functions),
         groups,
         error=(1 - confidence) / len(pairs),
         delta=float(budget.delta),
         n_jobs=n_jobs,
+        tell=_counted(progress, 2 * runs * len(pairs)),
     )
     seeds = np.random.SeedSequence(random_state).spawn(len(pairs))
     found = [one.bound(pair, runs, seed) for pair, seed in zip(pairs, seeds, strict=True)]
@@ -121,15 +126,32 @@ def audit(
     return AuditReport(epsilon, confidence, budget, verdict, witness)
 
 
+def _counted(
+    progress: Callable[[int, int], None] | None, total: int
+) -> Callable[[int], None] | None:
+    """Return what adds up the runs of all chunks and tells the sum."""
+    if progress is None:
+        return None
+    done = 0
+
+    def tell(runs: int) -> None:
+        nonlocal done
+        done += runs
+        progress(done, total)
+
+    return tell
+
+
 @dataclass(frozen=True)
 class _PairAudit:
     """The audit of one pair, with its share of the allowed error."""
 
-    mechanism: Mechanism
+    subject: Subject
     groups: frozenset[str]
     error: float
     delta: float
     n_jobs: int
+    tell: Callable[[int], None] | None
 
     def bound(
         self, pair: NeighbourPair, runs: int, seed: np.random.SeedSequence
@@ -139,7 +161,7 @@ class _PairAudit:
         third = runs // 3
         sides = (pair.left, pair.right)
 
-        seen = draw(self.mechanism, sides, third, learn_seed, self.n_jobs)
+        seen = draw(self.subject, sides, third, learn_seed, self.n_jobs, self.tell)
         together = Outputs.joined(seen)
         failure = _only_exception(together)
         if failure is not None:
@@ -151,7 +173,7 @@ class _PairAudit:
         score = Score(left, right, int(learner_seed.generate_state(1)[0]))
 
         def fresh_matrices(count: int, split_seed: np.random.SeedSequence) -> list[Matrix]:
-            outputs = draw(self.mechanism, sides, count, split_seed, self.n_jobs)
+            outputs = draw(self.subject, sides, count, split_seed, self.n_jobs, self.tell)
             matrices = [feature_map.matrix(side) for side in outputs]
             return [np.column_stack([matrix, score(matrix)]) for matrix in matrices]
 

@@ -1,4 +1,4 @@
-"""Running the mechanism under audit many times, each run on its own copy of the data.
+"""Running the subject of an audit many times, each run on its own copy of the data.
 
 Where the randomness of a run comes from
 ----------------------------------------
@@ -17,7 +17,7 @@ random numbers. These rules see to it:
 * In worker processes, the global generators of NumPy and of ``random`` are seeded anew for every
   chunk.
 
-The chunks do not depend on the number of processes: a mechanism that draws from ``rng`` alone gets
+The chunks do not depend on the number of processes: a subject that draws from ``rng`` alone gets
 the same report from any number of them.
 """
 
@@ -26,6 +26,7 @@ from __future__ import annotations
 import copy
 import inspect
 import random
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -45,7 +46,7 @@ from privclust.audit.outputs import (
     leaves_of,
 )
 
-__all__ = ["FeatureFunction", "Mechanism", "draw", "is_estimator", "takes_rng"]
+__all__ = ["FeatureFunction", "Subject", "draw", "is_estimator", "takes_rng"]
 
 CHUNKS = 16
 """Parts that the runs on one data set are divided into, whatever the number of processes."""
@@ -54,7 +55,7 @@ FeatureFunction = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Subject:
     """What is under audit and how its outputs are looked at.
 
     Attributes
@@ -74,7 +75,7 @@ class Mechanism:
     functions: tuple[FeatureFunction, ...] = ()
 
     def run(self, data: Any, runs: int, rng: np.random.Generator) -> Outputs:
-        """Run the mechanism ``runs`` times on ``data``."""
+        """Run the subject ``runs`` times on ``data``."""
         if self.batch:
             return self._run_batch(data, runs, rng)
         call = self._estimator_call(rng) if is_estimator(self.fit) else self._callable_call(rng)
@@ -131,17 +132,18 @@ class Mechanism:
 
 
 def draw(
-    mechanism: Mechanism,
+    subject: Subject,
     data_sets: Sequence[Any],
     runs: int,
     seed: np.random.SeedSequence,
     n_jobs: int | None = 1,
+    tell: Callable[[int], None] | None = None,
 ) -> list[Outputs]:
-    """Run the mechanism on each data set.
+    """Run the subject on each data set.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    subject : Subject
     data_sets : sequence
     runs : int
         Number of runs on each data set.
@@ -149,6 +151,8 @@ def draw(
         Every chunk of runs gets its own child.
     n_jobs : int or None, default=1
         Number of processes, as in joblib.
+    tell : callable or None
+        Called with the number of runs in each chunk when it is done.
 
     Returns
     -------
@@ -161,10 +165,15 @@ def draw(
     in_workers = effective_n_jobs(n_jobs) > 1
     # loky starts its workers from scratch, so that neither locks nor generators are inherited;
     # without max_nbytes it would hand large data over read-only.
-    parts = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)(
-        delayed(_run_chunk)(mechanism, data, size, chunk_seed, in_workers)
+    made = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None, return_as="generator")(
+        delayed(_run_chunk)(subject, data, size, chunk_seed, in_workers)
         for (data, size), chunk_seed in zip(tasks, seeds, strict=True)
     )
+    parts = []
+    for part, (_, size) in zip(made, tasks, strict=True):
+        parts.append(part)
+        if tell is not None:
+            tell(size)
     return [
         Outputs.joined(parts[start : start + len(sizes)])
         for start in range(0, len(parts), len(sizes))
@@ -185,14 +194,16 @@ def takes_rng(fit: Callable[..., Any]) -> bool:
 
 
 def _run_chunk(
-    mechanism: Mechanism, data: Any, runs: int, seed: np.random.SeedSequence, in_worker: bool
+    subject: Subject, data: Any, runs: int, seed: np.random.SeedSequence, in_worker: bool
 ) -> Outputs:
     own_seed, global_seed = seed.spawn(2)
     if in_worker:
         for_numpy, for_python = global_seed.generate_state(2)
-        np.random.seed(for_numpy)  # noqa: NPY002 - the mechanism may use it
+        np.random.seed(for_numpy)  # noqa: NPY002 - the subject may use it
         random.seed(int(for_python))
-    return mechanism.run(data, runs, np.random.default_rng(own_seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # thousands of runs would repeat theirs
+        return subject.run(data, runs, np.random.default_rng(own_seed))
 
 
 def _fresh_clone(estimator: Any, rng: np.random.Generator) -> Any:

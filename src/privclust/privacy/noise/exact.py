@@ -1,9 +1,9 @@
 """Exact, vectorised samplers of discrete noise and of private selection.
 
-Each draw is first decided in floating point together with a bound on the error of that decision.
-Where the bound leaves the outcome open (about one draw in 10^8) the same random words go to the
-exact side in ``lazy.py``. So the outcome is always the one of infinite precision, at the speed of
-NumPy. Proofs, with the error bounds: ``proofs/float-filter.md``.
+Each draw is first decided in floating point together with a bound on the error of that decision, by
+``float_filter.py``. Where the bound leaves the outcome open (about one draw in 10^8) the same
+random words go to the exact side in ``lazy.py``. So the outcome is always the one of infinite
+precision, at the speed of NumPy. Proofs: ``proofs/float-filter.md``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust.privacy.noise import float_filter
 from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
+from privclust.privacy.noise.float_filter import Floats, Integers, Words
 from privclust.privacy.noise.lazy import (
     LazyExponential,
     LazyGumbel,
@@ -31,12 +33,8 @@ from privclust.privacy.noise.lazy import (
 
 __all__ = ["ExactNoise", "Floats", "Integers"]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint32] | NDArray[np.uint64]
-
-# Relative error allowed for in every elementary result: 2^-48 is 32 units of float64 rounding,
-# where at most 12 are needed (see the proofs).
+# Relative error allowed for in every elementary result: 2^-48 is 32 units of float64 rounding. The
+# proofs need at most 27 of them.
 FILTER_ERROR = 2.0**-48
 
 # With larger scales a draw could leave the range in which float64 holds integers exactly.
@@ -83,6 +81,8 @@ class ExactNoise:
         """Draw integers with P(k) ∝ exp(-k² / (2 variance))."""
         if variance <= 0:
             raise ValueError("The variance of noise must be above zero.")
+        if variance < MIN_SCALE:
+            raise ValueError("A noise variance below 2^-1000 is no noise; use a smaller epsilon.")
         proposal = Fraction(math.isqrt(math.floor(variance)) + 1)
         _check_scale(proposal)
         return _in_chunks(count, lambda wanted: self._gaussian_batch(variance, proposal, wanted))
@@ -130,13 +130,8 @@ class ExactNoise:
     def _geometric(self, scale: Fraction, count: int) -> Integers:
         """Draw integers with P(k or more) = exp(-k / scale): the floor of an exponential."""
         words = self._words(count, outcomes=scale)
-        value, error = self._exponentials(words)
-        value *= float(scale)
-        error *= float(scale)
-        error += value * self.filter_error
-        low, high = np.floor(value - error), np.floor(value + error)
-        sure = low == high
-        floors = np.where(sure, low, 0).astype(np.int64)
+        variates = float_filter.exponentials(words, self.filter_error)
+        floors, sure = float_filter.floors(*float_filter.scaled(scale, *variates))
         for index in np.flatnonzero(~sure):
             variate = Shifted(0, scale, LazyExponential(self._lazy(words[index])))
             floors[index] = certain_floor(variate)
@@ -151,12 +146,13 @@ class ExactNoise:
     def _gaussian_batch(self, variance: Fraction, proposal: Fraction, wanted: int) -> Integers:
         proposals = self._laplace_batch(proposal, int(wanted * 1.4) + 16)
         words = self._words(len(proposals), outcomes=2)
-        arrival, error = self._exponentials(words)
-        centre, spread = float(variance / proposal), 2 * float(variance)
-        distance = np.abs(proposals) - centre
-        penalty = distance * distance / spread
-        error += self.filter_error * (penalty + 2 * np.abs(distance) * (centre / spread))
-        margin = arrival - penalty
+        margin, error = float_filter.acceptance_margins(
+            proposals,
+            variance,
+            proposal,
+            *float_filter.exponentials(words, self.filter_error),
+            self.filter_error,
+        )
         accepted = margin > 0
         for index in np.flatnonzero(~(np.abs(margin) > error)):
             exact_distance = abs(int(proposals[index])) - variance / proposal
@@ -168,42 +164,31 @@ class ExactNoise:
         per_vector = words_needed(dimension)
         words = self.bits.words(count * per_vector).reshape(count, per_vector)
         straight = dimension + (per_vector - dimension) // 2
-        variates, errors = self._exponentials(words[:, :straight])
+        variates, errors = float_filter.exponentials(words[:, :straight], self.filter_error)
         turns: Floats = words[:, straight:].astype(np.float64) * 2.0**-64
         value, error = filtered_vectors(
             float(scale), dimension, variates, errors, turns, self.filter_error
         )
-        low, high = np.floor(value - error + 0.5), np.floor(value + error + 0.5)
-        sure = (low == high).all(axis=1)
-        vectors = np.where(sure[:, None], low, 0).astype(np.int64)
-        for row in np.flatnonzero(~sure):
+        vectors, sure = float_filter.floors(value + 0.5, error)
+        for row in np.flatnonzero(~sure.all(axis=1)):
             vectors[row] = certain_vector(scale, dimension, words[row], self.bits)
         return vectors
 
     def _exponential_rows(self, gaps: Integers, scale: Fraction) -> Integers:
         """Invert the distribution function of each row at one uniform number."""
-        rows, columns = gaps.shape
-        sums = np.cumsum(np.exp(gaps / float(scale)), axis=1)
-        words = self._words(rows, outcomes=columns)
-        unit = 2.0 ** (-8 * words.itemsize)
-        position = (words * unit * sums[:, -1])[:, None]
-        inner = sums[:, :-1]
-        picked: Integers = np.count_nonzero(inner < position, axis=1)
-        error = sums[:, -1:] * (self.filter_error * (columns + 1) + unit)
-        unsure = (np.abs(inner - position) <= error).any(axis=1)
-        for row in np.flatnonzero(unsure):
+        words = self._words(len(gaps), outcomes=gaps.shape[1])
+        picked, sure = float_filter.selections(gaps, scale, words, self.filter_error)
+        for row in np.flatnonzero(~sure):
             picked[row] = certain_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
         return picked
 
     def _noisy_maxima(self, gaps: Integers, scale: Fraction) -> Integers:
         words = self._words(gaps.size, outcomes=gaps.shape[1]).reshape(gaps.shape)
-        value, error = self._shifted(gaps, scale, *self._exponentials(words))
-        picked: Integers = value.argmax(axis=1)
-        at = np.arange(len(gaps)), picked
-        floor = value[at] - error[at]
-        value += error
-        value[at] = -np.inf
-        for row in np.flatnonzero(~(floor > value.max(axis=1))):
+        variates = float_filter.exponentials(words, self.filter_error)
+        picked, sure = float_filter.winners(
+            *float_filter.shifted(gaps, scale, *variates, self.filter_error)
+        )
+        for row in np.flatnonzero(~sure):
             reals = [
                 Shifted(int(gap), scale, LazyExponential(self._lazy(word)))
                 for gap, word in zip(gaps[row], words[row], strict=True)
@@ -213,16 +198,10 @@ class ExactNoise:
 
     def _noisy_orders(self, gaps: Integers, scale: Fraction, k: int) -> Integers:
         words = self._words(gaps.size, outcomes=gaps.shape[1]).reshape(gaps.shape)
-        value, error = self._shifted(gaps, scale, *self._gumbels(words))
-        order = np.argsort(-value, axis=1)
-        value = np.take_along_axis(value, order, axis=1)
-        error = np.take_along_axis(error, order, axis=1)
-        # The largest upper bound among each place and all the places below it.
-        ceiling = np.maximum.accumulate((value + error)[:, ::-1], axis=1)[:, ::-1]
-        places = min(k, gaps.shape[1] - 1)
-        sure = (value - error)[:, :places] > ceiling[:, 1 : places + 1]
-        picked: Integers = order[:, :k]
-        for row in np.flatnonzero(~sure.all(axis=1)):
+        variates = float_filter.gumbels(words, self.filter_error)
+        noisy = float_filter.shifted(gaps, scale, *variates, self.filter_error)
+        picked, sure = float_filter.rankings(*noisy, k)
+        for row in np.flatnonzero(~sure):
             picked[row] = self._exact_order(gaps[row], words[row], scale, k)
         return picked
 
@@ -242,36 +221,6 @@ class ExactNoise:
 
     def _lazy(self, word: np.uint32 | np.uint64) -> LazyUniform:
         return LazyUniform(int(word), 8 * word.itemsize, self.bits)
-
-    # The float filter: values, and bounds on their absolute errors. A bound is infinite where the
-    # float value says nothing; the value itself stays finite, so that no comparison meets a NaN.
-    def _exponentials(self, words: Words) -> tuple[Floats, Floats]:
-        """Return -ln U for each U in [word, word + 1) / 2^length."""
-        known = words.astype(np.float64)
-        with np.errstate(divide="ignore"):
-            error = 1 / known  # by the bits not yet known
-        value = -np.log(np.maximum(known, 1) * 2.0 ** (-8 * words.itemsize))
-        error += self.filter_error * (1 + np.abs(value))
-        return value, error
-
-    def _gumbels(self, words: Words) -> tuple[Floats, Floats]:
-        """Return -ln(-ln U) for each U in [word, word + 1) / 2^length."""
-        arrival, width = self._exponentials(words)
-        sure = width < arrival
-        with np.errstate(divide="ignore", invalid="ignore"):
-            error = np.where(sure, width / (arrival - width), np.inf)
-        value = -np.log(np.where(sure, arrival, 1))
-        error += self.filter_error * (1 + np.abs(value))
-        return value, error
-
-    def _shifted(
-        self, gaps: Integers, scale: Fraction, value: Floats, error: Floats
-    ) -> tuple[Floats, Floats]:
-        """Return ``gaps + scale * value`` and its error."""
-        value = float(scale) * value
-        error = float(scale) * error
-        error += self.filter_error * (np.abs(value) + np.abs(gaps))
-        return gaps + value, error
 
 
 def _check_scale(scale: Fraction) -> None:

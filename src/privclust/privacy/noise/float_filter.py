@@ -1,0 +1,126 @@
+"""The float filter: real numbers in floats, each with a bound on its error, and what they settle.
+
+A function returns either values with bounds on their absolute errors, or decisions with a mask of
+those that hold for every number within the bounds. A bound is infinite where the float value says
+nothing; the value itself stays finite, so that no comparison meets a NaN. ``slack`` is the relative
+error allowed for in each elementary result. The bounds are derived in ``proofs/float-filter.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Floats",
+    "Integers",
+    "Words",
+    "acceptance_margins",
+    "exponentials",
+    "floors",
+    "gumbels",
+    "rankings",
+    "scaled",
+    "selections",
+    "shifted",
+    "winners",
+]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Words = NDArray[np.uint32] | NDArray[np.uint64]
+
+
+def exponentials(words: Words, slack: float) -> tuple[Floats, Floats]:
+    """Return -ln U for each U in [word, word + 1) / 2^length."""
+    known = words.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        error = 1 / known  # by the bits not yet known
+    value = -np.log(np.maximum(known, 1) * 2.0 ** (-8 * words.itemsize))
+    error += slack * (1 + np.abs(value))
+    return value, error
+
+
+def gumbels(words: Words, slack: float) -> tuple[Floats, Floats]:
+    """Return -ln(-ln U) for each U in [word, word + 1) / 2^length."""
+    arrival, width = exponentials(words, slack)
+    sure = width < arrival
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.where(sure, width / (arrival - width), np.inf)
+    value = -np.log(np.where(sure, arrival, 1))
+    error += slack * (1 + np.abs(value))
+    return value, error
+
+
+def scaled(scale: Fraction, value: Floats, error: Floats) -> tuple[Floats, Floats]:
+    """Return ``scale * value`` and its error; the slack in ``error`` covers the rounding here."""
+    factor = float(scale)
+    return factor * value, factor * error
+
+
+def shifted(
+    gaps: Integers, scale: Fraction, value: Floats, error: Floats, slack: float
+) -> tuple[Floats, Floats]:
+    """Return ``gaps + scale * value`` and its error."""
+    value, error = scaled(scale, value, error)
+    error += slack * np.abs(gaps)
+    return gaps + value, error
+
+
+def acceptance_margins(
+    proposals: Integers,
+    variance: Fraction,
+    proposal_scale: Fraction,
+    arrival: Floats,
+    error: Floats,
+    slack: float,
+) -> tuple[Floats, Floats]:
+    """Return by how much each arrival exceeds the penalty of a proposed discrete Gaussian."""
+    distance = np.abs(proposals) - float(variance / proposal_scale)
+    penalty = distance * distance / (2 * float(variance))
+    return arrival - penalty, error + slack * penalty
+
+
+def floors(value: Floats, error: Floats) -> tuple[Integers, Mask]:
+    """Return the floor of each number, and where it is certain; elsewhere it is zero."""
+    low, high = np.floor(value - error), np.floor(value + error)
+    sure = low == high
+    return np.where(sure, low, 0).astype(np.int64), sure
+
+
+def selections(
+    gaps: Integers, scale: Fraction, words: Words, slack: float
+) -> tuple[Integers, Mask]:
+    """Invert the distribution function of P(j) ∝ exp(gap_j / scale), one word for each row."""
+    sums = np.cumsum(np.exp(gaps / float(scale)), axis=1)
+    unit = 2.0 ** (-8 * words.itemsize)
+    position = (words * unit * sums[:, -1])[:, None]
+    inner = sums[:, :-1]
+    picked: Integers = np.count_nonzero(inner < position, axis=1)
+    error = sums[:, -1:] * (slack * (gaps.shape[1] + 1) + unit)
+    return picked, (np.abs(inner - position) > error).all(axis=1)
+
+
+def winners(value: Floats, error: Floats) -> tuple[Integers, Mask]:
+    """Return the column of the largest number in each row, and where it is certain."""
+    picked: Integers = value.argmax(axis=1)
+    at = np.arange(len(value)), picked
+    floor = value[at] - error[at]
+    ceiling = value + error
+    ceiling[at] = -np.inf
+    return picked, floor > ceiling.max(axis=1)
+
+
+def rankings(value: Floats, error: Floats, k: int) -> tuple[Integers, Mask]:
+    """Return the columns of the ``k`` largest numbers in each row, and where all are certain."""
+    order: Integers = np.argsort(-value, axis=1).astype(np.int64, copy=False)
+    value = np.take_along_axis(value, order, axis=1)
+    error = np.take_along_axis(error, order, axis=1)
+    # The largest upper bound among each place and all the places below it.
+    ceiling = np.maximum.accumulate((value + error)[:, ::-1], axis=1)[:, ::-1]
+    places = min(k, value.shape[1] - 1)
+    sure: Mask = np.all((value - error)[:, :places] > ceiling[:, 1 : places + 1], axis=1)
+    return order[:, :k], sure
