@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 _EARTH_RADIUS_KM = 6371.0088
 
 
-def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the number of the nearest chosen centre for every public point."""
     from privclust.data.points.door import public_rows
 
@@ -75,13 +76,31 @@ def _check(release: Release) -> None:
         raise ReleaseError(f"A source_target release needs the parameter {min(missing)!r}; add it.")
 
 
-def _summary(release: Release) -> list[tuple[str, str]]:
-    k = len(release.arrays["centers"])
-    facts = [("new centres", str(k)), ("targets", f"{release.parameters['n_targets']:,}")]
-    if "source_counts" in release.arrays:
-        counted = float(release.arrays["source_counts"].sum())
-        facts.append(("sources located, with noise", f"{counted:,.0f}"))
-    return facts
+def _facts(release: Release) -> Facts:
+    arrays, columns, names = release.arrays, release.schema.numeric, release.about.names
+    summary = [
+        ("new centres", str(len(arrays["centers"]))),
+        ("targets", f"{release.parameters['n_targets']:,}"),
+    ]
+    if "source_counts" in arrays:
+        counted = float(arrays["source_counts"].sum())
+        summary.append(("sources located, with noise", f"{counted:,.0f}"))
+    candidates, places = arrays["medoid_indices"].tolist(), arrays["centers"].tolist()
+    called = names or [str(candidate) for candidate in candidates]
+    lines = [
+        [str(number), name, *(f"{value:.4g}" for value in place)]
+        for number, (name, place) in enumerate(zip(called, places, strict=True), start=1)
+    ]
+    centres = [
+        {"candidate": candidate, "center": dict(zip(columns, place, strict=True))}
+        for candidate, place in zip(candidates, places, strict=True)
+    ]
+    for centre, name in zip(centres, names, strict=False):
+        centre["name"] = name
+    shared = ("cost_estimate", "served_estimate", "n_targets", "warnings")
+    values = {name: release.parameters.get(name, []) for name in shared}
+    headings = ["centre", "name" if names else "target", *columns]
+    return Facts(summary, [Listing(headings, lines)], {"centers": centres, **values})
 
 
 def _context(release: Release) -> dict[str, Any]:
@@ -101,9 +120,10 @@ register_kind(
             "source_positions": ("p", "q"),
         },
         check=_check,
-        summary=_summary,
+        facts=_facts,
         labels=labels,
         template="source_target/report.html.j2",
         context=_context,
+        named=("centre", "medoid_indices"),
     )
 )
