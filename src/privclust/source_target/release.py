@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.exceptions import ReleaseError
+from privclust.exceptions import DataError, ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["distances_to_centres", "labels"]
 
 Floats = npt.NDArray[np.float64]
-
-_EARTH_RADIUS_KM = 6371.0088
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -33,30 +31,17 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
         )
     for batch in public_rows(X, release.schema.numeric):
         if not np.isfinite(batch).all():
-            raise ReleaseError("The rows hold missing or infinite numbers; leave them out.")
+            raise DataError("The rows hold missing or infinite numbers; leave them out.")
         yield distances_to_centres(release, batch).argmin(axis=1)
 
 
 def distances_to_centres(release: Release, rows: Floats) -> Floats:
-    """Return the distance of each row to each centre, in the metric of the release."""
-    from scipy.spatial.distance import cdist
+    """Return the distance of each row to each centre, as the fitted model measures it."""
+    from privclust.data.sites.view import embedded
+    from privclust.source_target.distances import exact_distances
 
     centres, metric = release.arrays["centers"], release.parameters["metric"]
-    if metric == "haversine":
-        (north, east), (other_north, other_east) = np.radians(rows).T, np.radians(centres).T
-        across = np.cos(north)[:, None] * np.cos(other_north)
-        half = np.sin((north[:, None] - other_north) / 2) ** 2
-        half += across * np.sin((east[:, None] - other_east) / 2) ** 2
-        return np.asarray(2 * _EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(half, 1))))
-    if metric == "manhattan":
-        return np.asarray(cdist(rows, centres, "cityblock"))
-    if metric == "cosine":
-        rows, centres = (part / _lengths(part) for part in (rows, centres))
-    return np.asarray(cdist(rows, centres))
-
-
-def _lengths(points: Floats) -> Floats:
-    return np.asarray(np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300))
+    return exact_distances(embedded(rows, metric), embedded(centres, metric), metric)
 
 
 def _check(release: Release) -> None:
