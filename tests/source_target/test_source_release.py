@@ -145,6 +145,6 @@ def test_a_plan_spends_the_whole_budget_and_no_ledger():
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "haversine"])
 def test_model_and_release_measure_the_same_distances(metric):
     model = fitted(metric=metric)
-    points = np.asarray(TOWNS, np.float64)[1:20]
-    distances = distances_to_centres(model.release(), points)
+    points = TOWNS[1:20]
+    distances = distances_to_centres(model.release(), np.asarray(points, np.float64))
     np.testing.assert_array_equal(distances, model.transform(points))
