@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.cli.apply import write_labels
-from privclust.cli.files import check_folder
+from privclust.jobs.label import write_labels
+from privclust.jobs.places import check_folder
 from privclust.kmeans import PrivateKMeans
 from privclust.release import Release
 from privclust.schema import Box, Schema
@@ -85,8 +85,8 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     say("5. Anyone who has the release can label new patients with it.")
     say(f"   $ privclust apply {release} {new_patients} -o {labels}")
     _write_rows(new_patients, _people(_NEW_PATIENTS, seed=2))
-    rows = write_labels(published, new_patients, labels)
-    say(f"   Labels of {rows:,} new patients: {labels}\n")
+    write_labels(published, new_patients, labels)
+    say(f"   Labels of {_NEW_PATIENTS:,} new patients: {labels}\n")
     report = release / "report.html"
     say(f"The report, for readers who know no differential privacy: {report}")
     return {"data": patients, "schema": schema, "release": release, "labels": labels} | {

@@ -7,6 +7,8 @@ process.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 __all__ = [
     "BudgetExceededError",
     "BudgetGoneError",
@@ -24,6 +26,7 @@ __all__ = [
     "MixedTypesError",
     "NoRowsError",
     "NotPrivateWarning",
+    "NotSavedError",
     "ParameterError",
     "PrivclustError",
     "PrivclustWarning",
@@ -66,6 +69,20 @@ class BudgetExceededError(PrivclustError):
 
 class ReleaseError(PrivclustError):
     """A release that cannot be made, saved, loaded or applied."""
+
+
+class NotSavedError(ReleaseError):
+    """A release that could not be written where it should be.
+
+    Attributes
+    ----------
+    kept : Path or None
+        Where it was written instead; None if no place would take it.
+    """
+
+    def __init__(self, sentence: str, kept: Path | None = None) -> None:
+        super().__init__(sentence)
+        self.kept = kept
 
 
 class LedgerError(PrivclustError):

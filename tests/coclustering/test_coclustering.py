@@ -19,7 +19,7 @@ from privclust.coclustering.tau import blind_start
 from privclust.exceptions import LowSignalWarning, ReleaseError
 from privclust.published import PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
-from privclust.release import Release
+from privclust.release import About, Release
 from privclust.unit import MatrixEntry, Person
 
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
@@ -194,7 +194,7 @@ def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
 @pytest.mark.parametrize("name", ["tables, count", "tau", "row"])
 def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     model = fitted(name)
-    release = model.release([f"word {j}" for j in range(200)])
+    release = model.release().described(About(names=[f"word {j}" for j in range(200)]))
     release.save(tmp_path / "release", report=True)
     again = Release.load(tmp_path / "release")
     assert again == release
@@ -209,12 +209,12 @@ def test_the_picture_puts_blocks_that_go_together_on_the_diagonal():
     totals = np.array([[1.0, 1.0, 50.0], [50.0, 1.0, 1.0], [1.0, 50.0, 1.0]])
     picture = block_plot(totals, np.ones(3), np.ones(3, int))
     assert picture.index(">C2<") < picture.index(">C0<") < picture.index(">C1<")
-    assert picture.count("×2.9") == 3
+    assert picture.count("×2.9") == 6  # for a page and for a phone
 
 
 def test_a_release_refuses_names_for_other_columns():
     with pytest.raises(ReleaseError, match="one name per column"):
-        fitted("tables, count").release(["a", "b"])
+        fitted("tables, count").release().described(About(names=["a", "b"]))
 
 
 # The measure, and the algorithm without privacy.

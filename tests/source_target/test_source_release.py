@@ -10,9 +10,10 @@ import typer
 from typer.testing import CliRunner
 
 from privclust.cli.source_target import fit, plan
-from privclust.exceptions import PrivclustWarning, ReleaseError
+from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release import Release
 from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.release import distances_to_centres
 
 RNG = np.random.default_rng(0)
 TOWNS = pd.DataFrame(RNG.uniform([40, 0], [50, 10], (80, 2)), columns=["latitude", "longitude"])
@@ -20,7 +21,9 @@ HOMES = pd.DataFrame(RNG.normal([43, 3], 0.3, (500, 2)), columns=["latitude", "l
 
 
 def fitted(**parameters):
-    model = PrivateSourceTargetMedoids(4, metric="haversine", random_state=0, **parameters)
+    model = PrivateSourceTargetMedoids(
+        4, **({"metric": "haversine", "random_state": 0} | parameters)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivclustWarning)
         return model.fit(TOWNS, source=HOMES)
@@ -37,7 +40,7 @@ def test_new_points_go_to_the_nearest_centre_on_the_globe():
     model = fitted()
     np.testing.assert_array_equal(model.release().predict(TOWNS), model.predict(TOWNS))
     assert set(model.predict(TOWNS.iloc[model.medoid_indices_])) == {0, 1, 2, 3}
-    with pytest.raises(ReleaseError, match="missing or infinite"):
+    with pytest.raises(DataError, match="missing or infinite"):
         model.release().predict(np.array([[np.nan, 0.0]]))
 
 
@@ -53,7 +56,7 @@ def test_released_labels_are_those_of_the_model(metric):
 def test_the_report_has_a_map_and_marks_the_costs_as_an_estimate():
     page = fitted().release().to_html()
     assert 'aria-label="Map of 80 targets and 4 new centres' in page
-    assert "estimate, under the sanitised source" in page
+    assert "estimate, by the noisy source" in page
     assert "latitude" in page
 
 
@@ -137,3 +140,11 @@ def test_a_plan_spends_the_whole_budget_and_no_ledger():
     made = PrivateSourceTargetMedoids(3, epsilon=2, metric="haversine").plan(300, target=TOWNS)
     assert made.spent.pure == 2
     assert 0.9 < made.error_ratio < 2
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "haversine"])
+def test_model_and_release_measure_the_same_distances(metric):
+    model = fitted(metric=metric)
+    points = TOWNS[1:20]
+    distances = distances_to_centres(model.release(), np.asarray(points, np.float64))
+    np.testing.assert_array_equal(distances, model.transform(points))

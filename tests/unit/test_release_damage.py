@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.exceptions import ReleaseError
-from privclust.release import Release, storage
+from privclust.release import Release, reading
 from privclust.release import arrays as npz
 from privclust.release.document import digest_of
 from support.releases import (
@@ -229,12 +229,112 @@ def test_a_zip_without_a_file_is_refused(tmp_path, files, missing):
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path, files, monkeypatch):
-    monkeypatch.setitem(storage._LIMITS, "release.json", 10_000)
+    monkeypatch.setitem(reading._LIMITS, "release.json", 10_000)
     bomb = [("release.json", b" " * 10_000_000), *(f for f in files if f[0] == "arrays.npz")]
     path = zipped(tmp_path / "r.privclust", bomb)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
     one_sentence(error, str(path), "larger")
+
+
+@pytest.mark.parametrize("name", ["release.json", "arrays.npz", "signature.json"])
+def test_a_folder_with_a_file_beyond_its_limit_is_read_no_further(tmp_path, monkeypatch, name):
+    make_release().save(tmp_path / "r")
+    (tmp_path / "r" / "signature.json").write_bytes(b"{}")
+    asked = []
+
+    class Counting(io.FileIO):
+        def read(self, size=-1):
+            asked.append(size)
+            return super().read(size)
+
+    limit = 100
+    monkeypatch.setitem(reading._LIMITS, name, limit)
+    (tmp_path / "r" / name).write_bytes(b" " * 10_000)
+    monkeypatch.setattr(reading, "open", lambda path, mode: Counting(path), raising=False)
+    with pytest.raises(ReleaseError) as error:
+        Release.load(tmp_path / "r")
+    one_sentence(error, name, "larger than that of any release")
+    assert asked[-1] == limit + 1
+
+
+def forged(path: Path, shape: list[int], *, method=zipfile.ZIP_STORED, as_file=False) -> Path:
+    """Write a release of one enormous cluster, consistent in itself, as a forger would."""
+    release = make_release()
+    release.save(path)
+    entry = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": tuple(shape)}
+    np.lib.format.write_array_header_1_0(entry, header)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, array in release.arrays.items():
+            part = io.BytesIO()
+            np.lib.format.write_array(part, array)
+            archive.writestr(f"{name}.npy", part.getvalue())
+        archive.writestr("extra.npy", entry.getvalue() + bytes(8 * int(np.prod(shape))))
+    described = {"dtype": "float64", "shape": shape, "sha256": "0" * 64}
+    edit(path, put(described, "arrays", "extra"))
+    replace_arrays(path, buffer.getvalue())
+    if not as_file:
+        return path
+    entries = [(part.name, part.read_bytes()) for part in path.iterdir()]
+    return zipped(path.with_suffix(".privclust"), entries)
+
+
+def test_arrays_that_unpack_to_more_than_they_hold_are_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_SMALL", 2**16)
+    path = forged(tmp_path / "r", [2**17], as_file=True)
+    monkeypatch.setattr(zipfile.ZipFile, "open", only_the_document(zipfile.ZipFile.open))
+    with pytest.raises(ReleaseError) as error:
+        Release.load(path)
+    one_sentence(error, str(path), "unpack to far more")
+
+
+def only_the_document(real):
+    """Return a way to open entries of a zip that knows the document alone."""
+
+    def opened(archive, name, *arguments, **keywords):
+        assert name == "release.json", "memory was spent"
+        return real(archive, name, *arguments, **keywords)
+
+    return opened
+
+
+def test_arrays_that_are_packed_in_the_npz_are_refused(tmp_path):
+    path = forged(tmp_path / "r", [2**17], method=zipfile.ZIP_DEFLATED)
+    with pytest.raises(ReleaseError) as error:
+        Release.load(path)
+    one_sentence(error, str(path), "packed")
+
+
+def test_no_more_of_the_arrays_is_read_than_their_declared_shapes_need(tmp_path):
+    path = tmp_path / "r"
+    make_release().save(path)
+    replace_arrays(path, (path / "arrays.npz").read_bytes() + bytes(200_000))
+    with pytest.raises(ReleaseError) as error:
+        Release.load(path)
+    one_sentence(error, str(path), "larger")
+
+
+@pytest.mark.parametrize("shape", [[2**31], [2**31, 0], [10**4000], [2**20, 2**20], [-1]])
+def test_an_absurd_shape_is_refused_before_the_arrays_are_opened(tmp_path, shape):
+    path = tmp_path / "r"
+    make_release().save(path)
+    edit(path, put(shape, "arrays", "cluster_sizes", "shape"))
+    (path / "arrays.npz").unlink()
+    with pytest.raises(ReleaseError) as error:
+        Release.load(path)
+    one_sentence(error, str(path))
+    assert "arrays.npz" not in str(error.value)
+
+
+def test_an_added_key_is_no_part_of_a_release(tmp_path):
+    path = tmp_path / "r"
+    make_release().save(path)
+    edit(path, put("this one is fine", "note"))
+    with pytest.raises(ReleaseError) as error:
+        Release.load(path)
+    one_sentence(error, str(path), "no part of a release")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 broken"])

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from privclust.exceptions import ReleaseError
+from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.release import Release, storage
 from support.releases import (
     make_release,
     one_sentence,
     outcome,
 )
+
+
+@pytest.fixture(autouse=True)
+def temporary(monkeypatch, tmp_path_factory) -> Path:
+    """Where releases are kept that cannot be written where they should be."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture(params=["folder", "file.privclust"])
@@ -126,3 +136,73 @@ def test_a_place_that_cannot_be_written(tmp_path, monkeypatch):
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "release")
     one_sentence(error, "Permission denied", "choose a writable place")
+
+
+def no_space_in(folder: Path, monkeypatch) -> None:
+    """Let every file below ``folder`` fail as on a full disk."""
+
+    def full(path, mode):
+        if folder in Path(path).parents:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return open(path, mode)
+
+    monkeypatch.setattr(storage, "open", full, raising=False)
+
+
+def test_a_release_that_does_not_fit_on_the_disk_is_kept_and_named(place, monkeypatch, temporary):
+    no_space_in(place.parent, monkeypatch)
+    with pytest.raises(NotSavedError) as error:
+        make_release().save(place)
+    one_sentence(error, "does not fit on the disk", str(error.value.kept))
+    assert temporary in error.value.kept.parents
+    assert Release.load(error.value.kept) == make_release()
+    assert list(place.parent.iterdir()) == []
+
+
+def test_a_release_that_fits_nowhere_says_so(place, monkeypatch):
+    no_space_in(Path("/"), monkeypatch)
+    with pytest.raises(NotSavedError) as error:
+        make_release().save(place)
+    assert error.value.kept is None
+    one_sentence(error, "does not fit on the disk")
+    assert "kept" not in str(error.value)
+
+
+def test_of_two_writers_at_once_the_second_replaces_nothing(place, monkeypatch):
+    first, second = make_release(), make_release(created="2025-11-16")
+    real = storage._check_free
+
+    def overtaken(*arguments):
+        real(*arguments)
+        monkeypatch.setattr(storage, "_check_free", real)
+        first.save(place)  # between the look and the writing of the second
+
+    monkeypatch.setattr(storage, "_check_free", overtaken)
+    with pytest.raises(ReleaseError) as error:
+        second.save(place)
+    one_sentence(error, "exists", "overwrite=True")
+    assert Release.load(place) == first
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_many_writers_that_overwrite_each_other_leave_one_whole_release(place):
+    releases = [make_release(created=f"2025-11-{day:02}") for day in range(1, 9)]
+    answers: list[object] = []
+    threads = [
+        threading.Thread(target=lambda r=r: answers.append(outcome(r.save, place, overwrite=True)))
+        for r in releases
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [place] * len(releases)
+    assert Release.load(place) in releases
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_a_document_too_large_to_be_read_again_is_not_written(place, monkeypatch):
+    monkeypatch.setattr(storage, "LARGEST_DOCUMENT", 100)
+    with pytest.raises(ReleaseError) as error:
+        make_release().save(place)
+    one_sentence(error, "too large")

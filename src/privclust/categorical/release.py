@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema import Box, Schema
 
@@ -66,7 +67,7 @@ def distances(points: Floats) -> Floats:
     return np.asarray(cdist(points, points))
 
 
-def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     if "cluster_centers" not in release.arrays:
         raise ReleaseError(
@@ -114,18 +115,44 @@ def _check_clusters(release: Release, values: int) -> None:
         raise ReleaseError("The arrays of the clusters do not fit each other; fit them again.")
 
 
-def _summary(release: Release) -> list[tuple[str, str]]:
-    told = [
-        ("attributes with distances", str(int(release.arrays["learned"].sum()))),
-        ("values", str(len(release.arrays["coordinates"]))),
+def _facts(release: Release) -> Facts:
+    arrays, attributes = release.arrays, _attributes(release)
+    summary = [
+        ("attributes with distances", str(len(attributes))),
+        ("values", str(len(arrays["coordinates"]))),
     ]
-    if "cluster_sizes" in release.arrays:
-        rows = float(release.arrays["cluster_sizes"].sum())
-        told += [
-            ("clusters", str(len(release.arrays["cluster_sizes"]))),
-            ("rows, with noise", f"{rows:,.0f}"),
-        ]
-    return told
+    listings = [
+        Listing(
+            ["attribute", "values", "context"],
+            [
+                [name, str(len(part["values"])), ", ".join(part["context"])]
+                for name, part in attributes.items()
+            ],
+        )
+    ]
+    values: dict[str, Any] = {"attributes": attributes}
+    if "cluster_sizes" in arrays:
+        sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
+        clusters = list(zip(sizes, errors, strict=True))
+        summary += [("clusters", str(len(sizes))), ("rows, with noise", f"{sum(sizes):,.0f}")]
+        lines = [[str(i), f"{n:,.0f} ± {error:,.2g}"] for i, (n, error) in enumerate(clusters)]
+        listings.append(Listing(["cluster", "rows ± error"], lines))
+        values["clusters"] = [{"size": size, "size_error": error} for size, error in clusters]
+    return Facts(summary, listings, values)
+
+
+def _attributes(release: Release) -> dict[str, dict[str, Any]]:
+    """Return context, values and distances of each attribute that has distances."""
+    names, contexts = release.schema.names, release.arrays["contexts"]
+    attributes = {}
+    for place in np.flatnonzero(release.arrays["learned"]).tolist():
+        fact = release.schema[names[place]]
+        attributes[names[place]] = {
+            "context": [names[other] for other in np.flatnonzero(contexts[place] > 0).tolist()],
+            "values": [] if isinstance(fact, Box) else list(fact.labels),
+            "distances": distances(attribute_points(release, place)).tolist(),
+        }
+    return attributes
 
 
 def _context(release: Release) -> dict[str, Any]:
@@ -145,7 +172,7 @@ register_kind(
             "cell_error": ("one",),
         },
         check=_check,
-        summary=_summary,
+        facts=_facts,
         labels=labels,
         template="categorical/report.html.j2",
         context=_context,

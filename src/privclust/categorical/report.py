@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from privclust.categorical.plots import distance_plot, value_plot
 from privclust.categorical.release import attribute_points, distances
+from privclust.kmeans.release import saw_the_rows
 from privclust.reports.plots import size_plot
 from privclust.schema import Box
 
@@ -43,7 +44,7 @@ def _attribute(release: Release, place: int, *, drawn: bool) -> dict[str, Any]:
     labels = () if isinstance(fact, Box) else fact.labels
     points = attribute_points(release, place)
     names = np.array(release.schema.names, dtype=object)
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "name": name,
         "values": len(labels),
         "context": list(names[release.arrays["contexts"][place] > 0]),
@@ -53,11 +54,11 @@ def _attribute(release: Release, place: int, *, drawn: bool) -> dict[str, Any]:
     }
     if 2 <= len(labels) <= _MOST_VALUES:
         matrix = distances(points)
-        told["contrast"] = _contrast(labels, matrix)
+        described["contrast"] = _contrast(labels, matrix)
         if drawn:
-            told["heat_map"] = distance_plot(name, labels, matrix)
-            told["map"] = value_plot(name, labels, points) if len(labels) > 2 else None
-    return told
+            described["heat_map"] = distance_plot(name, labels, matrix)
+            described["map"] = value_plot(name, labels, points) if len(labels) > 2 else None
+    return described
 
 
 def _contrast(labels: tuple[str, ...], matrix: Floats) -> dict[str, str]:
@@ -86,6 +87,7 @@ def _clusters(release: Release) -> dict[str, Any] | None:
     return {
         "k": len(labels),
         "rows_in_all": f"{sizes.sum():,.0f}",
+        "found": saw_the_rows(release),
         "plot": size_plot(labels, sizes[order], errors[order]),
         "lines": _typical_values(release, labels),
     }
@@ -108,7 +110,7 @@ def _typical_values(release: Release, labels: list[int]) -> list[dict[str, Any]]
             if not isinstance(fact, Box) and gain[best] > 0:
                 pulls.append((float(gain[best]), f"{name} = {fact.labels[best]}"))
         pulls.sort(key=lambda pull: -pull[0])
-        lines.append({"label": label, "values": [told for _, told in pulls[:5]]})
+        lines.append({"label": label, "values": [value for _, value in pulls[:5]]})
     return lines
 
 

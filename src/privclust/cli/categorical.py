@@ -10,13 +10,10 @@ import typer
 from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
-from privclust.cli.publishing import Place
+from privclust.cli.publishing import checked_place, publish
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-    from privclust.release import Release
 
 __all__ = ["fit", "plan"]
 
@@ -73,11 +70,11 @@ def fit(
         **charged_to(ledger, holder, dataset, data, seed),
     )
     options.check_budget(epsilon, delta)
-    place = Place.checked(output, report=report, overwrite=overwrite)
+    place = checked_place(output, report=report, overwrite=overwrite)
     with screen.rows_progress("Reading") as tell, listening(tell):
         model.fit(data)
     release = model.release()
-    place.publish(release, _facts(model), *_tables(model, release), as_json=as_json)
+    publish(place, release, as_json=as_json)
 
 
 def plan(
@@ -124,39 +121,3 @@ def _model(
     if parameters["method"] not in _OURS:
         raise UsageError("Clusters need --method auto, pairs or tree; drop one of the two.")
     return PrivateCategoricalKMeans(clusters, schema=declared, **parameters)
-
-
-def _facts(model: PrivateDilca | PrivateCategoricalKMeans) -> dict[str, Any]:
-    attributes = {
-        name: {
-            "context": list(part.context),
-            "values": list(part.labels),
-            "distances": part.distances().tolist(),
-        }
-        for name, part in model.metric_.attributes.items()
-    }
-    facts: dict[str, Any] = {"attributes": attributes}
-    sizes = getattr(model, "cluster_sizes_", None)
-    if sizes is not None:
-        facts["clusters"] = [{"size": size} for size in sizes.tolist()]
-    return facts
-
-
-def _tables(model: PrivateDilca | PrivateCategoricalKMeans, release: Release) -> list[Table]:
-    from rich.table import Table
-
-    metric = Table(box=None, pad_edge=False)
-    for heading in ("attribute", "values", "context"):
-        metric.add_column(heading, overflow="fold")
-    for name, part in model.metric_.attributes.items():
-        metric.add_row(name, str(len(part.labels)), ", ".join(part.context))
-    if "cluster_sizes" not in release.arrays:
-        return [metric]
-    clusters = Table(box=None, pad_edge=False)
-    for heading in ("cluster", "rows ± error"):
-        clusters.add_column(heading, justify="right")
-    arrays = release.arrays
-    sizes = zip(arrays["cluster_sizes"], arrays["cluster_sizes_error"], strict=True)
-    for label, (size, error) in enumerate(sizes):
-        clusters.add_row(str(label), f"{size:,.0f} ± {error:,.2g}")
-    return [metric, clusters]

@@ -10,14 +10,11 @@ import typer
 from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
-from privclust.cli.publishing import Place
+from privclust.cli.publishing import checked_place, publish
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from privclust.coclustering import PrivateCoclustering
     from privclust.published import PrivateTauCoclustering
-    from privclust.release import Release
 
 __all__ = ["fit", "plan"]
 
@@ -68,6 +65,9 @@ def fit(
     as_json: options.Json = False,
 ) -> None:
     """Co-cluster a matrix of private counts. Clusters and block totals may be published."""
+    from privclust.jobs.publish import described_or_not
+    from privclust.release import About
+
     options.check_budget(epsilon, delta)
     column_names = None if names is None else _lines(names)
     charge = charged_to(ledger, holder, dataset, data, seed)
@@ -82,10 +82,12 @@ def fit(
         random_state=seed,
         **charge,
     )
-    place = Place.checked(output, report=report, overwrite=overwrite)
+    place = checked_place(output, report=report, overwrite=overwrite)
     model.fit(data)
     release = model.release()
-    place.publish(release, _facts(release), _table(release), as_json=as_json)
+    if column_names is not None:
+        release = described_or_not(release, About(names=column_names))
+    publish(place, release, as_json=as_json)
 
 
 def plan(
@@ -134,27 +136,3 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None
-
-
-def _facts(release: Release) -> dict[str, Any]:
-    arrays = release.arrays
-    return {
-        "tau": release.parameters["tau"],
-        "block_totals": arrays["block_totals"].tolist(),
-        "block_totals_error": arrays["block_totals_error"].tolist(),
-        "column_labels": arrays["column_labels"].tolist(),
-    }
-
-
-def _table(release: Release) -> Table:
-    """Return the block totals as a table."""
-    from rich.table import Table
-
-    totals, errors = release.arrays["block_totals"], release.arrays["block_totals_error"]
-    table = Table(box=None, pad_edge=False, title=f"τ = {release.parameters['tau']:.3f}")
-    for heading in ("rows \\ columns", *(f"C{label}" for label in range(totals.shape[1]))):
-        table.add_column(heading, justify="right", overflow="fold")
-    for label, line in enumerate(zip(totals.tolist(), errors.tolist(), strict=True)):
-        cells = (f"{total:,.0f} ± {error:,.2g}" for total, error in zip(*line, strict=True))
-        table.add_row(f"R{label}", *cells)
-    return table

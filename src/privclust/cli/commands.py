@@ -18,6 +18,7 @@ from privclust.cli import (
     demo,
     kmeans,
     ledger,
+    release,
     report,
     schema,
     source_target,
@@ -50,6 +51,7 @@ for _name, _family in _FAMILIES.items():
 app.add_typer(plans, name="plan")
 app.command("apply")(apply.apply)
 app.command("report")(report.report)
+app.add_typer(release.app, name="release")
 app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
 app.command("audit")(audit.audit)

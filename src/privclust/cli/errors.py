@@ -13,6 +13,8 @@ from typing import Any, Final, TypedDict
 import typer
 from typer.core import TyperGroup
 
+from privclust.jobs.sentences import expected_errors, sentence_of
+
 __all__ = ["PLAIN", "OneSentence", "UsageError"]
 
 REFUSED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
@@ -70,9 +72,9 @@ def _answer(error: Exception) -> int:
     if isinstance(error, UsageError):
         _say(str(error))
         return WRONG_USAGE
-    if not isinstance(error, (ValueError, OSError)):
+    if not isinstance(error, expected_errors()):
         raise error
-    _say(_sentence(error))
+    _say(sentence_of(error))
     return REFUSED
 
 
@@ -85,13 +87,6 @@ def _answer_usage(error: Any) -> int:
     command = context.command_path if context else "privclust"
     _say(f"{message.rstrip('.')}; see '{command} --help'.")
     return int(error.exit_code)
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        where = f"'{error.filename}': " if error.filename else ""
-        return f"{where}{error.strerror}."
-    return str(error)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

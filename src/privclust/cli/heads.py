@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privclust.cli import files
+from privclust.jobs import places
 
 if TYPE_CHECKING:
     from privclust.ledger import Head
@@ -19,8 +19,8 @@ _DIGEST = re.compile(r"(?:[A-Za-z0-9._-]{1,100}:)?[0-9a-f]{64}")
 
 def keep(path: Path, head: Head) -> None:
     """Write a head into a file; an older one there is replaced."""
-    files.check_folder(path)
-    with files.replacing(path) as temporary:
+    places.check_folder(path)
+    with places.replacing(path) as temporary:
         plain = json.dumps({"entries": head.entries, "digest": head.digest})
         temporary.write_text(f"{plain}\n", encoding="utf-8")
 
@@ -34,7 +34,7 @@ def read(kept: str) -> Head | str:
         raise ValueError(
             f"--head '{kept}' is neither a digest nor a receipt nor a file that exists; give one."
         )
-    if path.is_dir() or files.is_one_file(path):
+    if path.is_dir() or places.is_one_file(path):
         return _receipt(path)
     return _written(path)
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
-from privclust.cli.publishing import Place
+from privclust.cli.publishing import checked_place, publish
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from privclust.kmeans import PrivateKMeans
-    from privclust.release import Release
 
 __all__ = ["fit", "plan"]
 
@@ -69,10 +66,10 @@ def fit(
         **charged_to(ledger, holder, dataset, data, seed),
     )
     options.check_budget(epsilon, delta)
-    place = Place.checked(output, report=report, overwrite=overwrite)
+    place = checked_place(output, report=report, overwrite=overwrite)
     _fit(model, data)
     release = model.release()
-    place.publish(release, _facts(release), _table(release), as_json=as_json)
+    publish(place, release, as_json=as_json)
 
 
 def plan(
@@ -123,32 +120,3 @@ def _fit(model: PrivateKMeans, data: Path) -> None:
     )
     with screen.rows_progress("Reading") as tell, listening(tell):
         model.fit(data)
-
-
-def _facts(release: Release) -> dict[str, Any]:
-    arrays, names = release.arrays, release.schema.numeric
-    parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
-    clusters = [
-        {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
-        for size, error, center in zip(*(arrays[part].tolist() for part in parts), strict=True)
-    ]
-    return {"clusters": clusters}
-
-
-def _table(release: Release) -> Table:
-    """Return the clusters as a table: sizes with their error, and as many columns as fit."""
-    from rich.table import Table
-
-    arrays, names = release.arrays, release.schema.numeric
-    shown = names[: max(1, screen.stdout().width // _CELL - 2)]
-    table = Table(box=None, pad_edge=False)
-    for heading in ("cluster", "rows ± error", *shown):
-        table.add_column(heading, justify="right", overflow="fold")
-    if len(shown) < len(names):
-        table.add_column(f"and {len(names) - len(shown)} more")
-    sizes = zip(arrays["cluster_sizes"], arrays["cluster_sizes_error"], strict=True)
-    for index, (size, error) in enumerate(sizes):
-        center = arrays["cluster_centers"][index, : len(shown)]
-        numbers = (f"{number:.4g}" for number in center)
-        table.add_row(str(index), f"{size:,.0f} ± {error:,.2g}", *numbers)
-    return table

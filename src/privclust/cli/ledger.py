@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from privclust.cli import files, heads, ledger_tables, options, screen
+from privclust.cli import heads, ledger_tables, options, screen
 from privclust.cli.errors import PLAIN
+from privclust.jobs import places
 
 if TYPE_CHECKING:
     from privclust.unit import Unit
@@ -210,10 +211,10 @@ def statement(
     from privclust.reports.ledger_page import html_statement
 
     if output is not None:
-        files.check_file(output, "Statement", (".html",), overwrite=overwrite)
+        places.check_file(output, "Statement", (".html",), overwrite=overwrite)
     said = Ledger.open(ledger).statement(dataset)
     if output is not None:
-        with files.replacing(output) as temporary:
+        with places.replacing(output) as temporary:
             temporary.write_text(html_statement(said), encoding="utf-8")
     document = said.to_dict() | {"page": None if output is None else str(output)}
     shown = [] if output is None else [f"Statement: {output}"]
@@ -238,9 +239,9 @@ def plot(
     from privclust.ledger import Ledger
     from privclust.reports.burn_down import FORMATS, burn_down_figure
 
-    files.check_file(output, "Picture", FORMATS, overwrite=overwrite)
+    places.check_file(output, "Picture", FORMATS, overwrite=overwrite)
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))
-    with files.replacing(output) as temporary:
+    with places.replacing(output) as temporary:
         figure.savefig(temporary, format=output.suffix.lower()[1:], dpi=150)
     screen.answer({"picture": str(output)}, f"Picture: {output}", as_json=as_json)
 

@@ -1,86 +1,65 @@
-"""Where the release of a fit goes, and how it is told; the same for every family."""
+"""How the release of a fit is shown on a terminal; the same for every family."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
+import typer
 
-from privclust.cli import files, screen
+from privclust.cli import screen
 
 if TYPE_CHECKING:
-    from privclust.release import Release
+    from collections.abc import Iterator
 
-__all__ = ["Place"]
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from privclust.jobs.publish import Place
+    from privclust.release import Facts, Release
+
+__all__ = ["checked_place", "publish", "tables"]
+
+_CELL = 14  # characters for each column of a table
 
 
-@dataclass(frozen=True)
-class Place:
-    """The paths of a release and of its report, if one is wanted."""
+def checked_place(release: object, *, report: bool, overwrite: bool) -> Place:
+    """Return where a release goes; raise if it cannot be written, before a fit costs any budget."""
+    from pathlib import Path
 
-    release: Path
-    report: Path | None
-    overwrite: bool
+    from privclust.jobs.publish import Place
 
-    @classmethod
-    def checked(cls, release: Path, *, report: bool, overwrite: bool) -> Place:
-        """Return the place; raise if it cannot be written, before a fit costs any budget."""
-        files.check_release(release, overwrite=overwrite)
-        page = files.report_of(release) if report else None
-        if page is not None and files.is_one_file(release):
-            files.check_file(page, "Report", (".html",), overwrite=overwrite)
-        return cls(release, page, overwrite)
+    return Place.checked(Path(str(release)), report=report, overwrite=overwrite)
 
-    def publish(
-        self,
-        release: Release,
-        facts: Mapping[str, Any],
-        *shown: RenderableType,
-        as_json: bool,
-    ) -> None:
-        """Write the release and its report, and tell about them.
 
-        Parameters
-        ----------
-        release : Release
-            What was released.
-        facts : mapping
-            What a machine is told about this kind of release.
-        *shown : renderable
-            What a person is shown about it.
-        as_json : bool
-            Whether a machine asks.
-        """
-        # The release first, by itself: it has cost budget, and a report can be made at any time.
-        release.save(self.release, overwrite=self.overwrite)
-        if self.report is not None:
-            release.report(self.report)
-        if not release.privacy.private:
-            screen.alarm(release.privacy.promise)
-        screen.answer(
-            self._document(release, facts), *shown, *self._words(release), as_json=as_json
-        )
+def publish(place: Place, release: Release, *, as_json: bool) -> None:
+    """Write a release and its report, and show it; what fits nowhere is printed in full."""
+    from privclust.exceptions import NotSavedError
+    from privclust.jobs.publish import summary_of
 
-    def _document(self, release: Release, facts: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "kind": release.kind,
-            "private": release.privacy.private,
-            "promise": release.privacy.promise,
-            **facts,
-            "privacy": release.privacy.to_dict(),
-            "digest": release.digest,
-            "release": str(self.release),
-            "report": None if self.report is None else str(self.report),
-        }
+    try:
+        published = place.publish(release)
+    except NotSavedError as error:
+        if error.kept is None:
+            typer.echo(json.dumps(summary_of(release), allow_nan=False))
+        raise
+    if not release.privacy.private:
+        screen.alarm(release.privacy.promise)
+    shown: list[RenderableType] = [*tables(release.facts()), "", *published.sentences]
+    screen.answer(published.to_dict(), *shown, as_json=as_json)
 
-    def _words(self, release: Release) -> list[str]:
-        privacy = release.privacy
-        if privacy.private:
-            words = ["", f"This release is {privacy.promise}.", privacy.protects]
-        else:
-            words = ["", privacy.promise]
-        words.append(f"Release: {self.release}")
-        return words if self.report is None else [*words, f"Report:  {self.report}"]
+
+def tables(facts: Facts) -> Iterator[Table]:
+    """Yield the tables of a release, with as many columns as fit on the screen."""
+    from rich.table import Table
+
+    room = max(3, screen.stdout().width // _CELL)
+    for listing in facts.listings:
+        table, headings = Table(box=None, pad_edge=False), listing.headings
+        for heading in headings[:room]:
+            table.add_column(heading, justify="right", overflow="fold")
+        if len(headings) > room:
+            table.add_column(f"and {len(headings) - room} more")
+        for line in listing.lines:
+            table.add_row(*line[:room])
+        yield table

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import files, options, screen
+from privclust.cli import options, screen
 
 __all__ = ["report"]
 
@@ -28,12 +28,16 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Write the report of a release as one HTML page."""
+    from privclust.jobs import places
     from privclust.release import Release
 
     loaded = Release.load(release)
-    page = files.report_of(release) if output is None else output
+    page = places.report_of(release) if output is None else output
     # The page within a release is made from nothing but the release: it may be made anew.
-    within = output is None and not files.is_one_file(release)
-    files.check_file(page, "Report", (".html",), overwrite=overwrite or within)
+    within = output is None and not places.is_one_file(release)
+    places.check_file(page, "Report", (".html",), overwrite=overwrite or within)
     loaded.report(page)
-    screen.answer({"report": str(page)}, f"Report: {page}", as_json=as_json)
+    signed = None if loaded.signature is None else loaded.signature.public_key
+    lines = [f"Report: {page}"] if signed is None else [f"Report: {page}", f"Signed: {signed}"]
+    document = {"report": str(page)} | ({} if signed is None else {"signed": signed})
+    screen.answer(document, *lines, as_json=as_json)

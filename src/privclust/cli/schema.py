@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privclust.cli import files, options, screen
+from privclust.cli import options, screen
 from privclust.cli.errors import PLAIN
+from privclust.jobs import places
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,12 +48,12 @@ def draft(
     from privclust.schema import Schema
 
     if output is not None:
-        files.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
+        places.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
     drafted = Schema.draft(sample, rows, ignore or ())
     text = drafted.to_toml()
     if output is not None:
         in_json = output.suffix.lower() == ".json"
-        with files.replacing(output) as temporary:
+        with places.replacing(output) as temporary:
             temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
     screen.alarm(_PUBLIC)
     document = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}

@@ -10,13 +10,11 @@ import typer
 from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
-from privclust.cli.publishing import Place
+from privclust.cli.publishing import checked_place, publish
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from rich.table import Table
 
-    from privclust.release import Release
     from privclust.source_target import PrivateSourceTargetMedoids
 
 __all__ = ["fit", "plan"]
@@ -80,6 +78,8 @@ def fit(
     as_json: options.Json = False,
 ) -> None:
     """Choose new centres beside private ones. They are chosen among public points."""
+    from privclust.jobs.publish import described_or_not
+    from privclust.release import About
     from privclust.source_target import PrivateSourceTargetMedoids
 
     declared = _declared(schema, bounds)
@@ -98,10 +98,13 @@ def fit(
     places = _places(target, declared, column)
     heaviness = None if weights is None else _numbers(target, weights)
     called = None if names is None else _words(target, names)
-    place = Place.checked(output, report=report, overwrite=overwrite)
+    place = checked_place(output, report=report, overwrite=overwrite)
     _fit(model, places, source, heaviness)
     release = model.release()
-    place.publish(release, _facts(release, called), _table(release, called), as_json=as_json)
+    if called is not None:
+        chosen = [called[i] for i in release.arrays["medoid_indices"].tolist()]
+        release = described_or_not(release, About(names=chosen))
+    publish(place, release, as_json=as_json)
 
 
 def plan(
@@ -180,35 +183,3 @@ def _fit(model: PrivateSourceTargetMedoids, places: pa.Table, source: Path, weig
 
     with screen.rows_progress("Reading") as tell, listening(tell):
         model.fit(places, source=source, sample_weight=weights)
-
-
-def _facts(release: Release, called: list[str] | None) -> dict[str, Any]:
-    arrays, names = release.arrays, release.schema.numeric
-    pairs = zip(arrays["medoid_indices"].tolist(), arrays["centers"].tolist(), strict=True)
-    centres = [
-        {
-            "candidate": index,
-            **({} if called is None else {"name": called[index]}),
-            "center": dict(zip(names, centre, strict=True)),
-        }
-        for index, centre in pairs
-    ]
-    told = ("cost_estimate", "served_estimate", "n_targets")
-    return {"centers": centres, **{name: release.parameters[name] for name in told}}
-
-
-def _table(release: Release, called: list[str] | None) -> Table:
-    """Return the centres as a table, as many columns as fit."""
-    from rich.table import Table
-
-    arrays, names = release.arrays, release.schema.numeric
-    shown = names[: max(1, screen.stdout().width // 14 - 2)]
-    table = Table(box=None, pad_edge=False)
-    headings = ("centre", "target" if called is None else "name", *shown)
-    for heading in headings:
-        table.add_column(heading, justify="right", overflow="fold")
-    for number, index in enumerate(arrays["medoid_indices"].tolist(), start=1):
-        centre = arrays["centers"][number - 1, : len(shown)]
-        name = str(index) if called is None else called[index]
-        table.add_row(str(number), name, *(f"{value:.4g}" for value in centre))
-    return table

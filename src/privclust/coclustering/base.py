@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from privclust._typing import Labels
 from privclust.coclustering.association import tau, tau_weights
 from privclust.coclustering.plan import GUESSING, MOST_REHEARSED, synthetic
-from privclust.coclustering.release import as_bytes
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
 from privclust.parameters import check_memory, whole
 from privclust.plan import Plan, rehearse
+from privclust.release import About
 from privclust.schema import Box, Schema
 from privclust.unit import MatrixEntry, MatrixRow, Unit, matrix_unit_from
 
@@ -139,16 +139,13 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             for name in (*names, *optional)
             if name in names or hasattr(self, f"{name}_")
         }
-        if hasattr(self, "feature_names_in_"):
-            arrays["column_names"] = as_bytes(
-                list(self.feature_names_in_), len(self.column_labels_)
-            )
         unit = matrix_unit_from(self.unit)
         largest = float(unit.cap) if isinstance(unit, MatrixEntry) else _LARGEST_COUNT
         return {
             "arrays": arrays,
             "schema": Schema({"entry": Box(0, largest)}, note="One fact for all entries."),
             "parameters": self._described(),
+            "about": About(names=tuple(getattr(self, "feature_names_in_", ()))),
         }
 
     def _described(self) -> dict[str, Any]:

@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.unit import matrix_unit_from
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["as_bytes", "column_names", "labels"]
+__all__ = ["column_names", "labels"]
 
 
 def column_names(release: Release) -> list[str]:
     """Return the names of the columns, or their numbers if the release has no names."""
-    if "column_names" not in release.arrays:
-        return [f"column {j}" for j in range(len(release.arrays["column_labels"]))]
-    text = release.arrays["column_names"].tobytes().decode("utf-8", errors="replace")
-    return text.split("\n")
+    count = len(release.arrays["column_labels"])
+    return list(release.about.names) or [f"column {j}" for j in range(count)]
 
 
-def as_bytes(names: Sequence[str], count: int) -> npt.NDArray[np.uint8]:
-    """Return names as bytes, one per line: arrays of text would need pickle."""
-    lines = [" ".join(str(name).splitlines()) for name in names]
-    if len(lines) != count:
-        raise ReleaseError(
-            f"There are {len(lines)} names for {count} columns; give one name per column."
-        )
-    return np.frombuffer("\n".join(lines).encode("utf-8", errors="replace"), np.uint8)
-
-
-def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+def labels(
+    release: Release, X: Any, shape: tuple[int, int] | None = None
+) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the row cluster of every row of a matrix with the same columns."""
     from privclust.data.matrix.door import CountMatrix
 
     unit = matrix_unit_from(dict(release.privacy.unit))
-    weights = release.arrays["column_weights"]
-    try:
-        with CountMatrix(X, unit=unit) as matrix:
-            yield matrix.labels(weights)
-    except ValueError as error:
-        raise ReleaseError(str(error)) from None
+    with CountMatrix(X, unit=unit, shape=shape) as matrix:
+        yield matrix.labels(release.arrays["column_weights"])
 
 
 def _check(release: Release) -> None:
@@ -57,21 +44,34 @@ def _check(release: Release) -> None:
     labels = arrays["column_labels"]
     if labels.dtype.kind not in "iu" or not 0 <= labels.min() <= labels.max() < n_clusters:
         raise ReleaseError("The array 'column_labels' names no cluster of columns; correct it.")
-    if len(column_names(release)) != len(labels):
-        raise ReleaseError("The array 'column_names' has not one line per column; correct it.")
     if (arrays["block_totals_error"] < 0).any():
         raise ReleaseError("The array 'block_totals_error' has negative entries; correct it.")
 
 
-def _summary(release: Release) -> list[tuple[str, str]]:
-    k, n_clusters = release.arrays["block_totals"].shape
-    tau = float(release.parameters.get("tau", float("nan")))
-    return [
-        ("row clusters", str(k)),
-        ("column clusters", str(n_clusters)),
-        ("columns", f"{len(release.arrays['column_labels']):,}"),
-        ("τ of the block totals", f"{tau:.3f}"),
+def _facts(release: Release) -> Facts:
+    arrays, tau = release.arrays, float(release.parameters.get("tau", 0.0))
+    totals, errors = (arrays[f"block_totals{end}"].tolist() for end in ("", "_error"))
+    lines = [
+        [f"R{k}", *(f"{n:,.0f} ± {error:,.2g}" for n, error in zip(*line, strict=True))]
+        for k, line in enumerate(zip(totals, errors, strict=True))
     ]
+    headings = ["rows \\ columns", *(f"C{label}" for label in range(len(totals[0])))]
+    return Facts(
+        summary=[
+            ("row clusters", str(len(totals))),
+            ("column clusters", str(len(totals[0]))),
+            ("columns", f"{len(arrays['column_labels']):,}"),
+            ("τ of the block totals", f"{tau:.3f}"),
+        ],
+        listings=[Listing(headings, lines)],
+        values={
+            "tau": tau,
+            "block_totals": totals,
+            "block_totals_error": errors,
+            "column_labels": arrays["column_labels"].tolist(),
+            **({"column_names": list(release.about.names)} if release.about.names else {}),
+        },
+    )
 
 
 def _context(release: Release) -> dict[str, Any]:
@@ -91,9 +91,11 @@ register_kind(
             "column_weights": ("m", "k"),
         },
         check=_check,
-        summary=_summary,
+        facts=_facts,
         labels=labels,
+        takes_triples=True,
         template="coclustering/report.html.j2",
         context=_context,
+        named=("column", "column_labels"),
     )
 )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.coclustering.release import column_names
-from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, shown
+from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +23,8 @@ Floats = npt.NDArray[np.float64]
 _TOP_COLUMNS = 10
 # Colours are full at this many times the expected density, or its inverse.
 _FULL_COLOUR = 4.0
-# Blocks smaller than this share of the picture hold no number.
-_WRITTEN_WIDTH, _WRITTEN_HEIGHT = 0.05, 0.06
+# Blocks smaller than this share of the picture hold no number; on a phone they must be wider.
+_WRITTEN_WIDTH, _WRITTEN_ON_A_PHONE, _WRITTEN_HEIGHT = 0.05, 0.11, 0.06
 # No block is drawn thinner than this share of the picture.
 _THINNEST = 0.02
 
@@ -95,6 +95,7 @@ def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]
         from matplotlib.patches import Rectangle
 
         ax = figure.subplots()
+        written = _WRITTEN_ON_A_PHONE if is_narrow(figure) else _WRITTEN_WIDTH
         for (k, cluster), ratio in np.ndenumerate(ratios):
             corner = (float(lefts[cluster]), float(tops[k]))
             width, height = lefts[cluster + 1] - corner[0], tops[k + 1] - corner[1]
@@ -110,7 +111,7 @@ def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]
                     linewidth=0.5,
                 )
             )
-            if width > _WRITTEN_WIDTH and height > _WRITTEN_HEIGHT:
+            if width > written and height > _WRITTEN_HEIGHT:
                 middle = corner[0] + width / 2, corner[1] + height / 2
                 ax.text(*middle, _times(float(ratio)), ha="center", va="center", color=INK)
         _label_blocks(ax, tops, lefts, order)
@@ -120,7 +121,7 @@ def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]
         f"Block matrix of {k} row clusters by {n_clusters} column clusters: where there are more "
         "counts, or fewer, than the sizes alone explain. The totals are in the table that follows."
     )
-    return inline_svg("blocks", alt, (WIDTH, 4.6), draw)
+    return inline_svg("blocks", alt, (WIDTH, 4.6), draw, narrow_height=3.6)
 
 
 def _edges(sizes: npt.NDArray[Any]) -> Floats:

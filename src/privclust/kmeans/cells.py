@@ -22,6 +22,7 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.points.view import Floats, PointsView, Projection
 from privclust.kmeans.packing import packed_centres
+from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import refined, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
@@ -54,7 +55,7 @@ _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
 _HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
 _UNSEEN = (
     "At this budget even the mean of the rows would be noise, so the centres are spread over the "
-    f"declared bounds and never saw the rows; {_REMEDY}."
+    f"declared bounds and {NEVER_SAW_THE_ROWS}; {_REMEDY}."
 )
 
 

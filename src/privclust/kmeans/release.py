@@ -9,14 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["column_scales", "labels"]
+__all__ = ["NEVER_SAW_THE_ROWS", "column_scales", "labels", "saw_the_rows"]
 
 Floats = npt.NDArray[np.float64]
+
+# Words in the warning of a fit whose centres were placed without looking at the rows.
+NEVER_SAW_THE_ROWS = "never saw the rows"
 
 
 def column_scales(release: Release) -> Floats:
@@ -26,7 +30,13 @@ def column_scales(release: Release) -> Floats:
     return widths if release.parameters.get("rescale") else np.ones_like(widths)
 
 
-def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+def saw_the_rows(release: Release) -> bool:
+    """Tell whether the centres say anything about the rows; if not, a warning says so."""
+    warnings = release.parameters.get("warnings", [])
+    return not any(NEVER_SAW_THE_ROWS in str(warning) for warning in warnings)
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     from privclust.data.points.door import PointRows
 
@@ -54,10 +64,33 @@ def _check(release: Release) -> None:
         raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
 
 
-def _summary(release: Release) -> list[tuple[str, str]]:
-    k, d = release.arrays["cluster_centers"].shape
-    rows = float(release.arrays["cluster_sizes"].sum())
-    return [("clusters", str(k)), ("columns", str(d)), ("rows, with noise", f"{rows:,.0f}")]
+def _facts(release: Release) -> Facts:
+    arrays, names = release.arrays, release.schema.numeric
+    parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
+    clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
+    rows = float(arrays["cluster_sizes"].sum())
+    return Facts(
+        summary=[
+            ("clusters", str(len(clusters))),
+            ("columns", str(len(names))),
+            ("rows, with noise", f"{rows:,.0f}"),
+        ],
+        listings=[
+            Listing(
+                ["cluster", "rows ± error", *names],
+                [
+                    [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
+                    for label, (size, error, center) in enumerate(clusters)
+                ],
+            )
+        ],
+        values={
+            "clusters": [
+                {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
+                for size, error, center in clusters
+            ]
+        },
+    )
 
 
 def _context(release: Release) -> dict[str, Any]:
@@ -76,7 +109,7 @@ register_kind(
             "cluster_sizes_error": ("k",),
         },
         check=_check,
-        summary=_summary,
+        facts=_facts,
         labels=labels,
         template="kmeans/report.html.j2",
         context=_context,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.kmeans.release import column_scales
+from privclust.kmeans.release import column_scales, saw_the_rows
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
 
@@ -58,21 +58,22 @@ class _Clusters:
 
 
 def context(release: Release) -> dict[str, Any]:
-    """Return what the template ``kmeans.html.j2`` needs."""
-    clusters = _clusters(release)
+    """Return what the template needs; centres that never saw the rows are not drawn."""
+    clusters, found = _clusters(release), saw_the_rows(release)
     k, d = clusters.centers.shape
     top = clusters.by_spread[:_MOST_COLUMNS]
     rows = list(range(min(k, _MOST_CLUSTERS)))
     return {
         "k": k,
         "d": d,
-        "rows_in_all": f"{clusters.sizes.sum():,.0f}",
+        "found": found,
+        "rows_in_all": _minus(f"{clusters.sizes.sum():,.0f}"),
         "sizes": _size_rows(clusters),
         "negative": bool((clusters.sizes < 0).any()),
-        "size_plot": _size_plot(clusters),
+        "size_plot": _size_plot(clusters) if found else None,
         "in_size_plot": min(k, _MOST_IN_PICTURE),
-        "heat_map": _heat_map(clusters, rows, top),
-        "map_plot": _map_plot(clusters, column_scales(release)),
+        "heat_map": _heat_map(clusters, rows, top) if found else None,
+        "map_plot": _map_plot(clusters, column_scales(release)) if found else None,
         "real_axes": d <= 2,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),
@@ -151,10 +152,10 @@ def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str
     }
 
 
-def _complete_table(clusters: _Clusters, told: int) -> dict[str, Any] | None:
+def _complete_table(clusters: _Clusters, n_shown: int) -> dict[str, Any] | None:
     """Return all centres, if the page shows only some of them and can bear the rest."""
     k, d = clusters.centers.shape
-    if k * d == told or k * d > _MOST_CELLS:
+    if k * d == n_shown or k * d > _MOST_CELLS:
         return None
     return _table(clusters, list(range(k)), list(range(d)))
 

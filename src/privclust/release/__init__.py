@@ -4,6 +4,9 @@ Everything here is outside the door. It reads released values, and rows only whe
 over new ones to label; it can neither read private data nor draw noise.
 """
 
+from privclust.release.about import About
+from privclust.release.facts import Facts
 from privclust.release.release import Release
+from privclust.release.signature import Signature, create_key
 
-__all__ = ["Release"]
+__all__ = ["About", "Facts", "Release", "Signature", "create_key"]

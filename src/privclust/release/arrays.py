@@ -21,7 +21,7 @@ import numpy.typing as npt
 from privclust.exceptions import ReleaseError
 from privclust.release.errors import DamageError
 
-__all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "to_npz"]
+__all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "largest_npz", "to_npz"]
 
 Array = npt.NDArray[Any]
 
@@ -74,15 +74,31 @@ def to_npz(arrays: Mapping[str, Array]) -> bytes:
     return buffer.getvalue()
 
 
-def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, Array]:
-    """Return the arrays of an npz file, exactly those that are declared."""
-    shapes = {name: _declared_shape(name, entry) for name, entry in declared.items()}
-    if sum(math.prod(shape) * dtype.itemsize for dtype, shape in shapes.values()) > LARGEST_FILE:
+def largest_npz(declared: Mapping[str, Any]) -> int:
+    """Return the bytes that an npz file of the declared arrays may have; raise on absurd ones."""
+    shapes = [_declared_shape(name, entry) for name, entry in declared.items()]
+    numbers = sum(math.prod(shape) * dtype.itemsize for dtype, shape in shapes)
+    if numbers > LARGEST_FILE:
         raise DamageError("its arrays are larger than any release")
+    return numbers + (len(shapes) + 1) * _HEADER_BYTES
+
+
+def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the arrays of an npz file, exactly those that are declared.
+
+    Its entries are not packed, so what is read is never larger than the file.
+    """
+    if len(content) > largest_npz(declared):
+        raise DamageError("arrays.npz is larger than the arrays that are declared")
+    shapes = {name: _declared_shape(name, entry) for name, entry in declared.items()}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in shapes):
                 raise DamageError("the arrays in arrays.npz are not those declared")
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise DamageError(
+                    "the arrays in arrays.npz are packed, which those of ours are not"
+                )
             return {
                 name: _read(archive, name, dtype, shape) for name, (dtype, shape) in shapes.items()
             }
@@ -94,7 +110,9 @@ def _declared_shape(name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ..
     if not isinstance(entry, dict) or not isinstance(entry.get("shape"), list):
         raise DamageError(f"the array {name!r} is not described")
     lengths = entry["shape"]
-    whole = all(type(length) is int and length >= 0 for length in lengths)
+    whole = all(type(length) is int and 0 <= length < LARGEST_FILE for length in lengths)
+    if not whole and all(type(length) is int and length > 0 for length in lengths):
+        raise DamageError("its arrays are larger than any release")
     if not whole or len(lengths) > 8 or not _TYPE.fullmatch(str(entry.get("dtype"))):
         raise DamageError(f"the array {name!r} is of an unknown type or shape")
     return np.dtype(entry["dtype"]), tuple(lengths)
@@ -105,6 +123,8 @@ def _read(
 ) -> Array:
     """Read one array; no more bytes than its declared size are ever unpacked."""
     room = math.prod(shape) * dtype.itemsize + _HEADER_BYTES
+    if archive.getinfo(f"{name}.npy").file_size > room:
+        raise DamageError(f"the array {name!r} is larger than declared")
     with archive.open(f"{name}.npy") as file:
         stream = io.BytesIO(file.read(room + 1))
     try:

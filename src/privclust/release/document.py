@@ -1,7 +1,8 @@
 """``release.json``: a release as plain data, and back with every entry checked.
 
-The digest covers everything a release says and every number it holds. It finds damage and careless
-edits; it is not a signature, since whoever rewrites a release can compute it anew.
+The digest covers everything a release says and every number it holds, but not what its publisher
+says about it. It finds damage and careless edits; it is not a signature, since whoever rewrites a
+release can compute it anew.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
+from privclust.release.about import About
 from privclust.release.arrays import described
 from privclust.release.errors import DamageError
 from privclust.schema import Schema
@@ -48,6 +50,8 @@ _KEYS = {
     "arrays_file": dict,
     "digest": str,
 }
+# Parts of a document that its digest does not cover.
+_APART = ("about", "arrays_file", "digest")
 _PRIVACY_KEYS: dict[str, type | tuple[type, ...]] = {
     "private": bool,
     "flaws": list,
@@ -81,14 +85,15 @@ def document_of(release: Release) -> dict[str, Any]:
         "schema": release.schema.to_dict(),
         "parameters": release.parameters,
         "arrays": described(release.arrays),
+        "about": release.about.to_dict(),
     }
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
     """Return the SHA-256 of what a document says, in whatever file format the arrays are kept."""
-    said = {key: value for key, value in document.items() if key not in ("arrays_file", "digest")}
+    covered = {key: value for key, value in document.items() if key not in _APART}
     # The order of keys is kept: the order of columns means something.
-    return hashlib.sha256(json.dumps(said, allow_nan=False).encode("ascii")).hexdigest()
+    return hashlib.sha256(json.dumps(covered, allow_nan=False).encode("ascii")).hexdigest()
 
 
 def parsed(content: bytes) -> dict[str, Any]:
@@ -121,7 +126,12 @@ def parts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, TypeError):
         raise DamageError("its schema cannot be read") from None
     same = ("kind", "library_version", "created", "parameters")
-    return {key: document[key] for key in same} | {"schema": schema, "privacy": privacy}
+    about = About.from_dict(document.get("about", {}))
+    return {key: document[key] for key in same} | {
+        "schema": schema,
+        "privacy": privacy,
+        "about": about,
+    }
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

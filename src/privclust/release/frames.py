@@ -27,7 +27,7 @@ def check_new_column(frame: Any, column: str) -> None:
         raise ReleaseError(f"Column {column!r} is there already; name another for the labels.")
 
 
-def with_column(frame: Any, column: str, labels: npt.NDArray[np.intp]) -> Any:
+def with_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
     """Return the frame with the labels added as its last column."""
     return next(add for kind, add in _ADDERS.items() if _is_a(frame, *kind))(frame, column, labels)
 

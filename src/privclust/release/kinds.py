@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -40,24 +41,31 @@ class ReleaseKind:
         length. Other arrays may come with them.
     check : callable
         Takes a release whose arrays have these shapes and raises if they do not fit its schema.
-    summary : callable
-        Takes a release and returns short (label, text) pairs for its repr and the report's head.
+    facts : callable
+        Takes a release and returns its :class:`~privclust.release.facts.Facts`.
     labels : callable or None
         Takes a release and rows in any supported form and yields their labels, part by part.
+    takes_triples : bool
+        Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
     template : str or None
         The report's template for this kind, such as ``"kmeans/report.html.j2"``.
     context : callable or None
         Takes a release and returns what that template shows.
+    named : tuple of str or None
+        What a publisher may give names to, and the array with one entry for each, such as
+        ``("column", "column_labels")``.
     """
 
     name: str
     title: str
     arrays: Mapping[str, tuple[str, ...]]
     check: Callable[[Release], None]
-    summary: Callable[[Release], list[tuple[str, str]]]
-    labels: Callable[[Release, Any], Iterator[npt.NDArray[np.intp]]] | None = None
+    facts: Callable[[Release], Facts]
+    labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
+    takes_triples: bool = False
     template: str | None = None
     context: Callable[[Release], dict[str, Any]] | None = None
+    named: tuple[str, str] | None = None
 
     def check_shapes(self, arrays: Arrays) -> dict[str, int]:
         """Return the length of every named axis; raise if an array is missing or misshapen."""
@@ -78,6 +86,22 @@ class ReleaseKind:
                     f"with {lengths or 'any lengths'}; correct it."
                 )
         return lengths
+
+    def check_names(self, release: Release) -> None:
+        """Raise unless the publisher's names fit the release."""
+        names = release.about.names
+        if not names:
+            return
+        if self.named is None:
+            raise ReleaseError(
+                f"There is nothing to name in a {self.name} release; its schema names the columns."
+            )
+        what, array = self.named
+        count = len(release.arrays[array])
+        if len(names) != count:
+            raise ReleaseError(
+                f"There are {len(names)} names for {count} {what}s; give one name per {what}."
+            )
 
 
 _KINDS: dict[str, ReleaseKind] = {}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +17,27 @@ from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import arrays as npz
 from privclust.release import storage
+from privclust.release.about import About
 from privclust.release.document import (
     check_promise,
     checked_date,
     digest_of,
     document_of,
-    parsed,
-    parts_of,
     plain_parameters,
 )
 from privclust.release.errors import DamageError
-from privclust.release.kinds import kind_named, known_kinds
+from privclust.release.facts import Facts
+from privclust.release.kinds import kind_named
+from privclust.release.packing import fields_from, packed
+from privclust.release.reading import opened
+from privclust.release.signature import Signature, public_key_from, signed_by
 from privclust.schema import Schema
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
 
 __all__ = ["Release"]
 
@@ -67,10 +74,15 @@ class Release:
         The version of privclust that made the release.
     created : str
         The day, in UTC, as an ISO date.
+    about : About
+        What its publisher says about it; see :meth:`described`.
+    signature : Signature or None
+        Who vouches for it; see :meth:`sign`.
 
     Notes
     -----
-    Two releases are equal if they say the same and hold the same numbers, see :attr:`digest`.
+    Two releases are equal if they say the same and hold the same numbers, see :attr:`digest`; what
+    a publisher adds about a release does not make another one of it.
     """
 
     kind: str
@@ -80,6 +92,8 @@ class Release:
     privacy: PrivacyStatement
     library_version: str = field(default_factory=_library_version)
     created: str = field(default_factory=_today)
+    about: About = field(default_factory=About)
+    signature: Signature | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arrays", npz.checked_arrays(self.arrays))
@@ -89,11 +103,56 @@ class Release:
         kind = kind_named(self.kind)
         kind.check_shapes(self.arrays)
         kind.check(self)
+        kind.check_names(self)
 
     @property
     def digest(self) -> str:
         """SHA-256 of all that the release says and of every number it holds."""
         return digest_of(document_of(self))
+
+    def described(self, about: About) -> Release:
+        """Return the same release with what its publisher says about it, not signed yet.
+
+        Parameters
+        ----------
+        about : About
+            Public words: title, data set, holder, contact, purpose, names. The digest stays the
+            same.
+        """
+        return replace(self, about=about, signature=None)
+
+    def sign(self, key: Ed25519PrivateKey | str | PathLike[str]) -> Release:
+        """Return the same release, signed; save it to publish the signature with it.
+
+        Parameters
+        ----------
+        key : Ed25519PrivateKey or path
+            The private key, or the PEM file that holds it.
+        """
+        return replace(self, signature=signed_by(key, document_of(self)))
+
+    def verify(self, public_key: Ed25519PublicKey | str | PathLike[str] | None = None) -> str:
+        """Return the public key that the release is signed with; raise unless it fits.
+
+        Parameters
+        ----------
+        public_key : Ed25519PublicKey, str, path or None
+            The publisher's key, as hexadecimal text or a file. Without it only the text is checked:
+            anyone could have signed it.
+        """
+        if self.signature is None:
+            raise ReleaseError("The release is not signed; ask its publisher for a signed one.")
+        wanted = None if public_key is None else public_key_from(public_key)
+        if not self.signature.fits(document_of(self)):
+            raise ReleaseError(
+                "The signature does not fit the release, which was changed after it was signed; "
+                "get a fresh copy from its publisher."
+            )
+        if wanted not in (None, self.signature.public_key):
+            raise ReleaseError(
+                "The release is signed with another key than the one given; do not trust it."
+            )
+        return self.signature.public_key
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self.digest == other.digest
@@ -121,19 +180,18 @@ class Release:
         path : Path
             Where the release is.
         """
-        content = npz.to_npz(self.arrays)
-        document = document_of(self)
-        document["arrays_file"] = {
-            "name": storage.ARRAYS,
-            "sha256": hashlib.sha256(content).hexdigest(),
-        }
-        document["digest"] = digest_of(document)
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        files = {storage.DOCUMENT: text.encode("utf-8"), storage.ARRAYS: content}
-        if report:
-            files[storage.REPORT] = self.to_html().encode("utf-8")
-        storage.write_release(Path(path), files, overwrite=overwrite)
+        storage.write_release(Path(path), packed(self, report=report), overwrite=overwrite)
         return Path(path)
+
+    def keep(self, name: str = "release") -> Path | None:
+        """Write the release to a temporary place, when no other will take it, and return where.
+
+        Parameters
+        ----------
+        name : str
+            What to call the folder.
+        """
+        return storage.keep_elsewhere(name, packed(self))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Release:
@@ -147,23 +205,18 @@ class Release:
 
     @classmethod
     def _read(cls, path: Path) -> Release:
-        text, content = storage.read_files(path)
-        document = parsed(text)
-        if document["kind"] not in known_kinds():
-            kind = document["kind"]
-            raise DamageError(f"its kind {kind!r} is not known here", "upgrade privclust")
-        if hashlib.sha256(content).hexdigest() != document["arrays_file"].get("sha256"):
-            raise DamageError("arrays.npz does not match its checksum")
-        arrays = npz.from_npz(content, document["arrays"])
-        if npz.described(arrays) != document["arrays"]:
-            raise DamageError("its arrays do not match their checksums")
+        with opened(path) as files:
+            fields, digest = fields_from(files)
         try:
-            return cls(arrays=arrays, **parts_of(document))
+            release = cls(**fields)
         except ReleaseError as error:
             problem = str(error).partition(";")[0]
             raise DamageError(problem[0].lower() + problem[1:]) from None
+        if release.digest != digest:
+            raise DamageError("release.json holds something that is no part of a release")
+        return release
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any, *, shape: tuple[int, int] | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of every row.
 
         Parameters
@@ -172,19 +225,26 @@ class Release:
             New rows: a 2-d NumPy array or SciPy sparse matrix with the columns of the schema in
             their order; a pandas or polars frame or Arrow data with these columns among others; or
             the path of a CSV or Parquet file, which is read in parts.
+        shape : tuple of int or None
+            The shape of a matrix of counts that is given as triples (row, column, count).
 
         Returns
         -------
         labels : ndarray of shape (n_rows,)
         """
-        return np.concatenate([*self.predict_parts(X)])
+        return np.concatenate([*self.predict_parts(X, shape=shape)])
 
-    def predict_parts(self, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+    def predict_parts(
+        self, X: Any, *, shape: tuple[int, int] | None = None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the clusters of the rows, as :meth:`predict` gives them, while they are read."""
         kind = kind_named(self.kind)
         if kind.labels is None:
-            raise ReleaseError(f"A {self.kind} release does not label new rows.")
-        yield from kind.labels(self, X)
+            raise ReleaseError(f"A {self.kind} release does not label new rows; use its arrays.")
+        if shape is not None and not kind.takes_triples:
+            raise ReleaseError(f"A {self.kind} release labels rows, not triples; drop the shape.")
+        for part in kind.labels(self, X, shape) if kind.takes_triples else kind.labels(self, X):
+            yield part.astype(np.int64, copy=False)
 
     def label(self, frame: Any, column: str = "cluster") -> Any:
         """Return the frame with a column of labels added, in the frame's own library.
@@ -226,22 +286,24 @@ class Release:
         storage.write_file(target, self.to_html().encode("utf-8"), "Report")
         return target
 
-    def _facts(self) -> list[tuple[str, str]]:
-        kind = kind_named(self.kind)
-        return [*kind.summary(self), ("queries", str(len(self.privacy.queries)))]
+    def facts(self) -> Facts:
+        """Return what the release says at a glance, for people and for machines."""
+        return kind_named(self.kind).facts(self)
+
+    def _summary(self) -> list[tuple[str, str]]:
+        return [*self.facts().summary, ("queries", str(len(self.privacy.queries)))]
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{value} {label}" for label, value in self._facts())
+        facts = ", ".join(f"{value} {label}" for label, value in self._summary())
         return f"<Release of {self.kind}: {facts}; {self.privacy.promise}>"
 
     def _repr_html_(self) -> str:
-        rows = [*self._facts(), ("created", self.created), ("digest", self.digest[:12])]
+        rows = [*self._summary(), ("created", self.created), ("digest", self.digest[:12])]
         cells = "".join(
             f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(value)}</td></tr>"
             for label, value in rows
         )
         style = "" if self.privacy.private else f" style='{_ALARM}'"
         promise = f"<p{style}>{escape(self.privacy.promise)}</p>"
-        return f"<div><b>Release: {escape(kind_named(self.kind).title)}</b>{promise}" + (
-            f"<table>{cells}</table></div>"
-        )
+        title = self.about.title or f"Release: {kind_named(self.kind).title}"
+        return f"<div><b>{escape(title)}</b>{promise}<table>{cells}</table></div>"

@@ -1,7 +1,8 @@
-"""A release on disk: a folder, or one ``.privclust`` file (a zip) with the same files in it.
+"""Writing a release: a folder, or one ``.privclust`` file (a zip) with the same files in it.
 
 Writing is all or nothing: files go to a temporary name beside the target, reach the disk, and are
-then renamed. Reading unpacks nothing to disk and reads no more bytes than a release may have.
+then renamed. A release has cost budget, so one that cannot be written where it should be is kept in
+another place, which the error names.
 """
 
 from __future__ import annotations
@@ -11,51 +12,78 @@ import io
 import os
 import secrets
 import shutil
+import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from privclust.exceptions import ReleaseError
-from privclust.release.arrays import LARGEST_FILE
-from privclust.release.errors import DamageError
+from privclust.exceptions import NotSavedError, ReleaseError
 
-__all__ = ["ARRAYS", "DOCUMENT", "REPORT", "read_files", "write_file", "write_release"]
+__all__ = ["ARRAYS", "DOCUMENT", "PARTS", "REPORT", "SIGNATURE", "write_file", "write_release"]
 
-DOCUMENT, ARRAYS, REPORT = "release.json", "arrays.npz", "report.html"
+DOCUMENT, ARRAYS, REPORT, SIGNATURE = "release.json", "arrays.npz", "report.html", "signature.json"
+PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE})
 SUFFIX = ".privclust"
+LARGEST_DOCUMENT = 2**24
 
-_LIMITS = {DOCUMENT: 2**26, ARRAYS: LARGEST_FILE}
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  # the last resort when every disk is full
+_MOST_SWAPS = 100
 
 
 def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
-    """Write the files as a folder, or as one file if the path ends in ``.privclust``."""
-    with _told(path, "Release"):
+    """Write the files as a folder, or as one file if the path ends in ``.privclust``.
+
+    If the system refuses, they are kept elsewhere and the error says where.
+    """
+    if len(files[DOCUMENT]) > LARGEST_DOCUMENT:
+        raise ReleaseError("release.json would be too large to be read again; shorten the schema.")
+    try:
         target = path.resolve()
         _check_free(path, target, overwrite)
         if path.suffix.lower() == SUFFIX:
-            _write_atomically(target, _zipped(files))
+            _write_atomically(target, _zipped(files), overwrite=overwrite)
         else:
-            _write_folder(target, files)
+            _write_folder(target, files, overwrite=overwrite)
+    except OSError as error:
+        if error.errno in _TAKEN and not overwrite:  # by another writer, since it was looked at
+            raise _exists(path) from None
+        problem, remedy = _in_words(error, path, "Release")
+        kept = keep_elsewhere(path.name, files)
+        where = "" if kept is None else f" (it was kept in '{kept}')"
+        raise NotSavedError(f"{problem}; {remedy}{where}.", kept) from error
 
 
 def write_file(path: Path, content: bytes, what: str) -> None:
     """Write one file, all or nothing; an older one gives way."""
-    with _told(path, what):
-        _write_atomically(path.resolve(), content)
-
-
-def read_files(path: Path) -> tuple[bytes, bytes]:
-    """Return ``release.json`` and ``arrays.npz`` of a release."""
-    if not path.exists():
-        raise DamageError("there is nothing at this path", "check the path")
     try:
-        return _read_folder(path) if path.is_dir() else _read_zip(path)
+        _write_atomically(path.resolve(), content, overwrite=True)
     except OSError as error:
-        reason = error.strerror or "the disk does not answer"
-        raise DamageError(f"the system refuses ({reason})", "check the path") from None
+        raise ReleaseError("{}; {}.".format(*_in_words(error, path, what))) from error
+
+
+def keep_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
+    """Write a release to the first place that takes it, and return where it is.
+
+    Parameters
+    ----------
+    name : str
+        What the folder or file was to be called.
+    files : mapping of str to bytes
+    """
+    for place in (tempfile.gettempdir(), Path.home(), Path.cwd(), _SHARED_MEMORY):
+        with suppress(OSError, RuntimeError):
+            folder = Path(tempfile.mkdtemp(prefix="privclust-kept-", dir=place))
+            with _removed_on_failure(folder, shutil.rmtree):
+                _write_folder(folder / Path(name).stem, files, overwrite=False)
+                return folder / Path(name).stem
+    return None
+
+
+def _exists(path: Path) -> ReleaseError:
+    return ReleaseError(f"'{path}' exists; choose another path or pass overwrite=True.")
 
 
 def _check_free(path: Path, target: Path, overwrite: bool) -> None:
@@ -66,27 +94,21 @@ def _check_free(path: Path, target: Path, overwrite: bool) -> None:
     inside = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
     if target.is_dir() and not inside and not is_file:
         return
-    if target.is_dir() is is_file or inside - {DOCUMENT, ARRAYS, REPORT}:
+    if target.is_dir() is is_file or inside - PARTS:
         # Even with overwrite: a folder with other files in it must not vanish.
         raise ReleaseError(f"'{path}' exists and is not a release; choose another path.")
     if not overwrite:
-        raise ReleaseError(f"'{path}' exists; choose another path or pass overwrite=True.")
+        raise _exists(path)
 
 
-@contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
-    """Answer an error of the system in one sentence."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_SPACE:
-            text = f"{what} '{path}' does not fit on the disk; free some space."
-        elif isinstance(error, FileNotFoundError):
-            text = f"{what} '{path}' cannot be written, its folder does not exist; create it."
-        else:
-            reason = error.strerror or type(error).__name__
-            text = f"{what} '{path}' cannot be written ({reason}); choose a writable place."
-        raise ReleaseError(text) from error
+def _in_words(error: OSError, path: Path, what: str) -> tuple[str, str]:
+    """Return what an error of the system means, and what to do about it."""
+    if error.errno in _NO_SPACE:
+        return f"{what} '{path}' does not fit on the disk", "free some space"
+    if isinstance(error, FileNotFoundError):
+        return f"{what} '{path}' cannot be written, its folder does not exist", "create it"
+    reason = error.strerror or type(error).__name__
+    return f"{what} '{path}' cannot be written ({reason})", "choose a writable place"
 
 
 def _temporary(target: Path) -> Path:
@@ -104,38 +126,74 @@ def _removed_on_failure(temporary: Path, remove: Callable[[Path], object]) -> It
         raise
 
 
-def _write_atomically(target: Path, content: bytes) -> None:
+def _write_atomically(target: Path, content: bytes, *, overwrite: bool) -> None:
     temporary = _temporary(target)
     with _removed_on_failure(temporary, os.unlink):
         _write_durably(temporary, content)
-        os.replace(temporary, target)
+        if overwrite:
+            os.replace(temporary, target)
+        else:
+            _rename_to_free(temporary, target)
     _sync_folder(target.parent)
 
 
-def _write_folder(target: Path, files: Mapping[str, bytes]) -> None:
+def _rename_to_free(temporary: Path, target: Path) -> None:
+    """Rename a file unless there is one of the new name, which a plain rename would replace."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        os.replace(temporary, target)
+    else:
+        os.unlink(temporary)
+
+
+def _write_folder(target: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
     temporary = _temporary(target)
     with _removed_on_failure(temporary, shutil.rmtree):
         os.mkdir(temporary)
         for name, content in files.items():
             _write_durably(temporary / name, content)
         _sync_folder(temporary)
-        _swap_in(temporary, target)
+        if overwrite:
+            _swap_in(temporary, target)
+        else:
+            os.rename(temporary, target)  # fails if another writer has filled the target
     _sync_folder(target.parent)
 
 
 def _swap_in(temporary: Path, target: Path) -> None:
-    """Rename onto the target; what was there is removed last, or put back on failure."""
-    if not target.exists():
-        os.rename(temporary, target)
-        return
-    old = _temporary(target)
-    os.rename(target, old)
+    """Rename onto the target; what was there is removed last, or put back on failure.
+
+    Another writer may fill the target in between; then that release is the older one, and is moved
+    aside in turn.
+    """
+    replaced: list[Path] = []
     try:
-        os.rename(temporary, target)
+        for _ in range(_MOST_SWAPS):
+            if target.exists():
+                old = _temporary(target)
+                with suppress(FileNotFoundError):  # another writer has just moved it aside
+                    os.rename(target, old)
+                    replaced.append(old)
+            try:
+                os.rename(temporary, target)
+                break
+            except OSError as error:
+                if error.errno not in _TAKEN:
+                    raise
+        else:
+            raise FileExistsError(errno.EEXIST, "other writers are faster")
     except BaseException:
-        os.rename(old, target)
+        if replaced and not target.exists():
+            os.rename(replaced.pop(), target)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        for old in replaced:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_durably(path: Path, content: bytes) -> None:
@@ -163,41 +221,3 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return buffer.getvalue()
-
-
-def _read_folder(path: Path) -> tuple[bytes, bytes]:
-    contents = []
-    for name, limit in _LIMITS.items():
-        if not (path / name).is_file():
-            raise DamageError(f"{name} is missing", "check the path or get a fresh copy")
-        with open(path / name, "rb") as file:
-            contents.append(_bounded(file.read(limit + 1), name, limit))
-    return contents[0], contents[1]
-
-
-def _read_zip(path: Path) -> tuple[bytes, bytes]:
-    contents = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            _check_names(archive.namelist())
-            for name, limit in _LIMITS.items():
-                with archive.open(name) as file:
-                    contents.append(_bounded(file.read(limit + 1), name, limit))
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
-        raise DamageError("it is not a complete release file") from None
-    return contents[0], contents[1]
-
-
-def _check_names(names: list[str]) -> None:
-    for name in names:
-        if name not in (DOCUMENT, ARRAYS, REPORT):
-            raise DamageError(f"it holds a file that is no part of a release, {name!r}")
-    for name in (DOCUMENT, ARRAYS):
-        if names.count(name) != 1:
-            raise DamageError(f"{name} is missing or there twice")
-
-
-def _bounded(content: bytes, name: str, limit: int) -> bytes:
-    if len(content) > limit:
-        raise DamageError(f"{name} is larger than that of any release")
-    return content

@@ -13,6 +13,7 @@ from privclust.ledger.amounts import ATTO, PICO, decimal
 from privclust.ledger.chain import receipt_of
 from privclust.ledger.sentences import granted_words, left_words, loss_words
 from privclust.ledger.statement import LedgerStatement
+from privclust.reports.templates import rendered
 
 __all__ = ["html_statement"]
 
@@ -33,27 +34,21 @@ class _Picture:
 
 def html_statement(statement: LedgerStatement) -> str:
     """Return the statement as one self-contained HTML page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("privclust", "reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["time"] = _time
-    environment.filters["receipt"] = receipt_of
-    return environment.get_template("ledger_page.html.j2").render(
-        statement=statement,
-        loss=lambda entry: loss_words(entry.epsilon, entry.delta),
-        rho=lambda entry: decimal(entry.rho) if entry.rho else "",
-        delta=f"{statement.granted.delta / ATTO:g}",
-        epsilon=decimal(statement.granted.epsilon),
-        pots=[
-            (pot, granted_words(pot), left_words(pot), _picture(statement, pot))
-            for pot in statement.pots
-        ],
+    return rendered(
+        "reports/ledger_page.html.j2",
+        {
+            "statement": statement,
+            "time": _time,
+            "receipt": receipt_of,
+            "loss": lambda entry: loss_words(entry.epsilon, entry.delta),
+            "rho": lambda entry: decimal(entry.rho) if entry.rho else "",
+            "delta": f"{statement.granted.delta / ATTO:g}",
+            "epsilon": decimal(statement.granted.epsilon),
+            "pots": [
+                (pot, granted_words(pot), left_words(pot), _picture(statement, pot))
+                for pot in statement.pots
+            ],
+        },
     )
 
 

@@ -12,9 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privclust.budget import Budget
+from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
+from privclust.release.document import document_of
 from privclust.release.kinds import kind_named
 from privclust.reports.promise import decimal, percent, promise_in_words
+from privclust.reports.templates import rendered
 from privclust.schema import Box
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ _MOST_OPEN_ROWS = 25
 # "cell counts, round 2 of 3" belongs to "cell counts, each round", "mean (1)" to "mean".
 _ROUND = re.compile(r"\b(round|step|iteration|pass|part)\s*\d+(\s*(of|/)\s*\d+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"[\s,;(\[#-]*\d+[)\]]*\s*$")
-_POWER = re.compile(r"\b(e|10)\^(ε|\d+)")
+_ABOUT = {"dataset": "Data", "holder": "Holder", "contact": "Contact", "purpose": "Purpose"}
 
 
 @dataclass(frozen=True)
@@ -46,43 +49,61 @@ class _Part:
 
 def html_report(release: Release) -> str:
     """Return the report of a release as one self-contained HTML page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup, escape
-
-    environment = Environment(
-        loader=PackageLoader("privclust", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["inline"] = Markup  # for our own SVG only, whose text is escaped
-    environment.filters["powers"] = lambda text: Markup(  # noqa: S704
-        _POWER.sub(r"\1<sup>\2</sup>", str(escape(text)))
-    )
-    return environment.get_template("reports/page.html.j2").render(_context(release))
+    return rendered("reports/page.html.j2", _context(release))
 
 
 def _context(release: Release) -> dict[str, Any]:
     kind, privacy = kind_named(release.kind), release.privacy
-    sizes = release.arrays.get("cluster_sizes")
     return {
         "release": release,
         "title": kind.title,
-        "facts": kind.summary(release),
+        "about": _about(release),
+        "facts": release.facts().summary,
         "privacy": privacy,
         "epsilon": decimal(privacy.epsilon),
-        "promise": promise_in_words(privacy, None if sizes is None else float(sizes.sum())),
+        "promise": promise_in_words(privacy, _noisy_rows(release)),
         "currency": "ρ" if privacy.delta else "ε",
         "parts": _parts(privacy),
         "queries": _queries(privacy),
         "many_queries": len(privacy.queries) > _MOST_OPEN_ROWS,
         "columns": _columns(release),
         "many_columns": len(release.schema) > _MOST_OPEN_ROWS,
-        "parameters": {name: _said(value) for name, value in release.parameters.items()},
+        "warnings": list(release.parameters.get("warnings", [])),
+        "parameters": {
+            name: _in_words(value)
+            for name, value in release.parameters.items()
+            if name != "warnings"
+        },
+        "signature": _signature(release),
         "kind_template": kind.template,
         "kind": kind.context(release) if kind.context else {},
     }
+
+
+def _about(release: Release) -> list[tuple[str, str]]:
+    """Return what the publisher says below the title."""
+    lines = release.about.lines
+    return [(_ABOUT[name], text) for name, text in lines.items() if name in _ABOUT]
+
+
+def _noisy_rows(release: Release) -> float | None:
+    """Return the released number of rows, if there is one."""
+    for name in ("cluster_sizes", "source_counts"):
+        if name in release.arrays:
+            return float(release.arrays[name].sum())
+    return None
+
+
+def _signature(release: Release) -> dict[str, str] | None:
+    """Return who signed the release and whether the signature fits; None if nobody did."""
+    if release.signature is None:
+        return None
+    key = release.signature.public_key
+    try:
+        fits = release.signature.fits(document_of(release))
+    except ReleaseError:  # without the extra; a page must not claim what was not checked
+        return {"key": key, "state": "not checked"}
+    return {"key": key, "state": "fits" if fits else "broken"}
 
 
 def _cost(loss: Loss, privacy: PrivacyStatement) -> Fraction:
@@ -145,14 +166,14 @@ def _columns(release: Release) -> list[dict[str, str]]:
     columns = []
     for name, fact in release.schema.columns.items():
         if isinstance(fact, Box):
-            told = f"{fact.low:g} to {fact.high:g}"
+            declared = f"{fact.low:,.10g} to {fact.high:,.10g}"
         else:
-            told = f"{fact.size} categories"
-        columns.append({"name": name, "declared": told, "missing": _said(fact.missing)})
+            declared = f"{fact.size} categories"
+        columns.append({"name": name, "declared": declared, "missing": _in_words(fact.missing)})
     return columns
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

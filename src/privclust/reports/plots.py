@@ -5,6 +5,7 @@ All of them are drawn from released values alone.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from privclust.reports.svg import (
     MUTED,
     WIDTH,
     inline_svg,
+    is_narrow,
     shown,
 )
 
@@ -33,7 +35,10 @@ Floats = npt.NDArray[np.float64]
 
 _MOST_BARS = 40  # more clusters than this stand upright, without room for a line each
 _MOST_LABELS = 30
+_MOST_UPRIGHT = 40  # labels below upright bars, on a phone
 _LARGEST_BUBBLE = 2400.0  # square points
+_LETTERS = 38  # in a line along an axis, on a phone
+_MOST_NUMBERS = 7  # columns with numbers in their cells, on a phone
 
 
 def size_plot(labels: Sequence[int], sizes: Floats, errors: Floats) -> str:
@@ -48,7 +53,9 @@ def size_plot(labels: Sequence[int], sizes: Floats, errors: Floats) -> str:
         if many:
             ax.bar(at, sizes, 0.75, color=ACCENT, alpha=0.75)
             ax.errorbar(at, sizes, yerr=2 * errors, fmt="none", elinewidth=1.0, **whiskers)
-            ax.set_xticks(at, [str(label) for label in labels], rotation=90, fontsize=5.5)
+            step = -(-len(labels) // _MOST_UPRIGHT) if is_narrow(figure) else 1
+            words = [str(label) for label in labels[::step]]
+            ax.set_xticks(at[::step], words, rotation=90, fontsize=5.5)
             ax.set_ylabel("rows")
             ax.set_xlabel("cluster")
             ax.set_xlim(-0.7, len(labels) - 0.3)
@@ -106,16 +113,18 @@ def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -
             for value in differences.ravel()
         ]
         ax.add_collection(PatchCollection(cells, facecolors=colours, edgecolors="none"))
-        if numbers:
+        narrow = is_narrow(figure)
+        if numbers and not (narrow and d > _MOST_NUMBERS):
             _write_cells(ax, differences)
-        _label_grid(ax, labels, names, small=row < 0.2)
+        _label_grid(ax, labels, names, small=row < 0.2, narrow=narrow)
 
     alt = (
         f"Heat map of {k} clusters by {d} columns: how far each centre lies above or below the "
         "average of all clusters. The numbers are in the table that follows."
     )
     longest = max(len(shown(name)) for name in names)
-    return inline_svg("profile", alt, (WIDTH, 0.4 + row * k + 0.05 * longest), draw)
+    size = WIDTH, 0.4 + row * k + 0.05 * longest
+    return inline_svg("profile", alt, size, draw, narrow_height=0.4 + row * k + 0.08 * longest)
 
 
 def _write_cells(ax: Axes, differences: Floats) -> None:
@@ -124,17 +133,21 @@ def _write_cells(ax: Axes, differences: Floats) -> None:
         ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8)
 
 
-def _label_grid(ax: Axes, labels: Sequence[int], names: Sequence[str], *, small: bool) -> None:
+def _label_grid(
+    ax: Axes, labels: Sequence[int], names: Sequence[str], *, small: bool, narrow: bool
+) -> None:
     k, d = len(labels), len(names)
     ax.set_xlim(0, d)
     ax.set_ylim(k, 0)
     ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     ax.set_xticks(np.arange(d) + 0.5, [shown(name) for name in names])
-    rotation = 0.0 if d * max(len(shown(name)) for name in names) < 70 else 35.0
+    letters = d * max(len(shown(name)) for name in names)
+    rotation = 0.0 if letters < (25 if narrow else 70) else 90.0 if narrow else 35.0
     for text in ax.get_xticklabels():
-        text.set(rotation=rotation, color=INK, ha="left" if rotation else "center")
-        text.set_rotation_mode("anchor" if rotation else "default")
-    ax.set_yticks(np.arange(k) + 0.5, [f"cluster {label}" for label in labels])
+        text.set(rotation=rotation, color=INK, ha="left" if rotation == 35 else "center")
+        text.set_rotation_mode("anchor" if rotation == 35 else "default")
+    words = [str(label) if narrow else f"cluster {label}" for label in labels]
+    ax.set_yticks(np.arange(k) + 0.5, words)
     ax.tick_params(axis="y", labelsize=7 if small else 9)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -183,14 +196,14 @@ def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map
         direction = directions[j] * (1 if directions[j][np.abs(directions[j]).argmax()] > 0 else -1)
         points.append(offsets @ direction)
         share = f"{100 * strengths[j] ** 2 / total:.0f} % of the differences"
-        axes.append(f"{_direction_words(direction, names)} →\n({share})")
+        axes.append(f"{_direction_words(direction, names)}\N{NO-BREAK SPACE}→\n({share})")
     return Map(np.column_stack(points), tuple(axes), real=False)
 
 
 def _direction_words(direction: Floats, names: Sequence[str]) -> str:
     heaviest = np.argsort(-np.abs(direction), kind="stable")[:3]
-    told = [j for j in heaviest if abs(direction[j]) > 0.3 * abs(direction[heaviest[0]])]
-    words = [f"{'more' if direction[j] > 0 else 'less'} {shown(names[j], 18)}" for j in told]
+    heavy = [j for j in heaviest if abs(direction[j]) > 0.3 * abs(direction[heaviest[0]])]
+    words = [f"{'more' if direction[j] > 0 else 'less'} {shown(names[j], 18)}" for j in heavy]
     return ", ".join(words)
 
 
@@ -205,29 +218,33 @@ def map_plot(labels: Sequence[int], place: Map, sizes: Floats) -> str:
 
     def draw(figure: Figure) -> None:
         ax = figure.subplots()
-        ax.scatter(x, y, areas, color=ACCENT, alpha=0.35, edgecolors=ACCENT, linewidths=1.0)
+        drawn = areas * (0.3 if is_narrow(figure) else 1.0)
+        ax.scatter(x, y, drawn, color=ACCENT, alpha=0.35, edgecolors=ACCENT, linewidths=1.0)
         for i in range(min(len(labels), _MOST_LABELS)):
-            inside = areas[i] > 220
-            shift = (0.0, 0.0) if inside else (0.0, float(np.sqrt(areas[i]) / 2 + 6))
+            inside = drawn[i] > 220
+            shift = (0.0, 0.0) if inside else (0.0, float(np.sqrt(drawn[i]) / 2 + 6))
             ax.annotate(
                 str(labels[i]), (x[i], y[i]), shift, textcoords="offset points",
                 ha="center", va="center", fontsize=9,
             )  # fmt: skip
-        _dress_map(ax, place)
+        _dress_map(ax, place, narrow=is_narrow(figure))
 
-    told = [axis.replace("\n", " ") for axis in place.axes]
+    words = [axis.replace("\n", " ") for axis in place.axes]
     alt = (
         f"Map of the centres of {len(labels)} clusters; the area of a bubble is the noisy size of "
-        f"the cluster. Horizontal axis: {told[0]}."
+        f"the cluster. Horizontal axis: {words[0]}."
     )
     if not line:
-        alt += f" Vertical axis: {told[1]}."
-    return inline_svg("map", alt, (WIDTH, 1.8 if line else 5.0), draw)
+        alt += f" Vertical axis: {words[1]}."
+    return inline_svg(
+        "map", alt, (WIDTH, 1.8 if line else 5.0), draw, narrow_height=1.8 if line else 3.6
+    )
 
 
-def _dress_map(ax: Axes, place: Map) -> None:
+def _dress_map(ax: Axes, place: Map, *, narrow: bool) -> None:
+    words = [_wrapped(axis) if narrow else axis for axis in place.axes]
     ax.margins(0.14)
-    ax.set_xlabel(place.axes[0])
+    ax.set_xlabel(words[0])
     ax.grid(visible=True)
     ax.set_axisbelow(True)
     ax.tick_params(length=0, labelcolor=MUTED)
@@ -240,8 +257,13 @@ def _dress_map(ax: Axes, place: Map) -> None:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
     else:
-        ax.set_ylabel(place.axes[1])
+        ax.set_ylabel(words[1])
     _spread_flat_axes(ax)
+
+
+def _wrapped(text: str) -> str:
+    """Return text in lines that a phone has room for."""
+    return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, _LETTERS))
 
 
 def _spread_flat_axes(ax: Any) -> None:

@@ -17,7 +17,10 @@ __all__ = ["Guess", "Promise", "decimal", "factor", "percent", "promise_in_words
 
 _PRIORS = (0.01, 0.1, 0.5)
 _WEAK, _VERY_WEAK = 5, 10
-_LARGE_DELTA = Fraction(1, 1000)
+_LARGE_DELTA, _VERY_LARGE_DELTA = Fraction(1, 1000), Fraction(1, 10)
+# δ is a chance for each row: it should be far below one in the number of rows, or else below this.
+_SMALL_DELTA = Fraction(1, 10**5)
+_FAR_BELOW = 10
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
     """
     epsilon = float(privacy.epsilon)
     odds, guess, limit = _UNITS.get(str(privacy.unit.get("name")), _OTHER_UNIT)
-    strength = _strength(epsilon, privacy.delta)
+    strength = _strength(epsilon, privacy.delta, rows)
     return Promise(
         strength=strength,
         odds=(
@@ -115,7 +118,7 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
             f"most a factor of e^ε ≈ {factor(epsilon)}"
             + (", but for a small chance δ of failure." if privacy.delta else ".")
         ),
-        verdict=_verdict(strength, epsilon),
+        verdict=_verdict(strength, epsilon, privacy.delta),
         guess=guess,
         guesses=tuple(_guess(prior, epsilon) for prior in _PRIORS),
         delta=_delta(privacy.delta, rows),
@@ -164,24 +167,44 @@ def _logistic(logit: float) -> float:
     return 1 / (1 + small) if logit > 0 else small / (1 + small)
 
 
-def _strength(epsilon: float, delta: Fraction) -> str:
-    if epsilon > _VERY_WEAK or delta > Fraction(1, 10):
+def _strength(epsilon: float, delta: Fraction, rows: float | None) -> str:
+    """Return the strength in words; the weaker of what ε and what δ alone would be called."""
+    if epsilon > _VERY_WEAK or delta > _VERY_LARGE_DELTA:
         return "very weak"
-    if epsilon > _WEAK or delta > _LARGE_DELTA:
+    if epsilon > _WEAK or delta > _LARGE_DELTA or _expected_failures(delta, rows) > 1:
         return "weak"
-    return "strong" if epsilon <= 1 else "moderate"
+    return "strong" if epsilon <= 1 and _is_small(delta, rows) else "moderate"
 
 
-def _verdict(strength: str, epsilon: float) -> str:
+def _expected_failures(delta: Fraction, rows: float | None) -> float:
+    """Return in how many rows the bound may fail on average, if the number of rows is known."""
+    return 0.0 if rows is None else max(rows, 0.0) * float(delta)
+
+
+def _is_small(delta: Fraction, rows: float | None) -> bool:
+    if rows is None or rows < 1:
+        return delta <= _SMALL_DELTA
+    return _FAR_BELOW * _expected_failures(delta, rows) <= 1
+
+
+def _verdict(strength: str, epsilon: float, delta: Fraction) -> str:
     if strength == "strong":
         return "This is a strong guarantee: a single release of this kind gives little away."
+    if strength == "moderate" and epsilon <= 1:
+        return (
+            "This is a moderate guarantee: ε is small, but the chance δ of failure is not far "
+            "enough below one divided by the number of rows."
+        )
     if strength == "moderate":
         return (
             "This is a moderate guarantee: nobody becomes certain, but a suspicion can grow "
             "noticeably."
         )
     if epsilon <= _WEAK:
-        return f"This is a {strength} guarantee, because the chance δ of failure is large."
+        return (
+            f"This is a {strength} guarantee, because the chance δ of failure, "
+            f"{float(delta):g}, is large for the number of rows."
+        )
     certain = percent(_logistic(epsilon))
     return (
         f"This is a {strength} guarantee: in the worst case an even guess becomes {certain} "
@@ -197,9 +220,6 @@ def _delta(delta: Fraction, rows: float | None) -> str:
         f"This bound may fail with a probability of at most δ = {float(delta):g} "
         f"(1 in {float(1 / delta):,.0f})."
     )
-    if rows and rows * delta > Fraction(1, 10):
-        text += (
-            " For this many rows that is not small: δ should be far below one divided by the "
-            "number of rows."
-        )
+    if not _is_small(delta, rows):
+        text += " That is not small: δ should be far below one divided by the number of rows."
     return text

@@ -1,7 +1,9 @@
 """Matplotlib figures as inline SVG that takes its colours and fonts from the page around it.
 
 A figure is drawn in placeholder colours, which become CSS variables of the page, so that one
-picture serves light, dark and print. Equal figures give equal text: no clock, no random ids.
+picture serves light, dark and print. It is drawn twice, for a wide page and for a phone, of which
+the page shows one: shrunk to a phone, the letters of the wide one could not be read. Equal figures
+give equal text: no clock, no random ids.
 """
 
 from __future__ import annotations
@@ -17,9 +19,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ABOVE", "ACCENT", "BELOW", "INK", "LINE", "MUTED", "WIDTH", "inline_svg", "shown"]
+__all__ = [
+    "ABOVE",
+    "ACCENT",
+    "BELOW",
+    "INK",
+    "LINE",
+    "MUTED",
+    "WIDTH",
+    "inline_svg",
+    "is_narrow",
+    "shown",
+]
 
 WIDTH = 8.6  # inches; the page shows it about 860 pixels wide
+NARROW = 3.75  # as wide as a phone shows it, 360 pixels
 
 INK, MUTED, LINE, ACCENT = "#010201", "#010202", "#010203", "#010204"
 ABOVE, BELOW = "#010205", "#010206"
@@ -63,9 +77,14 @@ _LONGEST_NAME = 26
 
 
 def inline_svg(
-    name: str, alt: str, size: tuple[float, float], draw: Callable[[Figure], None]
+    name: str,
+    alt: str,
+    size: tuple[float, float],
+    draw: Callable[[Figure], None],
+    *,
+    narrow_height: float | None = None,
 ) -> str:
-    """Draw a figure and return it as an ``<svg>`` element.
+    """Draw a figure and return it as two ``<svg>`` elements, for a wide page and for a phone.
 
     Parameters
     ----------
@@ -76,8 +95,22 @@ def inline_svg(
     size : tuple of float
         Width and height in inches.
     draw : callable
-        Draws on the figure it is given.
+        Draws on the figure it is given; :func:`is_narrow` tells it which of the two that is.
+    narrow_height : float or None
+        Height for a phone, in inches; the same if not given.
     """
+    height = size[1] if narrow_height is None else narrow_height
+    wide = _drawn(size, draw)
+    narrow = _drawn((NARROW, height), draw)
+    return _inlined(wide, name, alt, "wide") + _inlined(narrow, f"{name}-narrow", alt, "narrow")
+
+
+def is_narrow(figure: Figure) -> bool:
+    """Tell whether a figure is drawn for a phone."""
+    return float(figure.get_figwidth()) < (NARROW + WIDTH) / 2
+
+
+def _drawn(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -89,7 +122,7 @@ def inline_svg(
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
-    return _inlined(buffer.getvalue(), name, alt)
+    return buffer.getvalue()
 
 
 def shown(name: str, longest: int = _LONGEST_NAME) -> str:
@@ -98,12 +131,12 @@ def shown(name: str, longest: int = _LONGEST_NAME) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _inlined(svg: str, name: str, alt: str) -> str:
+def _inlined(svg: str, name: str, alt: str, width: str) -> str:
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<style.*?</style>", "", body, flags=re.DOTALL)
     box = re.search(r'viewBox="[^"]*"', body)
     head = (
-        f'<svg class="plot" role="img" aria-label="{escape(alt)}" {box[0] if box else ""}>'
+        f'<svg class="plot {width}" role="img" aria-label="{escape(alt)}" {box[0] if box else ""}>'
         f"<title>{escape(alt)}</title>"
     )
     # Column names are text between tags, where "<" is escaped; only tags are rewritten.

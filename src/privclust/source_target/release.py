@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.exceptions import ReleaseError
+from privclust.exceptions import DataError, ReleaseError
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:
@@ -18,10 +19,8 @@ __all__ = ["distances_to_centres", "labels"]
 
 Floats = npt.NDArray[np.float64]
 
-_EARTH_RADIUS_KM = 6371.0088
 
-
-def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the number of the nearest chosen centre for every public point."""
     from privclust.data.points.door import public_rows
 
@@ -32,30 +31,17 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.intp]]:
         )
     for batch in public_rows(X, release.schema.numeric):
         if not np.isfinite(batch).all():
-            raise ReleaseError("The rows hold missing or infinite numbers; leave them out.")
+            raise DataError("The rows hold missing or infinite numbers; leave them out.")
         yield distances_to_centres(release, batch).argmin(axis=1)
 
 
 def distances_to_centres(release: Release, rows: Floats) -> Floats:
-    """Return the distance of each row to each centre, in the metric of the release."""
-    from scipy.spatial.distance import cdist
+    """Return the distance of each row to each centre, as the fitted model measures it."""
+    from privclust.data.sites.view import embedded
+    from privclust.source_target.distances import exact_distances
 
     centres, metric = release.arrays["centers"], release.parameters["metric"]
-    if metric == "haversine":
-        (north, east), (other_north, other_east) = np.radians(rows).T, np.radians(centres).T
-        across = np.cos(north)[:, None] * np.cos(other_north)
-        half = np.sin((north[:, None] - other_north) / 2) ** 2
-        half += across * np.sin((east[:, None] - other_east) / 2) ** 2
-        return np.asarray(2 * _EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(half, 1))))
-    if metric == "manhattan":
-        return np.asarray(cdist(rows, centres, "cityblock"))
-    if metric == "cosine":
-        rows, centres = (part / _lengths(part) for part in (rows, centres))
-    return np.asarray(cdist(rows, centres))
-
-
-def _lengths(points: Floats) -> Floats:
-    return np.asarray(np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300))
+    return exact_distances(embedded(rows, metric), embedded(centres, metric), metric)
 
 
 def _check(release: Release) -> None:
@@ -75,13 +61,31 @@ def _check(release: Release) -> None:
         raise ReleaseError(f"A source_target release needs the parameter {min(missing)!r}; add it.")
 
 
-def _summary(release: Release) -> list[tuple[str, str]]:
-    k = len(release.arrays["centers"])
-    facts = [("new centres", str(k)), ("targets", f"{release.parameters['n_targets']:,}")]
-    if "source_counts" in release.arrays:
-        counted = float(release.arrays["source_counts"].sum())
-        facts.append(("sources located, with noise", f"{counted:,.0f}"))
-    return facts
+def _facts(release: Release) -> Facts:
+    arrays, columns, names = release.arrays, release.schema.numeric, release.about.names
+    summary = [
+        ("new centres", str(len(arrays["centers"]))),
+        ("targets", f"{release.parameters['n_targets']:,}"),
+    ]
+    if "source_counts" in arrays:
+        counted = float(arrays["source_counts"].sum())
+        summary.append(("sources located, with noise", f"{counted:,.0f}"))
+    candidates, places = arrays["medoid_indices"].tolist(), arrays["centers"].tolist()
+    called = names or [str(candidate) for candidate in candidates]
+    lines = [
+        [str(number), name, *(f"{value:.4g}" for value in place)]
+        for number, (name, place) in enumerate(zip(called, places, strict=True), start=1)
+    ]
+    centres = [
+        {"candidate": candidate, "center": dict(zip(columns, place, strict=True))}
+        for candidate, place in zip(candidates, places, strict=True)
+    ]
+    for centre, name in zip(centres, names, strict=False):
+        centre["name"] = name
+    shared = ("cost_estimate", "served_estimate", "n_targets", "warnings")
+    values = {name: release.parameters.get(name, []) for name in shared}
+    headings = ["centre", "name" if names else "target", *columns]
+    return Facts(summary, [Listing(headings, lines)], {"centers": centres, **values})
 
 
 def _context(release: Release) -> dict[str, Any]:
@@ -101,9 +105,10 @@ register_kind(
             "source_positions": ("p", "q"),
         },
         check=_check,
-        summary=_summary,
+        facts=_facts,
         labels=labels,
         template="source_target/report.html.j2",
         context=_context,
+        named=("centre", "medoid_indices"),
     )
 )

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.reports.svg import ABOVE, ACCENT, BELOW, INK, MUTED, WIDTH, inline_svg, shown
+from privclust.reports.svg import (
+    ABOVE,
+    ACCENT,
+    BELOW,
+    INK,
+    MUTED,
+    WIDTH,
+    inline_svg,
+    is_narrow,
+    shown,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 _MOST_LISTED = 200
 _MOST_NUMBERED = 40
+_DOT = 25.0  # square points
 
 
 def context(release: Release) -> dict[str, Any]:
@@ -41,6 +52,7 @@ def context(release: Release) -> dict[str, Any]:
         "curve": _curve(arrays["order_costs"], unit) if "order_costs" in arrays else None,
         "names": list(release.schema.numeric),
         "centres": _listed(release),
+        "named": bool(release.about.names),
         "shown": min(len(arrays["centers"]), _MOST_LISTED),
     }
 
@@ -54,14 +66,16 @@ def _counted(release: Release) -> str | None:
 def _listed(release: Release) -> list[dict[str, Any]]:
     arrays = release.arrays
     width = min(arrays["centers"].shape[1], 8)
-    pairs = zip(arrays["medoid_indices"], arrays["centers"], strict=True)
+    names = release.about.names or [""] * len(arrays["centers"])
+    listed = zip(names, arrays["medoid_indices"], arrays["centers"], strict=True)
     return [
         {
             "number": number,
+            "name": name,
             "candidate": int(index),
             "values": [_number(float(value)) for value in centre[:width]],
         }
-        for number, (index, centre) in enumerate(list(pairs)[:_MOST_LISTED], start=1)
+        for number, (name, index, centre) in enumerate(list(listed)[:_MOST_LISTED], start=1)
     ]
 
 
@@ -103,12 +117,17 @@ def _map(release: Release) -> str:
                 color=INK,
             )
         _dress(ax, axes, targets, geographic)
+        columns = 1 if is_narrow(figure) else 2
+        legend = figure.legend(loc="outside lower center", ncols=columns, frameon=False)
+        for handle in legend.legend_handles[:2]:
+            if handle is not None:  # the dots of many targets are too small for a legend
+                handle.set(sizes=[_DOT])
 
     alt = (
         f"Map of {len(targets)} targets and {len(centres)} new centres; targets that an existing "
         "centre probably serves are set apart. The centres are listed in the table that follows."
     )
-    return inline_svg("map", alt, (WIDTH, 6.0), draw)
+    return inline_svg("map", alt, (WIDTH, 6.0), draw, narrow_height=4.8)
 
 
 def _areas(release: Release) -> Floats | float:
@@ -136,7 +155,6 @@ def _dress(ax: Axes, names: list[str], targets: Floats, geographic: bool) -> Non
         ax.set_aspect(1 / np.cos(middle), adjustable="datalim")
     if not names[1]:
         ax.set_yticks([])
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
 
 
 def _curve(costs: Floats, unit: str) -> str:
@@ -152,7 +170,7 @@ def _curve(costs: Floats, unit: str) -> str:
         ax.grid(visible=True)
         ax.tick_params(length=0)
         ax.text(
-            0.99, 0.97, "estimate, under the sanitised source", transform=ax.transAxes,
+            0.99, 0.97, "estimate, by the noisy source", transform=ax.transAxes,
             ha="right", va="top", color=MUTED,
         )  # fmt: skip
 
@@ -160,7 +178,7 @@ def _curve(costs: Floats, unit: str) -> str:
         f"Curve of the estimated mean distance of targets: {_number(costs[0])}{unit} with one new "
         f"centre, {_number(costs[-1])}{unit} with {len(costs)}."
     )
-    return inline_svg("curve", alt, (WIDTH, 3.2), draw)
+    return inline_svg("curve", alt, (WIDTH, 3.2), draw, narrow_height=2.8)
 
 
 def _number(value: float) -> str:

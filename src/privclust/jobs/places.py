@@ -86,12 +86,12 @@ def _is_taken(path: Path) -> bool:
 
 
 def _is_release(path: Path) -> bool:
-    from privclust.release.storage import ARRAYS, DOCUMENT, REPORT
+    from privclust.release.storage import PARTS
 
     if path.is_dir() is is_one_file(path):
         return False
     inside = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    return inside <= {ARRAYS, DOCUMENT, REPORT}
+    return inside <= PARTS
 
 
 def _check_overwrite(path: Path, overwrite: bool) -> None:

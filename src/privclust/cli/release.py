@@ -1,0 +1,149 @@
+"""``privclust release``: describe, sign and verify what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privclust.cli import options, screen
+from privclust.cli.errors import PLAIN, UsageError
+
+if TYPE_CHECKING:
+    from privclust.release import Release
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Describe, sign and verify a release. No data are touched, nothing is spent.", **PLAIN
+)
+
+
+def _text(name: str, words: str) -> Any:
+    return typer.Option(f"--{name}", metavar="TEXT", help=words)
+
+
+@app.command("describe")
+def describe(
+    release: options.ReleasePath,
+    title: Annotated[str | None, _text("title", "What the release is called.")] = None,
+    dataset: Annotated[str | None, _text("dataset", "The data that were clustered.")] = None,
+    holder: Annotated[str | None, _text("holder", "Who holds them.")] = None,
+    contact: Annotated[str | None, _text("contact", "Whom to ask.")] = None,
+    purpose: Annotated[str | None, _text("purpose", "What the release was made for.")] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            "--names", metavar="FILE", help="Public names of columns or centres, one per line."
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Say whose data a release is about; what is not given stays. A signature is dropped."""
+    from dataclasses import replace
+
+    from privclust.release import Release
+
+    loaded = Release.load(release)
+    given: dict[str, Any] = {
+        "title": title,
+        "dataset": dataset,
+        "holder": holder,
+        "contact": contact,
+        "purpose": purpose,
+        "names": None if names is None else _lines(names),
+    }
+    words = {name: text for name, text in given.items() if text is not None}
+    if not words:
+        raise UsageError("There is nothing to say; give --title, --holder or another of them.")
+    described = loaded.described(replace(loaded.about, **words))
+    _save_again(described, release)
+    lines = [f"{label}: {text}" for label, text in described.about.lines.items()]
+    if loaded.signature is not None:
+        screen.note("The signature was dropped, because the words are new; sign the release again.")
+    screen.answer({"about": described.about.to_dict()}, *lines, as_json=as_json)
+
+
+@app.command("keygen")
+def keygen(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where the private key goes; .pub beside it.")
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Make a key to sign releases with. Keep the private one, give the public one to readers."""
+    from privclust.release import create_key
+
+    public = create_key(path)
+    document = {"private_key": str(path), "public_key_file": f"{path}.pub", "public_key": public}
+    lines = (f"Private key: {path}", f"Public key:  {path}.pub", f"             {public}")
+    screen.answer(document, *lines, as_json=as_json)
+
+
+@app.command("sign")
+def sign(
+    release: options.ReleasePath,
+    key: Annotated[
+        Path, typer.Option("--key", metavar="FILE", help="The private key, see 'release keygen'.")
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Sign a release with an Ed25519 key; the signature is stored with it."""
+    from privclust.release import Release
+
+    loaded = Release.load(release)
+    if not loaded.privacy.private:
+        screen.alarm(loaded.privacy.promise)
+    signed = loaded.sign(key)
+    public = signed.verify()
+    _save_again(signed, release)
+    document = {"release": str(release), "digest": signed.digest, "public_key": public}
+    screen.answer(document, f"Signed: {release}", f"Public key: {public}", as_json=as_json)
+
+
+@app.command("verify")
+def verify(
+    release: options.ReleasePath,
+    public_key: Annotated[
+        str | None,
+        typer.Option("--public-key", metavar="FILE|HEX", help="The key of the publisher."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check that a release is what its publisher signed; exit status 1 if it is not."""
+    from privclust.release import Release
+
+    loaded = Release.load(release)
+    key = loaded.verify(public_key)
+    known = public_key is not None
+    words = "The release is what the owner of this key signed:"
+    if not known:
+        words = (
+            "The signature fits, but anyone may have made it; compare this key with the "
+            "publisher's, or give --public-key:"
+        )
+    document = {
+        "verified": True,
+        "key_was_given": known,
+        "public_key": key,
+        "digest": loaded.digest,
+        "private": loaded.privacy.private,
+    }
+    lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
+    screen.answer(document, *lines, as_json=as_json)
+
+
+def _save_again(release: Release, path: Path) -> None:
+    """Write a release where it was, with a new report if there was one."""
+    from privclust.jobs import places
+
+    within = not places.is_one_file(path) and places.report_of(path).exists()
+    release.save(path, overwrite=True, report=within)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None

@@ -1,0 +1,100 @@
+"""Labels of new rows by a release, written part by part.
+
+Labels tell about single rows. They go to a file of whoever holds the rows, and are no release; not
+even their number is said aloud.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privclust.jobs import places
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privclust.release import Release
+
+__all__ = ["COLUMN", "SUFFIXES", "write_labels"]
+
+COLUMN = "cluster"
+SUFFIXES = (".csv", ".parquet")
+
+Progress = Callable[[int, int | None], None]
+# Ids of rows, if they are wanted, and their labels.
+Part = tuple[list[str] | None, "NDArray[np.int64]"]
+
+
+def write_labels(
+    release: Release,
+    data: Any,
+    output: Path,
+    *,
+    id_column: str | None = None,
+    shape: tuple[int, int] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> None:
+    """Write the label of every row to a CSV or Parquet file, which appears at the end or never.
+
+    Parameters
+    ----------
+    release : Release
+        What to label by.
+    data : path, or anything that ``release.predict`` takes
+        New rows.
+    output : Path
+        A file that ends in one of ``SUFFIXES``.
+    id_column : str or None
+        A column of the data to copy beside the labels.
+    shape : tuple of int or None
+        The shape of a matrix that is given as triples.
+    progress : callable
+        Told how many rows are done, for the eyes of whoever holds them.
+    """
+    write = _write_parquet if output.suffix.lower() == ".parquet" else _write_csv
+    with places.replacing(output) as temporary:
+        write(temporary, id_column, _parts(release, data, id_column, shape, progress))
+
+
+def _parts(
+    release: Release,
+    data: Any,
+    id_column: str | None,
+    shape: tuple[int, int] | None,
+    progress: Progress,
+) -> Iterator[Part]:
+    from privclust.data.copied import column_texts
+
+    done, ids = 0, None if id_column is None else column_texts(data, id_column)
+    for labels in release.predict_parts(data, shape=shape):
+        yield None if ids is None else list(islice(ids, len(labels))), labels
+        done += len(labels)
+        progress(done, None)
+
+
+def _write_csv(path: Path, id_column: str | None, parts: Iterator[Part]) -> None:
+    with open(path, "x", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([COLUMN] if id_column is None else [id_column, COLUMN])
+        for ids, labels in parts:
+            numbers = labels.tolist()
+            writer.writerows(
+                ([number] for number in numbers) if ids is None else zip(ids, numbers, strict=True)
+            )
+
+
+def _write_parquet(path: Path, id_column: str | None, parts: Iterator[Part]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fields = [] if id_column is None else [(id_column, pa.string())]
+    schema = pa.schema([*fields, (COLUMN, pa.int64())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for ids, labels in parts:
+            columns = [] if ids is None else [pa.array(ids, pa.string())]
+            writer.write_batch(pa.record_batch([*columns, pa.array(labels)], schema))

@@ -1,0 +1,185 @@
+"""A report fits a phone, is true in both themes, and draws and promises no more than there is."""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering
+from privclust.exceptions import ReleaseError
+from privclust.kmeans.release import NEVER_SAW_THE_ROWS
+from privclust.release import About
+from privclust.reports.promise import promise_in_words
+from privclust.schema import Schema
+from privclust.source_target import PrivateSourceTargetMedoids
+from support.releases import make_release, statement
+
+LEAK = "the pipeline step 'scale' was fitted on the same rows without noise"
+CHOSEN = "it was chosen by exact scores of private rows"
+
+
+def categorical():
+    rows = np.random.default_rng(0).integers(3, size=(300, 2))
+    schema = Schema(dict.fromkeys(("a", "b"), Categories(range(3))))
+    return (
+        PrivateCategoricalKMeans(2, schema=schema, epsilon=50, random_state=0).fit(rows).release()
+    )
+
+
+def coclustering():
+    counts = np.random.default_rng(0).poisson(2, (40, 12))
+    return PrivateCoclustering(2, 2, epsilon=50, random_state=0).fit(counts).release()
+
+
+def source_target():
+    towns = [[x / 4, y / 4] for x in range(5) for y in range(5)]
+    model = PrivateSourceTargetMedoids(2, epsilon=20, random_state=0)
+    return model.fit(towns, source=[[0.3, 0.4]] * 300).release()
+
+
+@pytest.fixture(scope="module")
+def releases():
+    return {
+        "kmeans": make_release(),
+        "categorical": categorical(),
+        "coclustering": coclustering(),
+        "source_target": source_target(),
+    }
+
+
+@pytest.fixture(scope="module")
+def pages(releases):
+    return {name: release.to_html() for name, release in releases.items()}
+
+
+KINDS = ["kmeans", "categorical", "coclustering", "source_target"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_is_drawn_for_a_page_and_for_a_phone(pages, kind):
+    page = pages[kind]
+    drawn = re.findall(r'<svg class="plot (\w+)"[^>]*viewBox="0 0 ([\d.]+)', page)
+    assert [width for width, _ in drawn] == ["wide", "narrow"] * (len(drawn) // 2)
+    assert drawn
+    for width, points in drawn:
+        # On a phone a point is about 4/3 pixels, so letters stay as large as in the text.
+        assert float(points) > 600 if width == "wide" else float(points) <= 390 * 0.75
+    assert re.search(
+        r"@media screen and \(max-width: 36rem\) \{\s*svg\.plot\.wide \{ display: none", page
+    )
+    assert not re.search(r"svg\.plot[^{]*\{[^}]*min-width: [1-9]", page)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_legend_speaks_of_dark_and_light(pages, kind):
+    words = re.sub(r"<style>.*?</style>", "", pages[kind], flags=re.DOTALL)
+    assert not re.search(r"\b(darker|lighter|brighter|paler)\b", words)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_colours_are_those_that_legends_name_in_both_themes(pages, theme):
+    for name, low, high in (("above", 20, 45), ("below", 195, 225)):
+        colour = re.findall(rf"--{name}: #([0-9a-f]{{6}})", pages["kmeans"])[theme]
+        red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
+        hue, _, saturation = colorsys.rgb_to_hls(red, green, blue)
+        assert low <= 360 * hue <= high
+        assert saturation > 0.4
+
+
+def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
+    warning = f"The centres are spread over the bounds and {NEVER_SAW_THE_ROWS}; raise epsilon."
+    blind = replace(make_release(), parameters={"warnings": [warning]}).to_html()
+    assert "<svg" not in blind
+    assert "No clusters were found" in blind
+    assert "What sets the clusters apart" not in blind
+    assert "Where the centres lie" not in blind
+    sound = make_release().to_html()
+    assert "<svg" in sound
+    assert "No clusters were found" not in sound
+
+
+def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
+    release = releases["categorical"]
+    warnings = {"warnings": [f"The centres {NEVER_SAW_THE_ROWS}."]}
+    page = replace(release, parameters={**release.parameters, **warnings}).to_html()
+    assert "No clusters were found" in page
+    assert "Values that draw a row" not in page
+
+
+def test_every_flaw_is_named_in_red():
+    privacy = replace(statement(), flaws=(LEAK, CHOSEN))
+    page = make_release(privacy=privacy).to_html()
+    alarm = re.search(r'<div class="alarm" role="alert">.*?</div>', page, re.DOTALL)[0]
+    listed = re.search(r'<ul class="flaws">.*?</ul>', page, re.DOTALL)[0]
+    for flaw in (LEAK, CHOSEN):
+        escaped = flaw.replace("'", "&#39;")
+        for part in (alarm, listed):
+            assert escaped[1:] in part
+    assert "strong guarantee" not in page
+    assert "SEEDED" not in page
+    assert "came from a seed" not in page
+    assert re.search(r"\.alarm \{\s*background: var\(--alarm\)", page)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rows", "strength"),
+    [
+        (1, 0, 10**9, "strong"),
+        (1, 1e-6, 10**4, "strong"),
+        (1, 1e-6, 10**5, "strong"),
+        (1, 1e-5, 10**5, "moderate"),
+        (1, 1e-6, 5 * 10**5, "moderate"),
+        (1, 1e-6, 2 * 10**6, "weak"),
+        (1, 1e-6, None, "strong"),
+        (1, 1e-4, None, "moderate"),
+        (1, 1e-4, -50, "moderate"),
+        (1, 0.01, 3, "weak"),
+        (3, 1e-9, 10**4, "moderate"),
+        (11, 0, 10, "very weak"),
+    ],
+)
+def test_a_guarantee_is_called_strong_only_if_delta_is_far_below_one_in_the_rows(
+    epsilon, delta, rows, strength
+):
+    promise = promise_in_words(statement(epsilon, delta), rows)
+    assert promise.strength == strength
+    assert f"{strength} guarantee" in promise.verdict
+
+
+def test_a_report_judges_delta_by_the_noisy_number_of_rows():
+    assert "weak guarantee" in make_release(privacy=statement(1, 1e-4), sizes=[9000] * 4).to_html()
+    assert "strong guarantee" in make_release(privacy=statement(1, 1e-6)).to_html()
+
+
+def test_names_of_centres_are_in_table_and_facts(releases):
+    named = releases["source_target"].described(About(names=["Aarau", "Biel <b>"]))
+    page = named.to_html()
+    assert "Aarau" in page
+    assert "Biel &lt;b&gt;" in page
+    assert [centre["name"] for centre in named.facts().values["centers"]] == ["Aarau", "Biel <b>"]
+    assert named.facts().listings[0].headings[1] == "name"
+    assert named.digest == releases["source_target"].digest
+    with pytest.raises(ReleaseError, match="There are 3 names for 2 centres"):
+        named.described(About(names=["a", "b", "c"]))
+
+
+def test_names_of_columns_are_in_the_report_of_a_coclustering(releases):
+    named = releases["coclustering"].described(About(names=[f"word {j}" for j in range(12)]))
+    assert "word 11" in named.to_html()
+    assert named.digest == releases["coclustering"].digest
+    assert named.facts().values["column_names"][11] == "word 11"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_facts_of_every_kind_are_plain_and_their_tables_even(releases, kind):
+    import json
+
+    facts = releases[kind].facts()
+    assert json.loads(json.dumps(dict(facts.values), allow_nan=False))
+    for listing in facts.listings:
+        assert {len(line) for line in listing.lines} == {len(listing.headings)}
+        assert all(isinstance(cell, str) for line in listing.lines for cell in line)
