@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import DataError, SchemaError
+from privclust.schema.dialect import Csv
 from privclust.schema.facts import Box, Categories, Fact
+from privclust.schema.forms import Form
 from privclust.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -26,12 +28,15 @@ NOTE = "drafted from a public sample; check every bound"
 _MOST_CATEGORIES = 100
 
 
-def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schema:
+def draft(
+    sample: Any, *, rows: int = 1000, ignore: Sequence[str] = (), csv: Csv | None = None
+) -> Schema:
     """Draft a schema from the first rows of a public sample.
 
-    Numbers get a Box, rounded outwards to two digits of their range; text and booleans get the
-    categories seen, with one more for all others. Where the sample has missing values, numbers
-    are put in the middle of the Box and categories get one for missing values.
+    Numbers get a Box, rounded outwards to two digits of their range, and dates one of whole years;
+    text and booleans get the categories seen, with one more for all others. Where the sample has
+    missing values, numbers are put in the middle of the Box and categories get one for missing
+    values.
 
     Parameters
     ----------
@@ -40,22 +45,65 @@ def draft(sample: Any, *, rows: int = 1000, ignore: Sequence[str] = ()) -> Schem
     rows : int, default=1000
         How many rows of the sample to look at.
     ignore : sequence of str
-        Columns to leave out.
+        Columns to leave out; the schema ignores them.
+    csv : Csv or None
+        The dialect of a CSV file; the schema keeps it.
     """
     from privclust.data.reading import open_rows
+    from privclust.data.reading.places import placed
 
-    with open_rows(sample, ignore=ignore, block_rows=rows) as source:
+    sample = placed(sample)
+    with open_rows(sample, ignore=ignore, block_rows=rows, csv=csv) as source:
         block = next(source.blocks())
-    return Schema([(name, _fact(block, name)) for name in block.names], note=NOTE)
+        numbers = block
+        if csv is not None and csv.decimal == ",":
+            reopened = open_rows(
+                sample, ignore=ignore, block_rows=rows, csv=csv, numbers=block.names
+            )
+            numbers = next(reopened.blocks())
+    facts = [(name, _fact(block, numbers, name)) for name in block.names]
+    return Schema(facts, ignore=ignore, csv=csv, note=NOTE)
 
 
-def _fact(block: Block, name: str) -> Fact:
+def _fact(block: Block, numbers: Block, name: str) -> Fact:
+
     if block.column(name).type == "bool":
         return Categories([False, True], missing=_missing(block.column(name).null_count))
+    for temporal in (_dates, _durations):
+        if (box := temporal(block.column(name))) is not None:
+            return box
     try:
-        return _box(block.numbers([name])[:, 0], name)
+        return _box(numbers.numbers([name])[:, 0], name)
     except DataError:
         return _categories(block, name)
+
+
+def _dates(column: Any) -> Box | None:
+    """Return a Box of whole years if all values are dates."""
+    days = _all_formed(column, "date")
+    if days is None:
+        return None
+    ends = (int(days.min()), int(days.max()))
+    first, last = (int(str(np.datetime64(day, "D"))[:4]) for day in ends)
+    missing = f"{(first + last) // 2:04}-07-01" if column.null_count else "error"
+    return Box(f"{first:04}-01-01", f"{last:04}-12-31", missing)
+
+
+def _durations(column: Any) -> Box | None:
+    """Return a Box of hours if all values are durations."""
+    hours = _all_formed(column, "hours")
+    if hours is None:
+        return None
+    low, high = _rounded_outwards(float(hours.min()), float(hours.max()))
+    return Box(low, high, low + (high - low) / 2 if column.null_count else "error", "hours")
+
+
+def _all_formed(column: Any, form: Form) -> npt.NDArray[np.float64] | None:
+    from privclust.data.reading.dates import formed
+
+    numbers = formed(column, form)
+    found = numbers[np.isfinite(numbers)]
+    return found if 0 < len(found) == len(column) - column.null_count else None
 
 
 def _box(values: npt.NDArray[np.float64], name: str) -> Box:

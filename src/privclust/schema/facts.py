@@ -9,87 +9,115 @@ category instead: those rules never fail.
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import pairwise
-from typing import Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from privclust.exceptions import SchemaError
+from privclust.schema.categories import Categories, Kind, PlainFact
+from privclust.schema.checks import items, number, one_of
+from privclust.schema.forms import Form, bound, form_of, plain_bound, shown
 
-__all__ = ["Ball", "Bins", "Box", "Categories", "Fact", "Kind", "valid_text"]
+__all__ = ["Ball", "Bins", "Box", "Categories", "Fact", "Kind"]
 
-Kind = Literal["text", "integer", "boolean"]
-
-# Squares and sums of squares of numbers up to here are finite and keep their digits.
-_LARGEST = 1e150
 _NARROWEST = 1e-150
 
+Bound = float | date | timedelta | str  # as it may be given; kept as a number
 
-class _Fact:
-    """Shared by all facts: a short repr that leaves out rules at their default."""
 
-    def __repr__(self) -> str:
-        shown = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if field.default is MISSING or value != field.default:
-                shown.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+class _Measured(PlainFact):
+    """Shared by facts about numbers: how they are written."""
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
+    form: Form
+
+    def shown(self, value: float) -> str:
+        """Return a number of this column as a reader expects it: a date as a date."""
+        return shown(value, self.form)
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [*map(self._plain, value)]
+        return value if isinstance(value, str) else plain_bound(value, self.form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys and values that make the fact again, as they stand in a file."""
+        document = super().to_dict()
+        form = document.pop("form")
+        # Dates and times show what they are; older files have no form at all.
+        return document if form in ("number", "date", "time") else {**document, "form": form}
 
 
 @dataclass(frozen=True, repr=False)
-class Box(_Fact):
+class Box(_Measured):
     """A numeric column and its bounds; numbers beyond them are clipped.
 
     Parameters
     ----------
-    low, high : float
-        Public bounds, ``low < high``.
-    missing : "error" or float, default="error"
+    low, high : float, date or str
+        Public bounds, ``low < high``. Dates (``"2024-12-31"``) and times
+        (``"2024-12-31T18:30"``) declare a column of such; they are kept as days since 1970-01-01.
+    missing : "error", float, date or str, default="error"
         Fail on a missing number, or put this public constant, within the bounds, in its place.
+    form : str, default="number"
+        How the column is written: ``"number"``; ``"text"``, numbers as text; ``"date"``, of which
+        the time of day is dropped; ``"time"``, in UTC where a zone is given; or a duration,
+        counted in ``"seconds"``, ``"minutes"``, ``"hours"`` or ``"days"``.
+
+    Examples
+    --------
+    >>> Box("2020-01-01", "2024-12-31")
+    Box(low='2020-01-01', high='2024-12-31', form='date')
     """
 
     low: float
     high: float
     missing: float | Literal["error"] = "error"
+    form: Form = "number"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, low: Bound, high: Bound, missing: Bound = "error", form: Form = "number"
+        ) -> None: ...
 
     def __post_init__(self) -> None:
-        self._set("low", _number(self.low, "low"))
-        self._set("high", _number(self.high, "high"))
+        self._set("form", form_of(self.form, (self.low, self.high)))
+        self._set("low", bound(self.low, "low", self.form))
+        self._set("high", bound(self.high, "high", self.form))
         if not self.low < self.high:
             raise SchemaError(
-                f"A Box needs low below high, got low={self.low!r} and high={self.high!r}; "
-                "swap or widen the bounds."
+                f"A Box needs low below high, got low={self._plain(self.low)!r} and "
+                f"high={self._plain(self.high)!r}; swap or widen the bounds."
             )
         if self.high - self.low < _NARROWEST:
             raise SchemaError(f"A Box needs bounds at least {_NARROWEST} apart; widen the bounds.")
         if self.missing != "error":
             self._set("missing", self._constant())
 
+    def describe(self) -> str:
+        """Say in a few words what is declared."""
+        return f"{self.shown(self.low)} to {self.shown(self.high)}"
+
     def _constant(self) -> float:
-        if isinstance(self.missing, str):
+        if isinstance(self.missing, str) and self.form not in ("date", "time"):
             raise SchemaError(
                 f'missing={self.missing!r} is not a rule for numbers; use "error" or a number '
                 "within the bounds."
             )
-        constant = _number(self.missing, "missing")
+        constant = bound(self.missing, "missing", self.form)
         if not self.low <= constant <= self.high:
+            low, high, at = map(self._plain, (self.low, self.high, constant))
             raise SchemaError(
-                f"missing={constant!r} lies outside the bounds {self.low!r} to {self.high!r}; "
-                'use "error" or a number within them.'
+                f"missing={at!r} lies outside the bounds {low!r} to {high!r}; "
+                'use "error" or a constant within them.'
             )
         return constant
 
 
 @dataclass(frozen=True, repr=False)
-class Bins(_Fact):
+class Bins(_Measured):
     """A numeric column cut into declared bins, read as an ordered category.
 
     Bin ``i`` holds the numbers from ``edges[i]`` up to but not including ``edges[i + 1]``; the
@@ -98,23 +126,42 @@ class Bins(_Fact):
 
     Parameters
     ----------
-    edges : sequence of float
-        Two or more public numbers in rising order.
+    edges : sequence of float, of dates or of str
+        Two or more public numbers, dates or times in rising order.
     missing : "error" or "category", default="error"
         Fail on a missing number, or count it in a category of its own after the bins.
+    form : str, default="number"
+        How the column is written, see :class:`Box`.
     """
 
     edges: Sequence[float]
     missing: Literal["error", "category"] = "error"
+    form: Form = "number"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            edges: Sequence[Bound],
+            missing: Literal["error", "category"] = "error",
+            form: Form = "number",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
-        edges = tuple(_number(edge, "an edge") for edge in _items(self.edges, "edges"))
+        given = items(self.edges, "edges")
+        self._set("form", form_of(self.form, given))
+        edges = tuple(bound(edge, "an edge", self.form) for edge in given)
         if len(edges) < 2:
             raise SchemaError("Bins need at least two edges; add the missing edges.")
         if any(not left < right for left, right in pairwise(edges)):
             raise SchemaError("Bins need edges in rising order without repeats; sort the edges.")
         self._set("edges", edges)
-        _one_of(self.missing, "missing", ("error", "category"))
+        one_of(self.missing, "missing", ("error", "category"))
+
+    def describe(self) -> str:
+        """Say in a few words what is declared."""
+        first, last = self.shown(self.edges[0]), self.shown(self.edges[-1])
+        return f"{len(self.edges) - 1} bins from {first} to {last}"
 
     @property
     def size(self) -> int:
@@ -129,84 +176,13 @@ class Bins(_Fact):
     @property
     def labels(self) -> tuple[str, ...]:
         """What to print for each code."""
-        bins = [f"{a!r} to {b!r}" for a, b in pairwise(self.edges)]
+        written = [edge if self.form == "number" else self.shown(edge) for edge in self.edges]
+        bins = [f"{a} to {b}" for a, b in pairwise(written)]
         return (*bins, "(missing)") if self.missing == "category" else tuple(bins)
 
 
 @dataclass(frozen=True, repr=False)
-class Categories(_Fact):
-    """A column that holds one of the listed values.
-
-    Codes follow the list: the listed values are 0, 1, ...; then come the category for missing
-    values and the category for all other values, where declared.
-
-    Parameters
-    ----------
-    values : sequence of str, of int or of bool
-        The public list, without repeats and all of one type.
-    missing : "error" or "category", default="error"
-        Fail on a missing value, or count it in a category of its own.
-    unknown : "error" or "other", default="error"
-        Fail on a value that is not listed, or count all such values in one category of their own.
-    """
-
-    values: Sequence[str] | Sequence[int] | Sequence[bool]
-    missing: Literal["error", "category"] = "error"
-    unknown: Literal["error", "other"] = "error"
-
-    def __post_init__(self) -> None:
-        values = tuple(_category(value) for value in _items(self.values, "values"))
-        if not values:
-            raise SchemaError("Categories need at least one value; list the values.")
-        if len({type(value) for value in values}) > 1:
-            raise SchemaError("Categories need values of one type; write all of them as text.")
-        if len(set(values)) < len(values):
-            raise SchemaError("Categories list a value twice; remove the repeat.")
-        self._set("values", values)
-        _one_of(self.missing, "missing", ("error", "category"))
-        _one_of(self.unknown, "unknown", ("error", "other"))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Categories):
-            return NotImplemented
-        # In Python 1 equals True; in a column it does not.
-        mine = (self.kind, self.values, self.missing, self.unknown)
-        return mine == (other.kind, other.values, other.missing, other.unknown)
-
-    @property
-    def kind(self) -> Kind:
-        """The type of the listed values: ``"text"``, ``"integer"`` or ``"boolean"``."""
-        first = self.values[0]
-        if isinstance(first, str):
-            return "text"
-        return "boolean" if isinstance(first, bool) else "integer"
-
-    @property
-    def size(self) -> int:
-        """Number of categories, those for missing and other values included."""
-        return len(self.labels)
-
-    @property
-    def missing_code(self) -> int | None:
-        """Code of the category for missing values, or ``None`` when they are an error."""
-        return len(self.values) if self.missing == "category" else None
-
-    @property
-    def unknown_code(self) -> int | None:
-        """Code of the category for values not listed, or ``None`` when they are an error."""
-        return self.size - 1 if self.unknown == "other" else None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What to print for each code."""
-        labels = [str(value) for value in self.values]
-        labels += ["(missing)"] * (self.missing == "category")
-        labels += ["(other)"] * (self.unknown == "other")
-        return tuple(labels)
-
-
-@dataclass(frozen=True, repr=False)
-class Ball(_Fact):
+class Ball(PlainFact):
     """A joint bound over all numeric columns: the L2 distance of a row from ``center``.
 
     Parameters
@@ -222,68 +198,13 @@ class Ball(_Fact):
     center: Sequence[float]
 
     def __post_init__(self) -> None:
-        self._set("radius", _number(self.radius, "radius"))
+        self._set("radius", number(self.radius, "radius"))
         if self.radius < _NARROWEST:
             raise SchemaError(
                 f"A Ball needs a radius above zero, got radius={self.radius!r}; enlarge it."
             )
-        center = tuple(_number(value, "center") for value in _items(self.center, "center"))
+        center = tuple(number(value, "center") for value in items(self.center, "center"))
         self._set("center", center)
 
 
 Fact = Box | Bins | Categories
-
-
-def _number(value: object, name: str) -> float:
-    """Return a Python float, whose repr round trips exactly."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise SchemaError(f"A schema needs a number as {name}, got {value!r}; write a number.")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= _LARGEST:
-        raise SchemaError(
-            f"A schema needs a finite number of at most {_LARGEST} as {name}, got {number!r}; "
-            "declare a finite number."
-        )
-    return number
-
-
-def _items(values: object, name: str) -> list[object]:
-    """Return the items of an ordered collection; a text is not one, nor is a set."""
-    unordered = isinstance(values, (str, bytes, dict, set, frozenset))
-    if unordered or not isinstance(values, Iterable):
-        raise SchemaError(f"A schema needs a list as {name}, got {values!r}; write a list.")
-    return list(values)
-
-
-def _category(value: object) -> str | int | bool:
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        if not -(2**63) <= int(value) < 2**63:
-            raise SchemaError("Categories need integers of at most 64 bits; write them as text.")
-        return int(value)
-    if not isinstance(value, str):
-        raise SchemaError(
-            f"Categories need text, integers or booleans, got {value!r}; write it as text."
-        )
-    return valid_text(value, "a category")
-
-
-def valid_text(value: str, name: str) -> str:
-    """Return ``value`` as plain ``str``; half a surrogate pair could not be written to a file."""
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise SchemaError(
-            f"A schema needs valid Unicode as {name}, got {value!r}; correct the text."
-        ) from None
-    return str(value)
-
-
-def _one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        options = " or ".join(f'"{option}"' for option in allowed)
-        raise SchemaError(f"{name}={value!r} is not a rule for categories; use {options}.")

@@ -1,7 +1,8 @@
 """Schema files: JSON and TOML text to and from plain dicts, with one-sentence errors.
 
 TOML is read by the standard library, which cannot write it; a schema has a fixed shape (a note,
-one table per column, one for the ball), so the writer here is a few lines and needs no dependency.
+columns to ignore, one table per column, one for the ball, one for CSV), so the writer here is a few
+lines and needs no dependency.
 """
 
 from __future__ import annotations
@@ -69,10 +70,13 @@ def toml_text(document: Mapping[str, Any]) -> str:
     lines: list[str] = []
     if note := document.get("note"):
         lines += [f"# {_comment(note)}", f"note = {_value(note)}", ""]
+    if ignore := document.get("ignore"):
+        lines += [f"ignore = {_value(ignore)}", ""]
     for name, entry in document["columns"].items():
         lines += _section(f"columns.{_key(name)}", entry)
-    if ball := document.get("ball"):
-        lines += _section("ball", ball)
+    for title in ("ball", "csv"):
+        if title in document:
+            lines += _section(title, document[title])
     return "\n".join(lines)
 
 

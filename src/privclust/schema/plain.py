@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import fields
 
 from privclust.exceptions import SchemaError
+from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
 
-__all__ = ["ball_from", "fact_from", "named", "only_keys", "plain"]
+__all__ = ["ball_from", "csv_from", "fact_from", "named", "only_keys"]
 
 # The keys that tell one kind of fact from another in a file.
 _FACTS: tuple[tuple[frozenset[str], type[Box] | type[Bins] | type[Categories]], ...] = (
@@ -38,11 +38,17 @@ def fact_from(entry: object) -> Fact:
             "A column needs one kind of fact; give either low and high, or edges, or values."
         )
     keys, fact = given[0]
-    rules = {"missing", "unknown"} if fact is Categories else {"missing"}
+    rules = {"missing", "unknown"} if fact is Categories else {"missing", "form"}
     only_keys(entry, keys | rules, "the column")
     if keys - entry.keys():
         raise SchemaError("A Box needs both bounds; give low and high.")
     return fact(**entry)
+
+
+def csv_from(entry: object) -> Csv:
+    """Make the dialect of CSV files."""
+    only_keys(entry, {field.name for field in fields(Csv)}, "the csv table")
+    return Csv(**entry)  # type: ignore[arg-type]  # only_keys lets mappings through, no other
 
 
 def ball_from(entry: object) -> Ball | None:
@@ -63,9 +69,3 @@ def only_keys(table: object, allowed: Iterable[str], where: str) -> None:
         if key not in allowed:
             keys = ", ".join(sorted(allowed))
             raise SchemaError(f"Unknown key {key!r} in {where}; the keys allowed are {keys}.")
-
-
-def plain(fact: Fact | Ball) -> dict[str, Any]:
-    """Return the keys and values that make the fact again."""
-    entries = asdict(fact).items()
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in entries}

@@ -7,23 +7,31 @@ reached through the class methods here.
 from __future__ import annotations
 
 import json
-import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import SchemaError
 from privclust.schema import files
-from privclust.schema.facts import Ball, Bins, Box, Categories, Fact, valid_text
-from privclust.schema.plain import ball_from, fact_from, named, only_keys, plain
+from privclust.schema.checks import valid_text
+from privclust.schema.dialect import Csv
+from privclust.schema.facts import Ball, Box, Fact
+from privclust.schema.names import checked_columns, checked_ignore
+from privclust.schema.plain import ball_from, csv_from, fact_from, named, only_keys
+
+if TYPE_CHECKING:
+    from privclust.data.check_report import CheckReport
 
 __all__ = ["Schema"]
 
 Floats = npt.NDArray[np.float64]
+
+# Columns whose widths differ by more than this factor are not alike in a distance.
+_UNEVEN = 10.0
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -36,6 +44,11 @@ class Schema:
         The columns in order, each a :class:`Box`, :class:`Bins` or :class:`Categories`.
     ball : Ball or None, default=None
         A joint bound over all Box columns, on top of their boxes.
+    ignore : sequence of str, default=()
+        Columns of the data that are not read. A column that is neither declared nor ignored is an
+        error.
+    csv : Csv or None, default=None
+        How CSV files are written, where that is not the usual way.
     note : str, default=""
         A remark that travels with the schema; a drafted schema says here where it comes from.
 
@@ -47,6 +60,8 @@ class Schema:
 
     _columns: tuple[tuple[str, Fact], ...]
     ball: Ball | None
+    ignore: tuple[str, ...]
+    csv: Csv
     note: str
 
     def __init__(
@@ -54,13 +69,19 @@ class Schema:
         columns: Mapping[str, Fact] | Iterable[tuple[str, Fact]],
         *,
         ball: Ball | None = None,
+        ignore: Sequence[str] = (),
+        csv: Csv | None = None,
         note: str = "",
     ) -> None:
         pairs = tuple(columns.items() if isinstance(columns, Mapping) else columns)
         if not isinstance(note, str):
             raise SchemaError("The note of a schema must be text; write it in quotes.")
-        object.__setattr__(self, "_columns", _checked_columns(pairs))
+        if not isinstance(csv, Csv | None):
+            raise SchemaError("The csv of a schema must be a Csv; use Csv(delimiter, decimal).")
+        object.__setattr__(self, "_columns", checked_columns(pairs))
         object.__setattr__(self, "ball", ball)
+        object.__setattr__(self, "ignore", checked_ignore(ignore, self.names))
+        object.__setattr__(self, "csv", csv or Csv())
         object.__setattr__(self, "note", valid_text(note, "note"))
         if ball is not None:
             self._check_ball(ball)
@@ -130,9 +151,20 @@ class Schema:
 
     def __repr__(self) -> str:
         lines = "".join(f"    {name!r}: {fact!r},\n" for name, fact in self._columns)
-        ball = f", ball={self.ball!r}" if self.ball else ""
-        note = f", note={self.note!r}" if self.note else ""
-        return f"Schema({{\n{lines}}}{ball}{note})"
+        usual: dict[str, Any] = {"ball": None, "ignore": (), "csv": Csv(), "note": ""}
+        given = ((name, getattr(self, name)) for name in usual)
+        rest = "".join(f", {name}={value!r}" for name, value in given if value != usual[name])
+        return f"Schema({{\n{lines}}}{rest})"
+
+    @classmethod
+    def of(cls, declared: Any, **columns: Any) -> Schema:
+        """Return the schema that anything declared stands for; see ``schema/declaring.py``.
+
+        A path, a dict of facts, a fact for all columns alike or the ``bounds`` of all of them.
+        """
+        from privclust.schema.declaring import schema_of
+
+        return schema_of(declared, **columns)
 
     @classmethod
     def from_bounds(
@@ -156,42 +188,72 @@ class Schema:
         ball : Ball or None
             A joint bound over the columns.
         """
-        lows, highs = _bound_list(low), _bound_list(high)
-        told = [("names", names), ("low", lows), ("high", highs)]
-        lengths = {what: len(values) for what, values in told if values is not None}
-        if n_columns is not None:
-            lengths["n_columns"] = n_columns
-        if not lengths:
-            raise SchemaError(
-                "Scalar bounds do not tell the number of columns; say it too, or give one bound "
-                "per column."
-            )
-        if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{what} {length}" for what, length in lengths.items())
-            raise SchemaError(f"The bounds disagree on the number of columns ({said}); align them.")
-        width = next(iter(lengths.values()))
-        labels = [f"x{i}" for i in range(width)] if names is None else list(names)
-        lows = [low] * width if lows is None else lows
-        highs = [high] * width if highs is None else highs
-        boxes = zip(labels, lows, highs, strict=True)
-        return cls([(name, named(name, Box, a, b)) for name, a, b in boxes], ball=ball)
+        from privclust.schema.declaring import boxes_of
+
+        return cls(boxes_of(low, high, names, n_columns), ball=ball)
+
+    def only(self, names: Sequence[str]) -> Schema:
+        """Return the schema of some of its columns, in its order; the others are ignored."""
+        unknown = [name for name in names if name not in self]
+        if unknown:
+            raise SchemaError(f"Column {unknown[0]!r} is not in the schema; declare it there.")
+        kept = [(name, fact) for name, fact in self._columns if name in names]
+        left = [name for name in self.names if name not in names]
+        ball = self.ball
+        if ball is not None:
+            # A row is no farther from the center in fewer columns than in all of them.
+            centre = zip(self.numeric, ball.center, strict=True)
+            ball = Ball(ball.radius, [at for name, at in centre if name in names])
+        return Schema(kept, ball=ball, ignore=[*self.ignore, *left], csv=self.csv, note=self.note)
+
+    def uneven_widths(self) -> tuple[str, str] | None:
+        """Return the narrowest and the widest Box column if the widths differ over tenfold.
+
+        Without ``rescale=True`` the wide one then decides all distances.
+        """
+        if not self.numeric:
+            return None
+        widths = self.high - self.low
+        narrow, wide = int(widths.argmin()), int(widths.argmax())
+        if not widths[wide] > _UNEVEN * widths[narrow]:
+            return None
+        return self.numeric[narrow], self.numeric[wide]
+
+    def check(self, data: Any, **options: Any) -> CheckReport:
+        """Count what a fit would meet in the rows; see :func:`privclust.data.checking.check`.
+
+        The counts are exact: they are for the steward of the data alone, NOT PRIVATE.
+        """
+        from privclust.data.checking import check
+
+        return check(data, self, **options)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Schema:
         """Make a schema from the plain structure that :meth:`to_dict` returns."""
-        only_keys(document, {"columns", "ball", "note"}, "the schema")
+        only_keys(document, {"columns", "ball", "ignore", "csv", "note"}, "the schema")
         columns = document.get("columns")
         if not isinstance(columns, Mapping):
             raise SchemaError("The schema has no table of columns; add one under 'columns'.")
         pairs = [(name, named(name, fact_from, entry)) for name, entry in columns.items()]
-        return cls(pairs, ball=ball_from(document.get("ball")), note=document.get("note", ""))
+        return cls(
+            pairs,
+            ball=ball_from(document.get("ball")),
+            ignore=document.get("ignore", ()),
+            csv=csv_from(document.get("csv", {})),
+            note=document.get("note", ""),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as nested dicts and lists of text, numbers and booleans."""
         document: dict[str, Any] = {"note": self.note} if self.note else {}
-        document["columns"] = {name: plain(fact) for name, fact in self._columns}
+        if self.ignore:
+            document["ignore"] = list(self.ignore)
+        document["columns"] = {name: fact.to_dict() for name, fact in self._columns}
         if self.ball:
-            document["ball"] = plain(self.ball)
+            document["ball"] = self.ball.to_dict()
+        if self.csv != Csv():
+            document["csv"] = self.csv.to_dict()
         return document
 
     def to_json(self) -> str:
@@ -222,40 +284,13 @@ class Schema:
         files.save(path, {".json": self.to_json, ".toml": self.to_toml})
 
     @classmethod
-    def draft(cls, sample: Any, rows: int = 1000, ignore: Sequence[str] = ()) -> Schema:
+    def draft(
+        cls, sample: Any, rows: int = 1000, ignore: Sequence[str] = (), csv: Csv | None = None
+    ) -> Schema:
         """Draft a schema from a sample that is public; see :func:`privclust.schema.draft.draft`.
 
         Never draft from private rows: the bounds and categories would publish their extremes.
         """
         from privclust.schema.draft import draft
 
-        return draft(sample, rows=rows, ignore=ignore)
-
-
-def _checked_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fact], ...]:
-    if not pairs:
-        raise SchemaError("A schema needs at least one column; declare the columns.")
-    seen = set()
-    for name, fact in pairs:
-        if not isinstance(name, str) or not name:
-            raise SchemaError(f"A column name must be text, got {name!r}; name the column.")
-        if name in seen:
-            raise SchemaError(f"Column {name!r} is declared twice; remove one of them.")
-        if not isinstance(fact, (Box, Bins, Categories)):
-            raise SchemaError(
-                f"Column {name!r} is declared as {type(fact).__name__}; "
-                "use Box, Bins or Categories."
-            )
-        seen.add(name)
-    return tuple((valid_text(name, "a column name"), fact) for name, fact in pairs)
-
-
-def _bound_list(bound: object) -> list[Any] | None:
-    """Return the bounds per column, or ``None`` when one number stands for all columns."""
-    if isinstance(bound, numbers.Real):
-        return None
-    if isinstance(bound, np.ndarray) and bound.ndim == 1:
-        return list(bound.tolist())
-    if isinstance(bound, (list, tuple)):
-        return list(bound)
-    raise SchemaError("Bounds must be a number or one number per column; give low and high so.")
+        return draft(sample, rows=rows, ignore=ignore, csv=csv)

@@ -1,0 +1,115 @@
+"""The forms in which a numeric column may be written, and what number each stands for.
+
+Dates and times count in days since 1970-01-01, durations in the unit that is declared. All bounds,
+centres and distances are such numbers; :func:`shown` writes them as a reader expects them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal, get_args
+
+import numpy as np
+
+from privclust.exceptions import SchemaError
+from privclust.schema.checks import number
+
+__all__ = ["DURATIONS", "Form", "bound", "form_of", "plain_bound", "shown"]
+
+Form = Literal["number", "text", "date", "time", "seconds", "minutes", "hours", "days"]
+
+# The units that durations are counted in, in seconds.
+DURATIONS: dict[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+
+_EPOCH = datetime(1970, 1, 1)
+_DAY = timedelta(days=1)
+_LIKE_A_DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def form_of(form: object, bounds: Iterable[object]) -> Form:
+    """Return the declared form; bounds that are dates or times need not declare theirs."""
+    if form not in get_args(Form):
+        known = ", ".join(f'"{word}"' for word in get_args(Form))
+        raise SchemaError(f"form={form!r} is not known; use one of {known}.")
+    if form != "number":
+        return form  # type: ignore[return-value]  # checked above
+    forms: set[Form] = {_temporal_form(value) for value in bounds}
+    if len(forms) > 1:
+        raise SchemaError("The bounds are of different forms; write all of them alike.")
+    return forms.pop() if forms else "number"
+
+
+def bound(value: object, name: str, form: Form) -> float:
+    """Return the number that a bound stands for."""
+    if form == "date":
+        return float((_moment(value, name).date() - _EPOCH.date()).days)
+    if form == "time":
+        # Milliseconds survive the way through float64 and back for all years up to 9999.
+        milliseconds = round((_moment(value, name) - _EPOCH) / timedelta(milliseconds=1))
+        return milliseconds / 86_400_000
+    if form in DURATIONS and isinstance(value, timedelta):
+        value = value / timedelta(seconds=DURATIONS[form])
+    return number(value, name)
+
+
+def shown(value: float, form: Form) -> str:
+    """Return a number of a column as a reader expects it."""
+    if form not in ("date", "time"):
+        return f"{value:g} {form}" if form in DURATIONS else f"{value:g}"
+    try:
+        if form == "date":
+            return (_EPOCH + round(value) * _DAY).date().isoformat()
+        milliseconds = round(value * 86_400_000)
+        moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    except (OverflowError, ValueError):
+        return f"{value:g} days since 1970-01-01"
+    exact = milliseconds % 1000
+    return moment.isoformat(timespec="milliseconds" if exact else "seconds")
+
+
+def plain_bound(value: float, form: Form) -> float | str:
+    """Return a bound as it stands in a schema file."""
+    return shown(value, form) if form in ("date", "time") else value
+
+
+def _temporal_form(value: object) -> Form:
+    if isinstance(value, (datetime, np.datetime64)):
+        day = isinstance(value, np.datetime64) and "T" not in str(value)
+        return "date" if day else "time"
+    if isinstance(value, date):
+        return "date"
+    if isinstance(value, str) and _LIKE_A_DATE.match(value):
+        return "time" if len(value.strip()) > len("2024-12-31") else "date"
+    return "number"
+
+
+def _moment(value: object, name: str) -> datetime:
+    """Return a date or time in UTC; one without a zone is taken as it stands."""
+    if isinstance(value, np.datetime64):
+        value = str(value.astype("datetime64[us]"))
+    if isinstance(value, str):
+        value = _parsed(value.strip(), name)
+    if isinstance(value, datetime):
+        aware = value.tzinfo is not None
+        return _within(lambda: value.astimezone(UTC).replace(tzinfo=None), name) if aware else value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    raise SchemaError(f"A schema needs a date as {name}, got {value!r}; write it as 2024-12-31.")
+
+
+def _parsed(text: str, name: str) -> datetime:
+    # Python also reads weeks and dates without hyphens, which data must not hold: see dates.py.
+    usual = text if _LIKE_A_DATE.match(text) else ""
+    return _within(lambda: datetime.fromisoformat(usual), name)
+
+
+def _within(make: Callable[[], datetime], name: str) -> datetime:
+    try:
+        return make()
+    except (ValueError, OverflowError):
+        raise SchemaError(
+            f"A schema needs a date as {name} that is in the calendar; write it as 2024-12-31 or "
+            "2024-12-31T18:30."
+        ) from None
