@@ -6,7 +6,7 @@ and types, never at rows, so it may precede the charge to a ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.contribution import bounded
-from privclust.data.reading import Block, RowReader, open_rows
+from privclust.data.reading import Block, RowReader, open_declared, open_rows
+from privclust.data.reading.declared import declare
+from privclust.data.reading.places import placed
 from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
+from privclust.schema import Schema
 from privclust.unit import AddRemoveRow, RowUnit, Unit, row_unit
 
 __all__ = ["Door", "noise_from"]
@@ -44,12 +47,16 @@ class Door:
     Parameters
     ----------
     data : anything that :func:`privclust.data.reading.open_rows` reads
-    columns : sequence of str or None
-        The declared columns, if they have names.
+    schema : Schema or None
+        What is declared about the columns.
+    short_form : callable or None
+        Without a schema, makes one from the names and the number of the columns.
     unit : Unit or None
         The privacy unit, one of a table of rows.
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
+    may_be_empty : bool
+        Whether data without a row are in order, so that nothing tells them from others.
     noise : NoiseSource or None
         In the place of the system's noise; for tests.
     """
@@ -57,17 +64,27 @@ class Door:
     def __init__(
         self,
         data: Any,
-        columns: Sequence[str] | None,
+        schema: Schema | None,
         *,
+        short_form: Callable[[RowReader], Schema] | None = None,
         unit: Unit | None = None,
         ignore: Sequence[str] | None = (),
+        may_be_empty: bool = False,
         noise: NoiseSource | None = None,
     ) -> None:
         self.unit: RowUnit = row_unit(AddRemoveRow() if unit is None else unit)
-        self._rows: RowReader = open_rows(
-            data, columns, id_column=self.unit.id_column, ignore=ignore
-        )
         self._given_noise = noise
+        aside = {"id_column": self.unit.id_column, "ignore": ignore}
+        if schema is not None:
+            self.schema = schema
+            self._rows = open_declared(data, schema, **aside, may_be_empty=may_be_empty)
+            return
+        assert short_form is not None  # noqa: S101  # a door takes a schema or makes one
+        data = placed(data)
+        self._rows = open_rows(data, **aside)
+        with self._closed_on_error():
+            self.schema = short_form(self._rows)
+            self._rows = declare(self._rows, data, self.schema, may_be_empty=may_be_empty)
 
     @property
     def names(self) -> tuple[str, ...] | None:

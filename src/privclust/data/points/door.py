@@ -16,7 +16,6 @@ from privclust.data.door import Door
 from privclust.data.encode import Domain, Floats
 from privclust.data.points.view import PointsView
 from privclust.data.reading import Block, RowReader, open_rows
-from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
@@ -58,10 +57,15 @@ class PointRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
-        columns = None if schema is None else schema.names
-        super().__init__(data, columns, unit=unit, ignore=ignore, noise=noise)
+        super().__init__(
+            data,
+            schema,
+            short_form=lambda rows: schema_from_bounds(bounds, rows.names, rows.n_columns),
+            unit=unit,
+            ignore=ignore,
+            noise=noise,
+        )
         with self._closed_on_error():
-            self.schema = schema or schema_from_bounds(bounds, self.names, self.n_columns)
             self.domain = Domain.from_schema(self.schema, rescale=rescale)
 
     def _content(self, block: Block) -> Floats:
@@ -103,16 +107,7 @@ def schema_from_bounds(
     bounds: Bounds | None, names: tuple[str, ...] | None, n_columns: int | None
 ) -> Schema:
     """Return the schema that the short form ``bounds=(low, high)`` stands for."""
-    if bounds is None:
-        raise SchemaError(
-            "No bounds are declared; pass bounds=(low, high) or a schema, from public knowledge "
-            "and never from the data."
-        )
-    try:
-        low, high = bounds
-    except (TypeError, ValueError):
-        raise SchemaError("bounds must be a pair (low, high); give two bounds.") from None
-    return Schema.from_bounds(low, high, names=names, n_columns=n_columns)
+    return Schema.of(None, bounds=bounds, names=names, n_columns=n_columns)
 
 
 def _distances_to(source: RowReader, domain: Domain, centres: Floats) -> Floats:

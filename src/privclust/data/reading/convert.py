@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARROW_TYPE",
+    "MISSING_WORDS",
     "array_from",
     "array_from_stream",
     "as_kind",
@@ -43,7 +44,7 @@ ARROW_TYPE: dict[Kind, pa.DataType] = {
 }
 _PLURAL: dict[Kind, str] = {"text": "text", "integer": "integers", "boolean": "booleans"}
 # How missing numbers are written in CSV files; an empty field is missing for text as well.
-_MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 _TRUE_WORDS = ("true", "True", "TRUE")
 _FALSE_WORDS = ("false", "False", "FALSE")
 
@@ -245,7 +246,7 @@ def _not_parsed(name: str, wanted: str) -> str:
 def _parsed(array: pa.Array, target: pa.DataType) -> tuple[pa.Array, Mask]:
     # Every text is trimmed and compared, needed or not, so that time does not tell of padding.
     text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
-    text = _replaced(text, _MISSING_WORDS, None)
+    text = _replaced(text, MISSING_WORDS, None)
     if pt.is_floating(target):
         text = _replaced(_replaced(text, _TRUE_WORDS, "1"), _FALSE_WORDS, "0")
     try:

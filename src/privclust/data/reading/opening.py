@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from privclust.data.reading.base import (
     one_sentence,
 )
 from privclust.data.reading.files import open_files
+from privclust.data.reading.places import Places, placed
 from privclust.data.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
 from privclust.data.reading.tables import (
     ArrowRows,
@@ -30,6 +29,7 @@ from privclust.data.reading.tables import (
     polars_batches,
 )
 from privclust.exceptions import DataError
+from privclust.schema import Csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,8 @@ def open_rows(
     ignore: Sequence[str] | None = (),
     id_column: str | None = None,
     block_rows: int | None = None,
+    csv: Csv | None = None,
+    numbers: Sequence[str] = (),
 ) -> RowReader:
     """Open data as a stream of row blocks; no row is read yet.
 
@@ -52,8 +54,9 @@ def open_rows(
     data : array, sparse matrix, data frame, Arrow data, or path
         A 2-d NumPy array or nested list; a SciPy sparse matrix; a pandas or polars frame; an Arrow
         table, batch or reader, or anything with ``__arrow_c_stream__`` or ``__array__``; the path
-        of a CSV or Parquet file or of a directory of Parquet files; or a list of such paths. What
-        can be read only once is kept in a temporary file until the source is closed.
+        of a CSV, Parquet or Arrow file or of a directory of Parquet files, a pattern such as
+        ``"visits-*.csv"``, or a list of these; ``"-"`` for standard input, or a file that is open
+        in binary mode. What can be read only once is kept in a temporary file.
     columns : sequence of str or None
         The declared columns, in the order wanted; all columns if not given. An array without
         column names must have exactly these columns, in this order.
@@ -63,6 +66,10 @@ def open_rows(
         The column that names a person; it is read beside the declared ones.
     block_rows : int or None
         Rows per block; 65,536 if not given, fewer when rows are wide.
+    csv : Csv or None
+        The dialect of CSV files.
+    numbers : sequence of str
+        Columns of CSV files that are declared as numbers, for the decimal mark.
     """
     if block_rows is not None and block_rows < 1:
         raise DataError(f"block_rows must be at least 1, got {block_rows!r}; enlarge it.")
@@ -70,10 +77,10 @@ def open_rows(
         raise DataError(f"The columns must be a list of names; write [{columns!r}].")
     by_name = partial(chosen_by_name, columns=columns, ignore=ignore, id_column=id_column)
     by_position = partial(chosen_by_position, columns=columns, id_column=id_column)
-    if isinstance(data, str) and not data:
-        raise DataError("The path of the data is empty; give the path of a file.")
-    if paths := _paths(data):
-        return open_files(paths, by_name, block_rows)
+    data = placed(data)
+    if isinstance(data, Places):
+        declared = None if columns is None else [*columns, *([id_column] if id_column else [])]
+        return open_files(data, by_name, block_rows, declared=declared, csv=csv, numbers=numbers)
     named = columns is not None
     if sparse.issparse(data):
         matrix = by_rows(data)
@@ -97,13 +104,6 @@ def open_rows(
         f"Rows cannot be read from an object of type {type(data).__name__}; "
         "give an array, a data frame, Arrow data or the path of a CSV or Parquet file."
     )
-
-
-def _paths(data: object) -> list[Path]:
-    """Return the paths that ``data`` stands for, none if it is something else."""
-    many = data if isinstance(data, (list, tuple)) else [data]
-    paths = [Path(path) for path in many if isinstance(path, (str, os.PathLike))]
-    return paths if len(paths) == len(many) else []
 
 
 def _is_a(data: object, module: str, name: str) -> bool:

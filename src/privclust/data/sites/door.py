@@ -42,9 +42,9 @@ class SourceRows(Door):
     ) -> None:
         empty = data is None or (isinstance(data, list | tuple) and not data)
         rows = _no_rows(schema.names, row_unit(unit).id_column) if empty else data
-        super().__init__(rows, schema.names, unit=unit, noise=noise)
+        # A source without rows must be told from no other, so it is not refused at the door.
+        super().__init__(rows, schema, unit=unit, may_be_empty=True, noise=noise)
         with self._closed_on_error():
-            self.schema = schema
             self.domain = Domain.from_schema(schema)
 
     def _content(self, block: Block) -> Floats:

@@ -14,7 +14,6 @@ from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder, Codes, schema_of_dtypes
 from privclust.data.table.public import Embedding, check_cells
 from privclust.data.table.view import TableView
-from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
@@ -48,10 +47,15 @@ class TableRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
-        names = schema.names if isinstance(schema, Schema) else None
-        super().__init__(data, names, unit=unit, ignore=ignore, noise=noise)
+        super().__init__(
+            data,
+            schema if isinstance(schema, Schema) else None,
+            short_form=lambda rows: schema_for(schema, rows.selection.names),
+            unit=unit,
+            ignore=ignore,
+            noise=noise,
+        )
         with self._closed_on_error():
-            self.schema = schema_for(schema, self._rows.selection.names)
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
@@ -92,12 +96,4 @@ class TableRows(Door):
 
 def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:
     """Return the schema of columns that are declared all alike, or one by one in their order."""
-    if isinstance(declared, Schema):
-        return declared
-    facts = list(declared) if isinstance(declared, Sequence) else [declared] * len(names)
-    if len(facts) != len(names):
-        raise DataError(
-            f"The data have {len(names)} columns but the schema declares {len(facts)}; "
-            "give the declared columns in order."
-        )
-    return Schema(zip(names, facts, strict=True))
+    return Schema.of(declared, names=names)

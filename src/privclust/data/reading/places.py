@@ -1,0 +1,197 @@
+"""Where rows lie outside of Python: files, patterns of file names, folders, standard input.
+
+A place can be opened as often as needed. What can be read only once is copied, unread, to a
+temporary file that has no name and vanishes with the process.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from privclust.data.reading.base import one_sentence
+from privclust.exceptions import DataError
+
+__all__ = ["STANDARD_INPUT", "Place", "Places", "placed"]
+
+STANDARD_INPUT = "-"
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+# How files begin that are not CSV.
+_MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"))
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file, or a stream that was kept.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    format : "csv", "parquet" or "arrow"
+    delimiter : str
+        What usually separates the fields of a CSV file with such a name.
+    compression : str or None
+        How it is compressed, in Arrow's words.
+    file : Path or _Kept
+    """
+
+    name: str
+    format: str
+    delimiter: str
+    compression: str | None
+    file: Path | _Kept
+
+    def open(self) -> Any:
+        """Return the path, or a binary file that begins at the beginning."""
+        return self.file.open() if isinstance(self.file, _Kept) else self.file
+
+
+class Places(tuple[Place, ...]):
+    """Places whose rows are read one after the other."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Let go of streams that were kept."""
+        for place in self:
+            if isinstance(place.file, _Kept):
+                place.file.close()
+
+
+def placed(data: Any) -> Any:
+    """Return the places that ``data`` names, or ``data`` itself if it holds rows in Python."""
+    if isinstance(data, str) and not data:
+        raise DataError("The path of the data is empty; give the path of a file.")
+    if _is_binary_file(data):
+        return Places([_stream(data, "the given file")])
+    many = data if isinstance(data, (list, tuple)) and not isinstance(data, Places) else [data]
+    if not many or not all(isinstance(path, (str, os.PathLike)) for path in many):
+        return data
+    found = Places(place for path in many for place in _at(os.fsdecode(path)))
+    if len({place.format for place in found}) > 1:
+        raise DataError("The files are of different formats; give files of one format.")
+    return found
+
+
+def _is_binary_file(data: Any) -> bool:
+    return isinstance(data, (io.RawIOBase, io.BufferedIOBase))
+
+
+def _at(path: str) -> list[Place]:
+    if path == STANDARD_INPUT:
+        return [_standard_input()]
+    absent = f"File '{path}' was not found; check the path."
+    if "\0" in path:  # which no system takes in a path
+        raise DataError(absent)
+    with one_sentence(absent, OSError):
+        return [_in_file(file) for file in _expanded(Path(path))]
+
+
+def _expanded(path: Path) -> Sequence[Path]:
+    if path.is_dir():
+        files = sorted(file for file in path.glob("*.parquet") if file.name[0] not in "._")
+        if not files:
+            raise DataError(f"Directory '{path}' holds no .parquet file; check the path.")
+        return files
+    if path.is_file():
+        return [path]
+    if glob.has_magic(str(path)):
+        files = sorted(Path(name) for name in glob.glob(str(path)) if Path(name).is_file())
+        if not files:
+            raise DataError(f"No file has a name like '{path}'; check the pattern.")
+        return files
+    raise DataError(f"File '{path}' was not found; check the path.")
+
+
+def _in_file(path: Path) -> Place:
+    suffixes = ["", "", *(suffix.lower() for suffix in path.suffixes)]
+    compression = _COMPRESSIONS.get(suffixes[-1])
+    suffix = suffixes[-2] if compression else suffixes[-1]
+    form = _FORMATS.get(suffix)
+    if form is None or (compression and form != "csv"):
+        raise DataError(
+            f"File '{path}' is of an unknown format; give a .csv, .tsv or .parquet file."
+        )
+    delimiter = "\t" if suffix == ".tsv" else ","
+    return Place(f"'{path}'", form, delimiter, compression, path)
+
+
+def _standard_input() -> Place:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        raise DataError("Standard input holds no data; pipe a file into it or name the file.")
+    return _stream(stream, "standard input")
+
+
+def _stream(stream: IO[bytes], name: str) -> Place:
+    kept = _Kept(stream, name)
+    start = kept.open().read(8)
+    form = next((form for magic, form in _MAGIC if start.startswith(magic)), "csv")
+    compression = "gzip" if start.startswith(_GZIP) else None
+    return Place(name, form, ",", compression, kept)
+
+
+class _Kept:
+    """The bytes of a stream that can be read only once, in a file without a name."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        unread = f"Data cannot be read from {name} to its end; check it and the temporary folder."
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by the finalizer
+        self.close = weakref.finalize(self, self.file.close)
+        self.lock = threading.Lock()
+        with one_sentence(unread, OSError, ValueError):
+            shutil.copyfileobj(stream, self.file)
+
+    def open(self) -> io.BufferedReader:
+        return io.BufferedReader(_Pass(self))
+
+
+class _Pass(io.RawIOBase):
+    """A reader with a position of its own; closing it leaves the file to the next."""
+
+    def __init__(self, kept: _Kept) -> None:
+        self._kept, self._at = kept, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with self._kept.lock:
+            self._kept.file.seek(self._at)
+            content = self._kept.file.read(len(buffer))
+        buffer[: len(content)] = content
+        self._at += len(content)
+        return len(content)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_END:
+            with self._kept.lock:
+                offset = self._kept.file.seek(offset, os.SEEK_END)
+        elif whence == os.SEEK_CUR:
+            offset += self._at
+        self._at = offset
+        return offset

@@ -1,0 +1,64 @@
+"""The types of columns as they are stored, told without looking at a row."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from privclust.data.reading.files import stored_types
+from privclust.data.reading.places import Places
+
+__all__ = ["types_of"]
+
+Types = dict[str, pa.DataType]
+
+
+def types_of(data: Any, names: Sequence[str]) -> Iterator[Types]:
+    """Yield the types of the named columns, once for every file; none where nothing tells them.
+
+    Text files and columns of Python objects have no types before their values are looked at.
+    """
+    if isinstance(data, Places):
+        for place in data:
+            if place.format != "csv":
+                yield _chosen(stored_types(place), names)
+    elif isinstance(data, np.ndarray):
+        if data.ndim == 2 and data.dtype.kind not in "OSV":
+            yield dict.fromkeys(names, pa.array(np.empty(0, data.dtype)).type)
+    elif isinstance(data, (pa.Table, pa.RecordBatch, pa.RecordBatchReader)):
+        yield _chosen(data.schema, names)
+    elif (frame := _polars_schema(data)) is not None:
+        yield _chosen(frame, names)
+    elif hasattr(data, "dtypes") and hasattr(data, "iloc"):
+        yield _pandas_types(data, names)
+
+
+def _chosen(schema: pa.Schema, names: Sequence[str]) -> Types:
+    return {name: schema.field(name).type for name in names if name in schema.names}
+
+
+def _polars_schema(data: Any) -> pa.Schema | None:
+    polars = sys.modules.get("polars")
+    if polars is None or not isinstance(data, (polars.DataFrame, polars.LazyFrame)):
+        return None
+    try:
+        return polars.DataFrame(schema=data.collect_schema()).to_arrow().schema
+    except Exception:  # polars has many errors; reading will tell what is wrong
+        return None
+
+
+def _pandas_types(frame: Any, names: Sequence[str]) -> Types:
+    types: Types = {}
+    for name in names:
+        # Objects are anything; what they are is known when they are read.
+        if name not in frame.columns or str(frame[name].dtype) in ("object", "category"):
+            continue
+        try:
+            types[name] = pa.array(frame[name].iloc[:0], from_pandas=True).type
+        except (pa.ArrowException, TypeError, ValueError):
+            continue
+    return types
