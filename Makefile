@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests format peers clean
+.PHONY: demo test check lint types contracts tests fuzz format peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust.demo
@@ -30,6 +30,10 @@ check: $(VENV)/.installed-dev
 
 tests: $(VENV)/.installed-dev
 	$(PYTEST)
+
+# 10 000 damaged inputs for every loader; `make tests` tries a few of them.
+fuzz: $(VENV)/.installed-dev
+	PRIVCLUST_FUZZ=10000 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) tests/fuzz
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from privclust.cli import options, screen
+from privclust.cli.errors import UsageError
+from privclust.cli.reading import Reading, takes_reading
 
 __all__ = ["apply"]
 
@@ -28,9 +31,11 @@ Shape = Annotated[
 ]
 
 
+@takes_reading
 def apply(
     release: options.ReleasePath,
     data: NewRows,
+    reading: Reading,
     output: LabelsPath,
     id_column: CopiedColumn = None,
     shape: Shape = None,
@@ -47,7 +52,10 @@ def apply(
         if output.exists() and part.exists() and output.samefile(part):
             raise ValueError(f"The labels would replace the data in '{part}'; choose another path.")
     rows = data[0] if len(data) == 1 else data
+    if reading.columns:
+        raise UsageError("A release reads the columns it was made from; drop --columns.")
     loaded = Release.load(release)
+    loaded = replace(loaded, schema=reading.applied_to(loaded.schema))
     with screen.rows_progress("Labelling") as progress:
         write_labels(loaded, rows, output, id_column=id_column, shape=shape, progress=progress)
     # The exact number of rows is private: a log or a pipe must not have it.

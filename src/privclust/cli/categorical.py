@@ -11,6 +11,7 @@ from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
 from privclust.cli.publishing import checked_place, publish
+from privclust.cli.reading import Reading, takes_reading
 
 if TYPE_CHECKING:
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
@@ -35,8 +36,10 @@ Rows = Annotated[
 _OURS = ("auto", "pairs", "tree")
 
 
+@takes_reading
 def fit(
-    data: options.DataPath,
+    data: options.DataPaths,
+    reading: Reading,
     schema: options.SchemaPath = None,
     clusters: Clusters = None,
     epsilon: options.Epsilon = 1.0,
@@ -67,12 +70,13 @@ def fit(
         method=method,
         context_size=context_size,
         random_state=seed,
-        **charged_to(ledger, holder, dataset, data, seed),
+        reading=reading,
+        **charged_to(ledger, holder, dataset, options.one_or_many(data), seed),
     )
     options.check_budget(epsilon, delta)
     place = checked_place(output, report=report, overwrite=overwrite)
     with screen.rows_progress("Reading") as tell, listening(tell):
-        model.fit(data)
+        model.fit(options.one_or_many(data))
     release = model.release()
     publish(place, release, as_json=as_json)
 
@@ -105,17 +109,16 @@ def plan(
 
 
 def _model(
-    clusters: int | None, schema: Path | None, **parameters: Any
+    clusters: int | None, schema: Path | None, reading: Reading | None = None, **parameters: Any
 ) -> PrivateDilca | PrivateCategoricalKMeans:
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-    from privclust.schema import Schema
 
     if schema is None:
         raise UsageError(
             "Give --schema FILE with the categories of every column, from public knowledge and "
             "never from the data."
         )
-    declared = Schema.load(schema)
+    declared = (reading or Reading()).schema(schema)
     if clusters is None:
         return PrivateDilca(schema=declared, **parameters)
     if parameters["method"] not in _OURS:

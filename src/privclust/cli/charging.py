@@ -11,7 +11,11 @@ __all__ = ["charged_to"]
 
 
 def charged_to(
-    place: str | None, holder: str | None, dataset: str | None, data: Path, seed: int | None
+    place: str | None,
+    holder: str | None,
+    dataset: str | None,
+    data: str | Path | list[str],
+    seed: int | None,
 ) -> dict[str, Any]:
     """Return the ledger and the data set to charge, as parameters of an estimator.
 
@@ -23,8 +27,8 @@ def charged_to(
         Whose grants are spent; those of everyone if not given.
     dataset : str or None
         The data set's name in the ledger; that of the file, without its suffixes, if not given.
-    data : Path
-        The data.
+    data : path or list of paths
+        The data; only one file has a name to give.
     seed : int or None
         The seed of the noise; a ledger takes no fit that has one.
     """
@@ -37,4 +41,11 @@ def charged_to(
     from privclust.ledger import EVERYONE, Ledger
 
     ledger = Ledger.open(place, holder=holder or EVERYONE)
-    return {"ledger": ledger, "dataset": dataset or data.name.partition(".")[0]}
+    return {"ledger": ledger, "dataset": dataset or _name_of(data)}
+
+
+def _name_of(data: str | Path | list[str]) -> str:
+    name = "" if isinstance(data, list) else Path(data).name.partition(".")[0]
+    if not name or name == "-" or set("*?[") & set(name):
+        raise UsageError("Several files or standard input have no name in a ledger; add --dataset.")
+    return name

@@ -14,6 +14,7 @@ from privclust.cli import (
     apply,
     audit,
     categorical,
+    check,
     cocluster,
     demo,
     kmeans,
@@ -50,6 +51,7 @@ for _name, _family in _FAMILIES.items():
     plans.command(_name)(_family.plan)
 app.add_typer(plans, name="plan")
 app.command("apply")(apply.apply)
+app.command("check")(check.check)
 app.command("report")(report.report)
 app.add_typer(release.app, name="release")
 app.add_typer(schema.app, name="schema")

@@ -11,6 +11,7 @@ from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
 from privclust.cli.publishing import checked_place, publish
+from privclust.cli.reading import Reading, takes_reading
 
 if TYPE_CHECKING:
     from privclust.kmeans import PrivateKMeans
@@ -30,8 +31,10 @@ Rescale = Annotated[
 _CELL = 14  # characters per column of the data, in the table of clusters
 
 
+@takes_reading
 def fit(
-    data: options.DataPath,
+    data: options.DataPaths,
+    reading: Reading,
     schema: options.SchemaPath = None,
     bounds: options.Bounds = None,
     clusters: options.Clusters = 8,
@@ -62,12 +65,12 @@ def fit(
         method=method,
         rescale=rescale,
         random_state=seed,
-        **options.declared(schema, bounds),
-        **charged_to(ledger, holder, dataset, data, seed),
+        **options.declared(schema, bounds, reading),
+        **charged_to(ledger, holder, dataset, options.one_or_many(data), seed),
     )
     options.check_budget(epsilon, delta)
     place = checked_place(output, report=report, overwrite=overwrite)
-    _fit(model, data)
+    _fit(model, options.one_or_many(data))
     release = model.release()
     publish(place, release, as_json=as_json)
 
@@ -109,7 +112,7 @@ def plan(
     screen.answer(made.to_dict(), str(made), as_json=as_json)
 
 
-def _fit(model: PrivateKMeans, data: Path) -> None:
+def _fit(model: PrivateKMeans, data: str | list[str]) -> None:
     from privclust.data.engines.progress import listening
 
     delta = f", δ = {model.delta:g}" if model.delta else ""

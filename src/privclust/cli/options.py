@@ -10,12 +10,14 @@ import typer
 from privclust.cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from privclust.cli.reading import Reading
     from privclust.unit import Unit
 
 __all__ = [
     "Bounds",
     "Clusters",
     "DataPath",
+    "DataPaths",
     "Dataset",
     "Delta",
     "Epsilon",
@@ -33,11 +35,19 @@ __all__ = [
     "UnitName",
     "check_budget",
     "declared",
+    "one_or_many",
     "unit_of",
 ]
 
 DataPath = Annotated[
     Path, typer.Argument(metavar="DATA", help="CSV or Parquet file, or folder of Parquet files.")
+]
+DataPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, Parquet or Arrow files, a pattern, a folder of Parquet files, or - for stdin.",
+    ),
 ]
 ReleasePath = Annotated[
     Path, typer.Argument(metavar="RELEASE", help="A release: a folder or a .privclust file.")
@@ -100,16 +110,26 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 Json = Annotated[bool, typer.Option("--json", help="Give one JSON document on stdout.")]
 
 
-def declared(schema: Path | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    """Return what is declared about the columns, as parameters of an estimator."""
-    from privclust.schema import Schema
+def one_or_many(paths: list[str]) -> str | list[str]:
+    """Return the data: one path by itself."""
+    return paths[0] if len(paths) == 1 else paths
 
-    if (schema is None) == (bounds is None):
-        raise UsageError(
-            "Give either --schema FILE or --bounds LOW HIGH, from public knowledge and never "
-            "from the data."
-        )
-    return {"bounds": bounds} if schema is None else {"schema": Schema.load(schema)}
+
+def declared(
+    schema: Path | None, bounds: tuple[float, float] | None, reading: Reading | None = None
+) -> dict[str, Any]:
+    """Return what is declared about the columns, as parameters of an estimator."""
+    from privclust.cli.reading import Reading
+
+    reading = reading or Reading()
+    if schema is not None and bounds is None:
+        return {"schema": reading.schema(schema)}
+    if schema is None and bounds is not None:
+        return reading.of_bounds(bounds)
+    raise UsageError(
+        "Give either --schema FILE or --bounds LOW HIGH, from public knowledge and never from the "
+        "data."
+    )
 
 
 def check_budget(epsilon: float, delta: float) -> None:

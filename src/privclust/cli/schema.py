@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.errors import PLAIN
+from privclust.cli.errors import PLAIN, UsageError
+from privclust.cli.reading import Reading, takes_reading
 from privclust.jobs import places
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.schema import Fact, Schema
+    from privclust.schema import Schema
 
 __all__ = ["app", "check", "draft"]
 
@@ -27,10 +28,12 @@ _PUBLIC = (
 
 
 @app.command("draft")
+@takes_reading
 def draft(
     sample: Annotated[
         Path, typer.Argument(metavar="SAMPLE", help="A PUBLIC sample: CSV or Parquet.")
     ],
+    reading: Reading,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -38,9 +41,6 @@ def draft(
         ),
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to look at.")] = 1000,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", metavar="NAME", help="A column to leave out.")
-    ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
@@ -49,7 +49,8 @@ def draft(
 
     if output is not None:
         places.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
-    drafted = Schema.draft(sample, rows, ignore or ())
+    drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
+    drafted = drafted.only(reading.columns) if reading.columns else drafted
     text = drafted.to_toml()
     if output is not None:
         in_json = output.suffix.lower() == ".json"
@@ -61,8 +62,10 @@ def draft(
 
 
 @app.command("check")
+@takes_reading
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The .toml or .json file.")],
+    reading: Reading,
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA", help="Data whose columns are compared; no row is read."),
@@ -71,13 +74,16 @@ def check(
     as_json: options.Json = False,
 ) -> None:
     """Check a schema and, if data are given, whether their columns are the declared ones."""
-    from privclust.cli.columns import check_columns
-    from privclust.schema import Schema
+    from privclust.data.checking import check_columns
 
-    loaded = Schema.load(schema)
+    loaded = reading.schema(schema)
     told = f"Schema '{schema}' is valid."
     if data is not None:
-        check_columns(loaded, data, id_column)
+        if id_column in loaded:
+            raise UsageError(
+                f"The id column {id_column!r} is declared in the schema; drop it there."
+            )
+        check_columns(data, loaded, id_column=id_column)
         told += f" The columns of '{data}' are the declared ones; no row was read."
     document = {
         "valid": True,
@@ -92,15 +98,6 @@ def _table(schema: Schema) -> Table:
 
     table = Table("column", "declared", "missing values", box=None, pad_edge=False)
     for name, fact in schema.columns.items():
-        table.add_row(name, _in_words(fact), str(fact.missing))
+        rule = fact.to_dict()["missing"]
+        table.add_row(name, fact.describe(), rule if isinstance(rule, str) else f"{rule:g}")
     return table
-
-
-def _in_words(fact: Fact) -> str:
-    from privclust.schema import Bins, Box
-
-    if isinstance(fact, Box):
-        return f"{fact.low:g} to {fact.high:g}"
-    if isinstance(fact, Bins):
-        return f"{len(fact.edges) - 1} bins from {fact.edges[0]:g} to {fact.edges[-1]:g}"
-    return f"{len(fact.values)} categories"

@@ -11,6 +11,7 @@ from privclust.cli import options, screen
 from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
 from privclust.cli.publishing import checked_place, publish
+from privclust.cli.reading import Reading, takes_reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,9 +53,11 @@ Sources = Annotated[
 ]
 
 
+@takes_reading
 def fit(
     source: SourcePath,
     target: TargetPath,
+    reading: Reading,
     schema: options.SchemaPath = None,
     column: Columns = None,
     bounds: Bounds = None,
@@ -82,7 +85,7 @@ def fit(
     from privclust.release import About
     from privclust.source_target import PrivateSourceTargetMedoids
 
-    declared = _declared(schema, bounds)
+    declared = _declared(schema, bounds, reading)
     model = PrivateSourceTargetMedoids(
         centers,
         epsilon=epsilon,
@@ -131,11 +134,13 @@ def plan(
     screen.answer(made.to_dict(), str(made), as_json=as_json)
 
 
-def _declared(schema: Path | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
+def _declared(
+    schema: Path | None, bounds: tuple[float, float] | None, reading: Reading | None = None
+) -> dict[str, Any]:
     """Return what is declared about the columns; without, bounds are drawn around the target."""
     if schema is None and bounds is None:
         return {}
-    return options.declared(schema, bounds)
+    return options.declared(schema, bounds, reading)
 
 
 def _places(target: Path, declared: dict[str, Any], column: list[str] | None) -> pa.Table:

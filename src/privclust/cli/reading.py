@@ -1,0 +1,112 @@
+"""Options of all commands that read rows: which columns, and how CSV files are written.
+
+A command that takes a ``reading`` is decorated by :func:`takes_reading`, which gives it these
+options; a new one is added in this file alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from privclust.cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from privclust.schema import Csv, Schema
+
+__all__ = ["Reading", "takes_reading"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the command line says about reading, on top of the schema."""
+
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="NAME", help="Use this column of the schema; repeat it."),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="NAME", help="A column that is not read; repeat it."),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter", metavar="CHAR", help="Between CSV fields.", show_default="by the header"
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark in CSV files.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of CSV files.")
+    ] = None
+
+    def schema(self, path: Path) -> Schema:
+        """Return the schema of a file with what the command line adds to it."""
+        from privclust.schema import Schema
+
+        return self.applied_to(Schema.load(path))
+
+    def applied_to(self, schema: Schema) -> Schema:
+        """Return the schema with what the command line adds to it."""
+        from privclust.schema import Schema
+
+        if self.columns:
+            schema = schema.only(self.columns)
+        return Schema(
+            schema.columns,
+            ball=schema.ball,
+            ignore=[*schema.ignore, *(self.ignore or ())],
+            csv=self.dialect(schema.csv),
+            note=schema.note,
+        )
+
+    def dialect(self, declared: Csv | None = None) -> Csv:
+        """Return the dialect of CSV files, declared in a schema or usual where nothing is said."""
+        from privclust.schema import Csv
+
+        said = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        given = {key: value for key, value in said.items() if value is not None}
+        return replace(declared or Csv(), **given)
+
+    def of_bounds(self, bounds: tuple[float, float]) -> dict[str, Any]:
+        """Return what ``--bounds`` declares: of the named columns, or of all that the data have."""
+        from privclust.schema import Schema
+
+        if self.columns:
+            named = Schema.from_bounds(*bounds, names=self.columns)
+            return {"schema": replace(self, columns=None).applied_to(named)}
+        if self != Reading():
+            raise UsageError("--bounds alone names no column; add --columns or use a --schema.")
+        return {"bounds": bounds}
+
+
+def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Reading`, which it receives as ``reading``."""
+    hints = get_type_hints(Reading, include_extras=True)
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    added = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hints[field.name]
+        )
+        for field in fields(Reading)
+    ]
+    kept = [parameter for parameter in own if parameter.name != "reading"]
+
+    @wraps(command)
+    def with_options(**arguments: Any) -> None:
+        said = {field.name: arguments.pop(field.name) or None for field in fields(Reading)}
+        command(**arguments, reading=Reading(**said))
+
+    shown = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept]
+    with_options.__signature__ = inspect.Signature([*shown, *added])  # type: ignore[attr-defined]
+    with_options.__annotations__ = {p.name: p.annotation for p in [*shown, *added]}
+    del with_options.__wrapped__  # typer would look for the options there
+    return with_options

@@ -1,0 +1,128 @@
+"""``privclust check``, and the options about reading that all commands share."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from command_line import SCHEMA, Run, clumps
+
+from privclust import Schema
+from privclust.release import Release
+
+GERMAN = "name;x;y\n" + "".join(
+    f"n;{x:.3f};{y:.3f}\n".replace(".", ",") for x, y in clumps(200).tolist()
+)
+
+
+@pytest.fixture
+def german(folder: Path) -> str:
+    Path("german.csv").write_text(GERMAN, encoding="latin-1")
+    return "german.csv"
+
+
+READ = ("--ignore", "name", "--decimal", ",", "--encoding", "latin-1")
+
+
+def test_a_check_is_marked_as_not_private_in_its_first_line(folder: Path, run: Run) -> None:
+    result = run("check", "data.csv", "--schema", "schema.toml")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("NOT PRIVATE")
+    assert "A fit would read these rows." in result.stdout
+    document = json.loads(run("check", "data.csv", "--schema", "schema.toml", "--json").stdout)
+    assert document["warning"].startswith("NOT PRIVATE")
+    assert document["problems"] == []
+
+
+def test_a_check_that_finds_what_a_fit_would_refuse_ends_with_1(folder: Path, run: Run) -> None:
+    Path("odd.csv").write_text("y,x,id\nseven,1,a\n2,300,a\n")
+    result = run(
+        "check", "odd.csv", "--schema", "schema.toml", "--id-column", "id", "--max-rows", 1
+    )
+    assert result.exit_code == 1
+    assert "Column 'y': 1 of its values not of the declared form." in result.stdout
+    assert "1 people by 'id'" in result.stdout
+    assert "50.00% of the rows would be left out" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("data.csv",), "Give --schema FILE"),
+        (("data.csv", "--schema", "schema.toml", "--max-rows", 3), "add --id-column"),
+        (("data.csv", "--schema", "schema.toml", "--columns", "z"), "not in the schema"),
+        (("data.csv", "--schema", "schema.toml", "--columns", "x", "--ignore", "x"), "ignored"),
+        (("data.csv", "--schema", "schema.toml", "--delimiter", "::"), "one ASCII character"),
+        (("absent-*.csv", "--schema", "schema.toml"), "No file has a name like"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    folder: Path, run: Run, arguments: tuple[Any, ...], words: str
+) -> None:
+    result = run("check", *arguments)
+    assert result.exit_code in (1, 2)
+    assert words in result.stderr
+
+
+def test_ignore_and_dialect_are_the_same_in_check_fit_and_apply(german: str, run: Run) -> None:
+    fit = ("--schema", "schema.toml", "-k", 3, "--no-report", "-o", "made")
+    assert "not declared in the schema" in run("kmeans", german, *fit).stderr
+    checked = run("check", german, "--schema", "schema.toml", *READ)
+    assert checked.exit_code == 0, checked.output
+    result = run("kmeans", german, *fit, *READ)
+    assert result.exit_code == 0, result.stderr
+    schema = Release.load("made").schema
+    assert schema.ignore == ("name",)
+    assert schema.csv.decimal == ","
+    # The release knows how its rows were written, and can be told of another way.
+    for more in ((), ("--decimal", ",", "--delimiter", ";")):
+        labelled = run("apply", "made", german, "-o", "labels.csv", "--overwrite", *more)
+        assert labelled.exit_code == 0, labelled.stderr
+    assert len(Path("labels.csv").read_text().splitlines()) == 201
+    assert "drop --columns" in run("apply", "made", german, "-o", "l.csv", "--columns", "x").stderr
+
+
+def test_columns_choose_among_the_declared_ones(folder: Path, run: Run) -> None:
+    options = ("-k", 2, "--no-report", "-o", "made", "--columns", "x")
+    result = run("kmeans", "data.csv", "--schema", "schema.toml", *options)
+    assert result.exit_code == 0, result.stderr
+    assert Release.load("made").schema.names == ("x",)
+
+
+def test_columns_name_what_bounds_are_about(folder: Path, run: Run) -> None:
+    options = ("kmeans", "data.csv", "--bounds", 0, 10, "-k", 2, "--no-report", "-o", "made")
+    assert "names no column" in run(*options, "--ignore", "y").stderr
+    assert "Column 'y' is in the data but not declared" in run(*options, "--columns", "x").stderr
+    result = run(*options, "--columns", "x", "--ignore", "y")
+    assert result.exit_code == 0, result.stderr
+    assert Release.load("made").schema == Schema({"x": SCHEMA["x"]}, ignore=["y"])
+
+
+def test_patterns_several_files_and_standard_input(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = Path("data.csv").read_bytes()
+    Path("data2.csv").write_bytes(content)
+    rows = len(content.splitlines()) - 1
+
+    def count(*data: str) -> int:
+        found = run("check", *data, "--schema", "schema.toml", "--json")
+        assert found.exit_code == 0, found.stderr
+        return int(json.loads(found.stdout)["rows"])
+
+    assert count("data*.csv") == count("data.csv", "data2.csv") == 2 * rows
+    stdin = SimpleNamespace(buffer=io.BytesIO(content), isatty=lambda: False)
+    monkeypatch.setattr("privclust.data.reading.places.sys", SimpleNamespace(stdin=stdin))
+    assert count("-") == rows
+
+
+def test_several_files_need_a_name_in_a_ledger(folder: Path, run: Run) -> None:
+    assert run("ledger", "create", "l.db", "visits").exit_code == 0
+    for data in (("data*.csv",), ("data.csv", "data.csv"), ("-",)):
+        result = run("kmeans", *data, "--schema", "schema.toml", "--ledger", "l.db")
+        assert result.exit_code == 2
+        assert "add --dataset" in result.stderr
