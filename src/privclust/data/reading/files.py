@@ -21,6 +21,8 @@ __all__ = ["open_files", "parquet_batches", "stored_types"]
 # ahead of time, so that memory does not grow with the file: 0.2 GB instead of 1.5 GB for 10^7 x 16.
 _BUFFER_BYTES = 2**20
 _ARROW_FILE = b"ARROW1"
+# What a damaged file may raise: a wrong length asks for memory without end, a name may be no text.
+_BROKEN = (pa.ArrowException, OSError, UnicodeError, MemoryError)
 
 Choose = Callable[[Sequence[str]], Selection]
 
@@ -108,28 +110,30 @@ def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> Arrow
 
 def stored_types(place: Place) -> pa.Schema:
     """Return names and types of the columns of a Parquet or Arrow file."""
-    with one_sentence(_unreadable(place.name, place.format), pa.ArrowException, OSError):
+    with one_sentence(_unreadable(place.name, place.format), *_BROKEN):
         if place.format == "parquet":
-            return pq.read_schema(place.open())
-        with _arrow_reader(place) as reader:
-            return reader.schema
+            stored = pq.read_schema(place.open())
+        else:
+            with _arrow_reader(place) as reader:
+                stored = reader.schema
+        return pa.schema(zip(stored.names, stored.types, strict=True))
 
 
 def _count(place: Place) -> int | None:
     if place.format != "parquet":
         return None
-    with one_sentence(_unreadable(place.name, place.format), pa.ArrowException, OSError):
+    with one_sentence(_unreadable(place.name, place.format), *_BROKEN):
         return int(pq.read_metadata(place.open()).num_rows)
 
 
 def parquet_batches(file: Any, read: Sequence[str], size: int, name: str | None = None) -> Batches:
     """Read columns of a Parquet file, a bounded number of rows at a time."""
     with (
-        one_sentence(_unreadable(name or f"'{file}'", "parquet"), pa.ArrowException, OSError),
+        one_sentence(_unreadable(name or f"'{file}'", "parquet"), *_BROKEN),
         pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False) as parquet,
     ):
         for batch in parquet.iter_batches(batch_size=size, columns=list(read)):
-            yield batch.select(list(read))
+            yield _validated(batch, read)
 
 
 def _arrow_reader(place: Place) -> Any:
@@ -142,16 +146,20 @@ def _arrow_reader(place: Place) -> Any:
 
 def _arrow_batches(place: Place, read: Sequence[str]) -> Batches:
     with (
-        one_sentence(_unreadable(place.name, "arrow"), pa.ArrowException, OSError),
+        one_sentence(_unreadable(place.name, "arrow"), *_BROKEN),
         _arrow_reader(place) as reader,
     ):
         count = getattr(reader, "num_record_batches", None)
         batches = reader if count is None else map(reader.get_batch, range(count))
         for batch in batches:
-            chosen = batch.select(list(read))
-            # Arrow trusts what it maps; a damaged file must not end the process.
-            chosen.validate(full=True)
-            yield chosen
+            yield _validated(batch, read)
+
+
+def _validated(batch: pa.RecordBatch, read: Sequence[str]) -> pa.RecordBatch:
+    """Return columns of a batch; Arrow trusts files, and a damaged one must not end the process."""
+    chosen = batch.select(list(read))
+    chosen.validate(full=True)
+    return chosen
 
 
 def _unreadable(name: str, form: str) -> str:
