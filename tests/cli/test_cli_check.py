@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_line import SCHEMA, Run, clumps
 
 from privclust import Schema
 from privclust.release import Release
+from support.command_line import SCHEMA, Run, clumps
 
 GERMAN = "name;x;y\n" + "".join(
     f"n;{x:.3f};{y:.3f}\n".replace(".", ",") for x, y in clumps(200).tolist()

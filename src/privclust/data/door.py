@@ -74,7 +74,7 @@ class Door:
     ) -> None:
         self.unit: RowUnit = row_unit(AddRemoveRow() if unit is None else unit)
         self._given_noise = noise
-        aside = {"id_column": self.unit.id_column, "ignore": ignore}
+        aside: dict[str, Any] = {"id_column": self.unit.id_column, "ignore": ignore}
         if schema is not None:
             self.schema = schema
             self._rows = open_declared(data, schema, **aside, may_be_empty=may_be_empty)
