@@ -34,7 +34,7 @@ from privclust.reference import (
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
-    pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore::privclust.exceptions.NotPrivateWarning"),
     pytest.mark.filterwarnings("ignore::privclust.exceptions.SourceWarning"),
     pytest.mark.filterwarnings("ignore::privclust.exceptions.LowSignalWarning"),
 ]

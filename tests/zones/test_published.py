@@ -12,7 +12,7 @@ from privclust.exceptions import NotPrivateWarning
 from privclust.reference import KMeansGuarantee, SubclusterGuarantee, cost_gap
 
 PUBLISHED = [KMeansGuarantee, SubclusterGuarantee]
-QUIET = pytest.mark.filterwarnings("ignore::privclust.reference.NotPrivateWarning")
+QUIET = pytest.mark.filterwarnings("ignore::privclust.exceptions.NotPrivateWarning")
 
 
 @pytest.mark.parametrize("kind", PUBLISHED)
