@@ -22,8 +22,8 @@ MODULES = [
     for found in pkgutil.walk_packages(privclust.__path__, "privclust.")
     if not found.name.endswith("__main__")
 ]
-# An audit takes minutes; here it is enough that it runs.
-SPARED = {"point_pairs([0, 0], [1, 1])": "point_pairs([0, 0], [1, 1])[:1]", "runs=3000": "runs=300"}
+# An audit takes half a minute; here it is enough that it runs.
+SPARED = {"[:5]": "[:1]"}
 
 
 def examples(name: str) -> list[doctest.DocTest]:
@@ -89,7 +89,7 @@ PAGES = {
 def test_every_page_with_python_is_tried():
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     with_python = {str(p.relative_to(ROOT)) for p in pages if "```python" in p.read_text("utf-8")}
-    assert with_python == PAGES.keys()
+    assert with_python - {"docs/schema.md"} == PAGES.keys()  # test_schema_docs tries that one
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -16,6 +16,7 @@ PACKAGE = Path(privclust.__file__).parent
 OPEN = re.compile(
     r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
     r"|privclust\.data\.view$|privclust\.data\.engines\.progress$"
+    r"|privclust\.data\.(checking|check_report)$"  # for the steward's eyes, and marked so
 )
 FAMILIES = ("kmeans", "categorical", "coclustering", "source_target")
 BEFORE = [

@@ -161,7 +161,7 @@ def test_a_transcript_exceeds_the_budget_if_only_one_row_of_a_person_is_thought_
 
 def test_questions_that_depend_on_the_data_are_noticed():
     def steps_by_exact_count(view, budget, n_clusters, n_rows):
-        return 2 + int(view._rows.sum(lambda rows: np.array([len(rows)]))[0]) % 2
+        return 2 + int(view._rows.sum(lambda rows: np.array([len(rows)])).n_rows) % 2
 
     model = estimator("lloyd", AddRemoveRow(), Budget(1))
     with patch("privclust.kmeans.lloyd._n_steps", steps_by_exact_count):

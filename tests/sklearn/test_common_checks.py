@@ -82,7 +82,9 @@ def test_scikit_learns_own_checks(estimator, check, monkeypatch):
 
 def test_no_estimator_is_left_out():
     public = [
-        getattr(home, name) for home in (privclust, privclust.reference) for name in home.__all__
+        getattr(home, name)
+        for home in (privclust, privclust.published, privclust.reference)
+        for name in home.__all__
     ]
     estimators = {
         item for item in public if inspect.isclass(item) and issubclass(item, BaseEstimator)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from privclust.categorical.learning import METHODS
-from privclust.categorical.metric_mixin import MetricMixin, check_width
+from privclust.categorical.metric_mixin import Declared, MetricMixin, check_width
 from privclust.categorical.papers import Options
 from privclust.categorical.plan import NOISE, synthetic
 from privclust.categorical.release import release_arrays
 from privclust.categorical.result import Learning
-from privclust.data.table.door import TableRows, schema_for
+from privclust.data.table.door import TableRows
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SchemaError
 from privclust.parameters import one_of, whole
 from privclust.plan import Plan, rehearse
-from privclust.schema import Schema
+from privclust.schema import Bins, Categories, Schema
 from privclust.unit import Person, Unit, unit_from
 
 __all__ = ["CategoricalEstimator"]
@@ -69,20 +69,26 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         )
 
     def _planned(self, n_features: int | None) -> Schema:
-        if not isinstance(self.schema, Schema) and n_features is None:
+        declared = self._declared()
+        if not isinstance(declared, Schema) and n_features is None:
             raise SchemaError("One fact does not tell the number of columns; give n_features.")
-        assert self.schema is not None  # noqa: S101  # _check_together refuses it
-        return schema_for(self.schema, [f"x{i}" for i in range(n_features or 0)])
+        return Schema.of(declared, names=[f"x{i}" for i in range(n_features or 0)])
 
-    def _check_together(self) -> None:
+    def _declared(self) -> Declared:
+        """Return the schema, or the facts that hold for columns without a name."""
         if self.schema is None:
             raise SchemaError(_NOTHING_DECLARED)
-        if isinstance(self.schema, Schema):
-            check_width(self.schema)
+        if isinstance(self.schema, (Bins, Categories, list, tuple)):
+            return self.schema
+        return Schema.of(self.schema)
+
+    def _check_together(self) -> None:
+        declared = self._declared()
+        if isinstance(declared, Schema):
+            check_width(declared)
 
     def _open(self, X: Any, public: Any = None) -> TableRows:
-        assert self.schema is not None  # noqa: S101  # _check_together refuses it
-        return TableRows(X, self.schema, unit=unit_from(self.unit))
+        return TableRows(X, self._declared(), unit=unit_from(self.unit))
 
     def _look_ahead(self, data: TableRows, public: Any = None) -> None:
         self._options(data.schema)

@@ -136,8 +136,9 @@ class PrivateDilca(CategoricalEstimator):
 
     def _check_together(self) -> None:
         super()._check_together()
-        if isinstance(self.schema, Schema):
-            self._options(self.schema)
+        declared = self._declared()
+        if isinstance(declared, Schema):
+            self._options(declared)
 
     def _ask(self, data: TableRows, run: Run, public: Any = None) -> Learning:
         view = data.private(run.meter, run.seed)

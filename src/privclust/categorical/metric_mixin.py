@@ -5,7 +5,8 @@ Private or not: it needs a fitted ``metric_`` and the ``schema_`` it was learned
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ __all__ = ["Declared", "MetricMixin", "check_width"]
 
 Floats = NDArray[np.float64]
 
-# A schema, or the one fact that holds for every column.
-Declared = Schema | Bins | Categories
+# A schema, the one fact that holds for every column, or one fact for each.
+Declared = Schema | Bins | Categories | Sequence[Bins | Categories]
 
 
 def check_width(schema: Schema) -> None:
@@ -42,7 +43,7 @@ class MetricMixin(TransformerMixin):
 
     metric_: CategoricalMetric
     schema_: Schema
-    schema: Declared | None
+    schema: Any
 
     def transform(self, X: Any) -> Floats:
         """Return Euclidean coordinates of rows; their distances are those of the metric."""
@@ -91,7 +92,7 @@ class MetricMixin(TransformerMixin):
         """
         check_is_fitted(self)
         ignored = self._ignored()
-        by_name = isinstance(self.schema, Schema) or ignored
+        by_name = isinstance(self.schema, (Schema, str, PathLike, Mapping)) or ignored
         if not by_name and len(getattr(X, "shape", ())) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
         unnamed = not hasattr(self, "feature_names_in_")

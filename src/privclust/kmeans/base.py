@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats, Labels
-from privclust.data.points.door import PointRows, schema_from_bounds
+from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
 from privclust.exceptions import ParameterError
@@ -40,7 +40,7 @@ class KMeansEstimator(
     _checks: ClassVar[Any] = {"n_clusters": whole(), "rescale": either(None, flag())}
 
     n_clusters: int
-    schema: Schema | None
+    schema: Any
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
@@ -77,14 +77,14 @@ class KMeansEstimator(
         """
         self._check_parameters()
         whole()("n_rows", n_rows)
-        schema = self.schema or schema_from_bounds(self.bounds, None, n_features)
+        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         made = min(int(n_rows), MOST_REHEARSED)
         return rehearse(
             self,
             lambda seed: synthetic(schema, int(self.n_clusters), made, unit_from(self.unit), seed),
             n_rows=int(n_rows),
             measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": self._rescales()},
+            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
         )
 
     # The way of a fit.
@@ -93,12 +93,13 @@ class KMeansEstimator(
             raise ParameterError("Both schema and bounds are given; drop one of them.")
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
+        schema = self._declared()
         return PointRows(
             X,
-            schema=self.schema,
+            schema=schema,
             bounds=self.bounds,
             unit=unit_from(self.unit),
-            rescale=self._rescales(),
+            rescale=self._rescales(schema),
         )
 
     def _open_again(self, X: Any) -> PointRows:
@@ -108,9 +109,9 @@ class KMeansEstimator(
         if self.schema is None and not isinstance(unit, Person):
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescales())
+            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescaled)
         ignore = [unit.id_column] if isinstance(unit, Person) else []
-        return PointRows(X, schema=schema, rescale=self._rescales(), ignore=ignore)
+        return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         needed = 8.0 * _NUMBERS_PER_CLUSTER * int(self.n_clusters) * (data.n_columns + 1)
@@ -129,6 +130,7 @@ class KMeansEstimator(
         schema = data.schema
         self._remember_columns(data.names, data.n_columns)
         self.schema_ = schema
+        self._rescaled = data.rescale
         centres = data.domain.to_data_units(result.centres)
         self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
         self.cluster_sizes_ = result.sizes.value
@@ -150,7 +152,7 @@ class KMeansEstimator(
             "parameters": {
                 "n_clusters": n_clusters,
                 **self._method(),
-                "rescale": self._rescales(),
+                "rescale": self._rescaled,
             },
         }
 
@@ -158,11 +160,14 @@ class KMeansEstimator(
         """Return the parameters of the algorithm, for the release."""
         raise NotImplementedError
 
-    def _rescales(self) -> bool:
+    def _declared(self) -> Schema | None:
+        return None if self.schema is None else Schema.of(self.schema)
+
+    def _rescales(self, schema: Schema | None) -> bool:
         """Tell whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
-        return self.schema is not None and self.schema.ball is None
+        return schema is not None and schema.ball is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -54,6 +54,7 @@ class Schema:
 
     Examples
     --------
+    >>> from privclust import Box, Categories, Schema
     >>> Schema({"age": Box(0, 120), "sex": Categories(["f", "m"])}).numeric
     ('age',)
     """

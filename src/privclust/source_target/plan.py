@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.points.door import schema_from_bounds
 from privclust.plan import Measure, Synthetic
 from privclust.schema import Schema
 from privclust.source_target.solution import known_source, mean_distance, solve
@@ -36,12 +35,9 @@ def synthetic(
     return Synthetic(lambda model: model.fit(target, source=source), error_ratio)
 
 
-def random_targets(
-    schema: Schema | None, bounds: tuple[Any, Any] | None, n_features: int | None
-) -> Floats:
+def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int | None) -> Floats:
     """Return public targets spread evenly over the declared bounds."""
-    if schema is None:
-        schema = schema_from_bounds(bounds, None, n_features)
+    schema = Schema.of(schema, bounds=bounds, n_columns=n_features)
     return np.random.default_rng(0).uniform(schema.low, schema.high, (_TARGETS, len(schema.low)))
 
 

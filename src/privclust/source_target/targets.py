@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from privclust.data.points.door import schema_from_bounds
 from privclust.data.sites.view import Metric, TargetSpace, embedded
 from privclust.exceptions import SchemaError
 from privclust.schema import Schema
@@ -168,29 +167,26 @@ def _real_numbers(table: Any, name: str) -> Floats:
     return numbers
 
 
-def declared_schema(
-    public: PublicTargets, schema: Schema | None, bounds: tuple[Any, Any] | None
-) -> Schema:
+def declared_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] | None) -> Schema:
     """Return the bounds of the source columns: declared, or else drawn around the targets."""
     n_columns, names = public.table.shape[1], public.names
     if public.metric == "haversine" and names is None:
         names = ("latitude", "longitude")
-    if schema is None:
-        low_high = bounds if bounds is not None else _bounds_around(public)
-        schema = schema_from_bounds(low_high, names, n_columns)
-    if len(schema.numeric) != n_columns or schema.categorical:
+    low_high = _bounds_around(public) if schema is None and bounds is None else bounds
+    declared = Schema.of(schema, bounds=low_high, names=names, n_columns=n_columns)
+    if len(declared.numeric) != n_columns or declared.categorical:
         raise SchemaError(
-            f"The schema declares {len(schema.numeric)} numeric columns where target has "
+            f"The schema declares {len(declared.numeric)} numeric columns where target has "
             f"{n_columns}; declare a Box for each column of the target and nothing else."
         )
     if public.metric == "haversine":
         low, high = _GLOBE
-        if (schema.low < low).any() or (schema.high > high).any():
+        if (declared.low < low).any() or (declared.high > high).any():
             raise SchemaError(
                 "Bounds for haversine distances must lie within -90 to 90 degrees of latitude and "
                 "-180 to 180 of longitude; narrow them."
             )
-    return schema
+    return declared
 
 
 def _bounds_around(public: PublicTargets) -> tuple[Floats, Floats]:

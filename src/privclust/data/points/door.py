@@ -57,6 +57,8 @@ class PointRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
+        if schema is not None:  # a schema that cannot be used is told before anything is opened
+            Domain.from_schema(schema, rescale=rescale)
         super().__init__(
             data,
             schema,
@@ -66,6 +68,7 @@ class PointRows(Door):
             noise=noise,
         )
         with self._closed_on_error():
+            self.rescale = rescale
             self.domain = Domain.from_schema(self.schema, rescale=rescale)
 
     def _content(self, block: Block) -> Floats:

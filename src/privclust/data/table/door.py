@@ -14,6 +14,7 @@ from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder, Codes, schema_of_dtypes
 from privclust.data.table.public import Embedding, check_cells
 from privclust.data.table.view import TableView
+from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
@@ -96,4 +97,9 @@ class TableRows(Door):
 
 def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:
     """Return the schema of columns that are declared all alike, or one by one in their order."""
+    if isinstance(declared, (list, tuple)) and len(declared) != len(names):
+        raise DataError(
+            f"The data have {len(names)} columns but the schema declares {len(declared)}; "
+            "give the declared columns in order."
+        )
     return Schema.of(declared, names=names)
