@@ -22,9 +22,9 @@ from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.papers import Options
 from privclust.categorical.shrinkage import Estimate, plain_estimate
-from privclust.data.points.view import Noisy
 from privclust.data.table.door import TableRows
-from privclust.data.table.view import NoisyTables
+from privclust.data.table.public import NoisyTables
+from privclust.data.view import Noisy
 from privclust.privacy.meter import Meter
 from privclust.unit import unit_from
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Indices", "Integers", "Labels"]
+__all__ = [
+    "AnyArray",
+    "Codes",
+    "Floats",
+    "Indices",
+    "Integers",
+    "Labels",
+    "Mask",
+    "ShortLabels",
+    "Singles",
+]
 
+AnyArray = NDArray[Any]
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+# The number of a group: as released, as NumPy finds it, and as it is kept beside large data.
 Labels = NDArray[np.int64]
 Indices = NDArray[np.intp]
+ShortLabels = NDArray[np.int32]
+# Category numbers, in the smallest type that holds them.
+Codes = NDArray[np.unsignedinteger]

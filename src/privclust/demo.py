@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.jobs.label import write_labels
 from privclust.jobs.places import check_folder
 from privclust.kmeans import PrivateKMeans
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-Floats = NDArray[np.float64]
 Say = Callable[[Any], None]
 
 _SCHEMA = Schema(

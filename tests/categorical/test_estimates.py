@@ -7,7 +7,7 @@ import numpy as np
 from privclust.categorical.metric import attribute_metric
 from privclust.categorical.pairs import _chained
 from privclust.categorical.shrinkage import Estimate, _usual_strength
-from privclust.data.table.view import PairLayout
+from privclust.data.table.public import PairLayout
 
 CHANCES = np.array([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])
 

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.data.table.kernels import (
-    BIT,
-    EntropyScale,
-    PairLayout,
-    count_cells,
-    pair_counts,
-    subset_sums,
-)
+from privclust.data.table.kernels import BIT, EntropyScale, count_cells, pair_counts, subset_sums
+from privclust.data.table.public import PairLayout
 
 SIZES = (2, 3, 1, 4, 3)
 

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
-from privclust.data.matrix.view import _ROW_STEPS, Groups, MatrixView, _whole_weights
+from privclust.data.matrix.public import Groups
+from privclust.data.matrix.view import _ROW_STEPS, MatrixView, _whole_weights
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise

@@ -10,7 +10,7 @@ import pytest
 from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
-from privclust.data.matrix.view import Noisy
+from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
 
 RUNS = 20

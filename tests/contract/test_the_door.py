@@ -15,7 +15,7 @@ PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
 OPEN = re.compile(
     r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
-    r"|privclust\.data\.view$|privclust\.data\.engines\.progress$"
+    r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
     r"|privclust\.data\.(checking|check_report)$"  # for the steward's eyes, and marked so
 )
 FAMILIES = ("kmeans", "categorical", "coclustering", "source_target")

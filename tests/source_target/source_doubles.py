@@ -6,7 +6,8 @@ from privclust.budget import Budget
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain
 from privclust.data.reading import open_rows
-from privclust.data.sites.view import Rings, SitesView, TargetSpace
+from privclust.data.sites.public import Rings, TargetSpace
+from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
 from privclust.schema import Schema

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from privclust.data.sites.view import TargetSpace
+from privclust.data.sites.public import TargetSpace
 from privclust.source_target import rings as ours
 from privclust.source_target.nas import nas
 from privclust.source_target.nna import nna

@@ -6,8 +6,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from privclust.budget import Budget
-from privclust.data.sites.kernels import SOURCE_STEPS, nearest_rows
-from privclust.data.sites.view import Rings, TargetSpace, embedded
+from privclust.data.sites.kernels import nearest_rows
+from privclust.data.sites.metrics import METRICS
+from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.exceptions import BudgetExceededError
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
@@ -101,14 +102,14 @@ def test_nothing_is_asked_beyond_the_budget(question):
 def test_a_row_is_in_the_bin_of_its_nearest_site_and_distance(metric):
     rng = np.random.default_rng(1)
     targets, rows = rng.uniform(0.2, 3, (30, 2)), rng.uniform(-3, 4, (200, 2))
-    space = TargetSpace(embedded(targets, metric), metric)
+    space = TargetSpace(METRICS[metric].embed(targets), METRICS[metric])
     reach = np.quantile(cdist(space.targets, space.targets), [0.2, 0.5])
     rings = Rings(np.append(0, reach), (space.targets[:3], space.targets[3:8]))
     view, share = view_of(rows, Budget(1), space=space)
     with recorded_draws() as seen:
         view.histogram("bins", rings, share)
     norm = "cityblock" if metric == "manhattan" else "euclidean"
-    places = embedded(rows, metric)
+    places = METRICS[metric].embed(rows)
     shells = np.searchsorted(rings.edges, cdist(places, space.targets, norm).min(axis=1)) - 1
     expected = np.zeros(9, int)
     for place, shell in zip(places, shells, strict=True):
@@ -133,7 +134,7 @@ def test_a_very_far_row_within_very_wide_bounds_is_beyond_the_last_shell():
 
 
 def test_precomputed_distances_are_binned_by_their_smallest():
-    space = TargetSpace(np.empty((3, 0)), "precomputed")
+    space = TargetSpace(np.empty((3, 0)), METRICS["precomputed"])
     rings = Rings(np.array([0, 1.0, 2.0]), (np.array([0, 2]), np.array([1])))
     rows = np.array([[0.5, 0.9, 3.0], [3.0, 0.1, 2.9], [1.5, 3.0, 1.6], [3.0, 3.0, 3.0]])
     view, share = view_of(rows, Budget(1), space=space)

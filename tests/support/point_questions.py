@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from privclust.data.points.view import Projection
+from privclust.data.points.public import Projection
 from privclust.unit import AddRemoveRow, ReplaceRow
 
 QUESTIONS = ["count", "counts", "offsets", "square", "moments"]

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from privclust.budget import Budget
-from privclust.data.points.view import Projection
+from privclust.data.points.public import Projection
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import allowed_change, change, recorded_draws

@@ -17,10 +17,13 @@ from scipy import sparse
 
 from privclust.budget import Budget, Share
 from privclust.data.encode import Domain
-from privclust.data.matrix.view import Groups, MatrixView, ProfilesView
-from privclust.data.points.view import PointsView, Projection, Zones
+from privclust.data.matrix.public import Groups
+from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.points.public import Projection, Zones
+from privclust.data.points.view import PointsView
 from privclust.data.reading import open_rows
-from privclust.data.sites.view import Rings, SitesView, TargetSpace
+from privclust.data.sites.public import Rings, TargetSpace
+from privclust.data.sites.view import SitesView
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import Embedding
 from privclust.data.table.view import TableView

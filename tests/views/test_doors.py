@@ -15,7 +15,7 @@ from privclust.data.door import Door, noise_from
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.points.door import PointRows
 from privclust.data.sites.door import SourceRows
-from privclust.data.sites.view import TargetSpace
+from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import Embedding
 from privclust.exceptions import SchemaError

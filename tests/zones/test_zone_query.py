@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.data.points.view import Zones
+from privclust.data.points.public import Zones
 from privclust.data.points.zones import on_grid, zone_counts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from privclust.data.points.view import Zones
+from privclust.data.points.public import Zones
 from privclust.kmeans.zones import zoned
 from support.transcripts import Transcript
 from support.views import plenty_of, view_of

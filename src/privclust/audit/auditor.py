@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from privclust._typing import Floats
 from privclust.audit.bounds import epsilon_bound
 from privclust.audit.events import Event, Score, choose_event
 from privclust.audit.features import GROUPS, Feature, FeatureMap
@@ -29,7 +29,6 @@ from privclust.budget import Budget, Number
 __all__ = ["audit"]
 
 FeatureChoice = str | FeatureFunction
-Matrix = NDArray[np.float64]
 
 FEWEST_RUNS = 300
 SCORE = Feature("learned score")
@@ -172,7 +171,7 @@ class _PairAudit:
         left, right = (feature_map.matrix(side) for side in seen)
         score = Score(left, right, int(learner_seed.generate_state(1)[0]))
 
-        def fresh_matrices(count: int, split_seed: np.random.SeedSequence) -> list[Matrix]:
+        def fresh_matrices(count: int, split_seed: np.random.SeedSequence) -> list[Floats]:
             outputs = draw(self.subject, sides, count, split_seed, self.n_jobs, self.tell)
             matrices = [feature_map.matrix(side) for side in outputs]
             return [np.column_stack([matrix, score(matrix)]) for matrix in matrices]
@@ -195,7 +194,7 @@ class _PairAudit:
 
 
 def _deciding_features(
-    event: Event, features: list[Feature], score: Score, left: Matrix, right: Matrix
+    event: Event, features: list[Feature], score: Score, left: Floats, right: Floats
 ) -> dict[str, tuple[float, float]]:
     """Return the features that decide the event, with their usual range when it happens."""
     columns = [event.column]

@@ -9,12 +9,12 @@ the allowed error, and reports ln((p - δ) / q).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-__all__ = ["epsilon_bound", "probability_above", "probability_below"]
+from privclust._typing import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["epsilon_bound", "probability_above", "probability_below"]
 
 
 def probability_below(hits: ArrayLike, trials: int, error: float) -> Floats:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from privclust._typing import Floats
 from privclust.audit.bounds import epsilon_bound
 from privclust.audit.features import Feature
 
 __all__ = ["Event", "Relation", "Score", "Side", "choose_event"]
 
-Matrix = NDArray[np.float64]
 Relation = Literal["==", "!=", ">=", "<="]
 Side = Literal["left", "right"]
 
@@ -52,7 +52,7 @@ class Event:
     relation: Relation
     value: float
 
-    def holds(self, matrix: Matrix) -> NDArray[np.bool_]:
+    def holds(self, matrix: Floats) -> NDArray[np.bool_]:
         """Tell for each run whether the event happened."""
         entries = matrix[:, self.column]
         if self.relation == ">=":
@@ -84,7 +84,7 @@ class Score:
         Seed of the learner.
     """
 
-    def __init__(self, left: Matrix, right: Matrix, seed: int) -> None:
+    def __init__(self, left: Floats, right: Floats, seed: int) -> None:
         learner = HistGradientBoostingClassifier(
             max_iter=60,
             max_leaf_nodes=8,
@@ -95,11 +95,11 @@ class Score:
         sides = np.repeat([0, 1], [len(left), len(right)])
         self._learner = learner.fit(np.concatenate([left, right]), sides)
 
-    def __call__(self, matrix: Matrix) -> Matrix:
+    def __call__(self, matrix: Floats) -> Floats:
         """Return the estimated probability of the right side for each run."""
         return np.asarray(self._learner.predict_proba(matrix)[:, 1], dtype=np.float64)
 
-    def features_that_matter(self, left: Matrix, right: Matrix, most: int = 3) -> list[int]:
+    def features_that_matter(self, left: Floats, right: Floats, most: int = 3) -> list[int]:
         """Return the columns without which the score separates the sides less well.
 
         Each column in turn is replaced by that of other runs, which keeps its distribution and
@@ -118,7 +118,7 @@ class Score:
         return [int(column) for column in ranked if losses[column] > 0]
 
 
-def choose_event(left: Matrix, right: Matrix, error: float, delta: float) -> tuple[Event, Side]:
+def choose_event(left: Floats, right: Floats, error: float, delta: float) -> tuple[Event, Side]:
     """Choose the event that promises the largest bound on ε, and the side where it is likelier.
 
     Parameters
@@ -146,7 +146,7 @@ def choose_event(left: Matrix, right: Matrix, error: float, delta: float) -> tup
     return best
 
 
-def _candidates(left: Matrix, right: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
+def _candidates(left: Floats, right: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Return values to compare a column with, and how often each comparison held.
 
     Returns
@@ -159,7 +159,7 @@ def _candidates(left: Matrix, right: Matrix) -> tuple[Matrix, NDArray[np.int64]]
     return values, np.stack([_hits(left, values), _hits(right, values)])
 
 
-def _values_to_try(entries: Matrix) -> Matrix:
+def _values_to_try(entries: Floats) -> Floats:
     distinct, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
     if len(distinct) > len(LEVELS):
         common = distinct[np.argsort(counts)[-COMMON_VALUES:]]
@@ -168,7 +168,7 @@ def _values_to_try(entries: Matrix) -> Matrix:
     return np.append(distinct, np.nan)
 
 
-def _hits(entries: Matrix, values: Matrix) -> NDArray[np.int64]:
+def _hits(entries: Floats, values: Floats) -> NDArray[np.int64]:
     # NaN is sorted behind all numbers, so the ranks of the value NaN count the missing entries.
     ordered = np.sort(entries)
     present = len(entries) - np.count_nonzero(np.isnan(entries))

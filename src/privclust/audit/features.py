@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.audit.outputs import Column, Measured, Outputs, Raised, Structure
 
 __all__ = ["GROUPS", "Feature", "FeatureMap", "low_bits"]
@@ -36,8 +37,6 @@ LARGEST = 1e300
 ZERO_LAST_BIT, NEGATIVE_ZERO_LAST_BIT = 1100, 1101
 """Zero is a multiple of every power of two that a float can reach; its sign is told apart too."""
 
-Matrix = NDArray[np.float64]
-
 
 class Feature(NamedTuple):
     """What one column says.
@@ -54,7 +53,7 @@ class Feature(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-_Columns = Iterator[tuple[Feature, Matrix]]
+_Columns = Iterator[tuple[Feature, Floats]]
 
 
 class FeatureMap:
@@ -81,14 +80,14 @@ class FeatureMap:
         self._kept = [position for position, (_, column) in enumerate(columns) if _varies(column)]
         self.features = [columns[position][0] for position in self._kept]
 
-    def matrix(self, outputs: Outputs) -> Matrix:
+    def matrix(self, outputs: Outputs) -> Floats:
         """Return an array of shape (runs, columns); what a run does not have is NaN."""
         columns = self._all_columns(outputs)
         kept = [columns[position][1] for position in self._kept]
         return np.column_stack(kept) if kept else np.empty((outputs.runs, 0))
 
-    def _all_columns(self, outputs: Outputs) -> list[tuple[Feature, Matrix]]:
-        columns: list[tuple[Feature, Matrix]] = []
+    def _all_columns(self, outputs: Outputs) -> list[tuple[Feature, Floats]]:
+        columns: list[tuple[Feature, Floats]] = []
         for group in GROUPS:
             for key, encoder in self._encoders.items():
                 if group in self._groups or (group == "values" and key[1] is Measured):
@@ -97,7 +96,7 @@ class FeatureMap:
         return columns
 
 
-def low_bits(values: Matrix, precision: int = 53) -> dict[str, Matrix]:
+def low_bits(values: Floats, precision: int = 53) -> dict[str, Floats]:
     """Describe how finely each number is cut.
 
     Parameters
@@ -131,7 +130,7 @@ def low_bits(values: Matrix, precision: int = 53) -> dict[str, Matrix]:
     return {name: np.where(finite, bits, np.nan) for name, bits in described.items()}
 
 
-def _varies(column: Matrix) -> bool:
+def _varies(column: Floats) -> bool:
     # Two NaN are the same here: a value that is always missing tells nothing.
     return not np.array_equal(column, np.full_like(column, column[0]), equal_nan=True)
 
@@ -160,7 +159,7 @@ class _Codes:
         self._codes = {value: code for code, value in enumerate(common, start=1)}
         self._key = key
 
-    def __call__(self, column: Column) -> Matrix:
+    def __call__(self, column: Column) -> Floats:
         codes = [np.nan if leaf is None else self._codes.get(self._key(leaf), 0) for leaf in column]
         return np.array(codes, dtype=np.float64)
 
@@ -203,14 +202,14 @@ class _NumbersEncoder:
         elif group == "low_bits":
             yield from self._low_bits(_padded(column))
 
-    def _elements(self, numbers: Matrix) -> _Columns:
+    def _elements(self, numbers: Floats) -> _Columns:
         for position in range(self._width):
             name = self._path if self._is_scalar else f"{self._path}[{position}]"
             exists = position < numbers.shape[1]
             entries = numbers[:, position] if exists else np.full(len(numbers), np.nan)
             yield Feature(name), entries
 
-    def _summaries(self, numbers: Matrix) -> _Columns:
+    def _summaries(self, numbers: Floats) -> _Columns:
         bounded = np.clip(numbers, -LARGEST, LARGEST)
         summaries = {
             "sum of": np.nansum(bounded, axis=1),
@@ -222,7 +221,7 @@ class _NumbersEncoder:
         for description, summary in summaries.items():
             yield Feature(f"{description} {self._path}"), summary
 
-    def _low_bits(self, numbers: Matrix) -> _Columns:
+    def _low_bits(self, numbers: Floats) -> _Columns:
         numbers = numbers[:, : self._width]
         described = low_bits(numbers, self._precision)
         if self._is_integer:
@@ -248,7 +247,7 @@ def _precision(dtype: np.dtype[Any]) -> int:
     return min(np.finfo(dtype).nmant + 1, 53) if dtype.kind == "f" else 53
 
 
-def _padded(column: Column) -> Matrix:
+def _padded(column: Column) -> Floats:
     """Return an array of shape (runs, elements of the largest leaf), filled up with NaN."""
     if isinstance(column, np.ndarray):
         return column.reshape(len(column), -1).astype(np.float64)

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from privclust._typing import AnyArray
 
 __all__ = [
     "NeighbourPair",
@@ -34,7 +36,6 @@ __all__ = [
 
 RowUnit = Literal["add-remove-row", "replace-row"]
 Unit = Literal["add-remove-row", "replace-row", "matrix-entry"]
-Rows = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +240,7 @@ def emptied_row(matrix: ArrayLike, row: int) -> NeighbourPair:
     return NeighbourPair("emptied matrix row", pair.left, pair.right, pair.unit)
 
 
-def _rows(rows: Any) -> Rows:
+def _rows(rows: Any) -> AnyArray:
     """Return a new 2-D array: of floats if all values are numbers, else of objects."""
     array = np.array(rows, dtype=object)
     if array.ndim != 2:
@@ -251,12 +252,12 @@ def _rows(rows: Any) -> Rows:
     return array.astype(float) if is_numeric and not is_table else array
 
 
-def _row(row: Any) -> Rows:
+def _row(row: Any) -> AnyArray:
     """Return a single row in two dimensions."""
     return _rows(row[np.newaxis] if isinstance(row, np.ndarray) else [row])
 
 
-def _one_row_more(name: str, rows: Rows, special: Rows, unit: RowUnit) -> NeighbourPair:
+def _one_row_more(name: str, rows: AnyArray, special: AnyArray, unit: RowUnit) -> NeighbourPair:
     """Pair ``rows`` with the data set where ``special`` is added or replaces the last row."""
     if unit not in ("add-remove-row", "replace-row"):
         raise ValueError(f'unit must be "add-remove-row" or "replace-row" for rows, got {unit!r}.')

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.table.view import PairLayout
+from privclust._typing import Floats, Indices
+from privclust.data.table.public import PairLayout
 
 __all__ = ["Cells"]
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 class Cells:
@@ -36,15 +34,15 @@ class Cells:
     def __init__(self, layout: PairLayout) -> None:
         self.layout = layout
         self.sizes = np.array(layout.sizes, np.intp)
-        self.offsets: Index = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+        self.offsets: Indices = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
         self.pairs = np.array(layout.pairs, np.intp).reshape(-1, 2)
         self.heights, self.widths = self.sizes[self.pairs[:, 0]], self.sizes[self.pairs[:, 1]]
         n_cells = np.diff(layout.starts)
-        self.pair: Index = np.repeat(np.arange(len(self.pairs)), n_cells)
+        self.pair: Indices = np.repeat(np.arange(len(self.pairs)), n_cells)
         inside = np.arange(layout.n_cells) - np.repeat(layout.starts[:-1], n_cells)
         row, column = np.divmod(inside, self.widths[self.pair])
-        self.first: Index = self.offsets[self.pairs[self.pair, 0]] + row
-        self.second: Index = self.offsets[self.pairs[self.pair, 1]] + column
+        self.first: Indices = self.offsets[self.pairs[self.pair, 0]] + row
+        self.second: Indices = self.offsets[self.pairs[self.pair, 1]] + column
         # Every row and every column of every table has a number of its own.
         self._row = (np.cumsum(self.heights) - self.heights)[self.pair] + row
         self._column = (np.cumsum(self.widths) - self.widths)[self.pair] + column

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.categorical.cells import Cells
 from privclust.categorical.shrinkage import Estimate
 
 __all__ = ["Association", "association", "choose_context"]
 
-Floats = NDArray[np.float64]
 Context = tuple[int, ...]
 
 

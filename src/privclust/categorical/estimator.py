@@ -16,8 +16,8 @@ from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
 from privclust.categorical.principal_axes import principal_plane
 from privclust.categorical.result import Clusters, Learning
-from privclust.data.table.door import Embedding, TableRows
-from privclust.data.table.view import check_subsets
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import Embedding, check_subsets
 from privclust.estimator import PrivateClusterMixin, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.cells import by_cells

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.categorical.cells import Cells
-from privclust.data.table.view import NoisyTables
+from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
 
 __all__ = ["combined_margins", "number_of_rows", "on_simplex"]
-
-Floats = NDArray[np.float64]
 
 
 def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: Cells) -> float:

@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.categorical.shrinkage import Estimate
 
 __all__ = ["AttributeMetric", "CategoricalMetric", "attribute_metric"]
 
-Floats = NDArray[np.float64]
 
 # Attributes with more values get no axes for what is uncertain about them.
 _MOST_DOUBTED = 500

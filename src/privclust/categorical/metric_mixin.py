@@ -16,6 +16,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privclust._typing import Floats
 from privclust.categorical.metric import CategoricalMetric
 from privclust.data.table.door import TableRows
 from privclust.exceptions import SchemaError
@@ -23,7 +24,6 @@ from privclust.schema import Bins, Categories, Schema
 
 __all__ = ["Declared", "MetricMixin", "check_width"]
 
-Floats = NDArray[np.float64]
 
 # A schema, the one fact that holds for every column, or one fact for each.
 Declared = Schema | Bins | Categories | Sequence[Bins | Categories]

@@ -10,19 +10,19 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categorical.context import association, choose_context
 from privclust.categorical.margins import on_simplex
 from privclust.categorical.papers import Learned, Options
 from privclust.categorical.shrinkage import Estimate, shrunk_estimate
-from privclust.data.table.view import PairLayout, TableView
+from privclust.data.table.public import PairLayout
+from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
 
 __all__ = ["pairs", "tree"]
 
-Floats = NDArray[np.float64]
 
 _HISTOGRAMS = 0.2
 # Of the tree's budget: histograms, the choice of edges, and the tables get the rest.

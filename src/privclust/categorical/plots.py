@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, shown
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["distance_plot", "value_plot"]
 
-Floats = npt.NDArray[np.float64]
 
 # Values, beyond which cells are too small for numbers; and on a phone.
 _NUMBERS_UP_TO, _NUMBERS_ON_A_PHONE = 12, 6

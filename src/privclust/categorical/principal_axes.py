@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privclust.categorical.cells import Cells
 from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.shrinkage import Estimate
-from privclust.data.table.door import Embedding
+from privclust.data.table.public import Embedding
 
 __all__ = ["principal_plane"]
 
-Floats = NDArray[np.float64]
 
 # Rows further from the mean than this many times the usual distance are moved to that distance.
 _REACH = 2.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["attribute_points", "distances", "labels", "release_arrays", "sizes_of"]
 
-Floats = npt.NDArray[np.float64]
 
 _CLUSTERS = ("cluster_centers", "cluster_sizes", "cluster_sizes_error", "value_points")
 
@@ -73,7 +73,8 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
         raise ReleaseError(
             "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
         )
-    from privclust.data.table.door import Embedding, TableRows
+    from privclust.data.table.door import TableRows
+    from privclust.data.table.public import Embedding
 
     ends = np.cumsum(sizes_of(release.schema))[:-1]
     embedding = Embedding(np.split(release.arrays["value_points"], ends))

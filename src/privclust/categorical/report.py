@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.categorical.plots import distance_plot, value_plot
 from privclust.categorical.release import attribute_points, distances
 from privclust.kmeans.release import saw_the_rows
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["context"]
 
-Floats = npt.NDArray[np.float64]
 
 _MOST_DRAWN = 60  # attributes with pictures
 _MOST_VALUES = 60  # values in a picture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from privclust._typing import Floats
 from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.papers import Learned
-from privclust.data.table.door import Embedding
+from privclust.data.table.public import Embedding
 from privclust.kmeans.result import KMeansResult
 
 __all__ = ["Clusters", "Learning"]

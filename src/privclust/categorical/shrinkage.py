@@ -19,16 +19,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.categorical.cells import Cells
 from privclust.categorical.margins import combined_margins, number_of_rows
-from privclust.data.table.view import NoisyTables, PairLayout
+from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.view import Noisy
 
 __all__ = ["Estimate", "plain_estimate", "shrunk_estimate"]
 
-Floats = NDArray[np.float64]
 
 # The prior variance of a cell grows as this power of the two shares of rows.
 _POWER = 1.5

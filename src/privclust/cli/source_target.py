@@ -12,6 +12,7 @@ from privclust.cli.charging import charged_to
 from privclust.cli.errors import UsageError
 from privclust.cli.publishing import checked_place, publish
 from privclust.cli.reading import Reading, takes_reading
+from privclust.data.sites.metrics import CoordinateMetric
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +42,7 @@ Names = Annotated[
 Centres = Annotated[int, typer.Option("--centers", "-k", min=1, help="Number of new centres.")]
 Method = Annotated[Literal["rings", "nna", "nas"], typer.Option("--method", help="The algorithm.")]
 MetricName = Annotated[
-    Literal["euclidean", "manhattan", "cosine", "haversine"],
+    CoordinateMetric,
     typer.Option("--metric", help="haversine: latitude and longitude in degrees, kilometres."),
 ]
 Bounds = Annotated[

@@ -7,11 +7,10 @@ error of predicting its row cluster. It is not normalised here unless the name s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from privclust._typing import Floats
 
 __all__ = ["normalised_tau", "tau", "tau_weights"]
-
-Floats = NDArray[np.float64]
 
 
 def tau(table: Floats) -> float:

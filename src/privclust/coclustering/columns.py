@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.coclustering.association import tau_weights
 from privclust.coclustering.grouping import embed, grouped
-from privclust.data.matrix.view import Groups, Noisy
+from privclust.data.matrix.public import Groups
+from privclust.data.view import Noisy
 
 __all__ = ["block_error", "column_clusters", "prototype_weights"]
 
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 15
 _STARTS = 8

@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privclust.data.matrix.view import Groups, Noisy
+from privclust._typing import Floats, Indices
+from privclust.data.matrix.public import Groups
+from privclust.data.view import Noisy
 
 __all__ = ["Embedding", "embed", "grouped", "kmeans"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 _MOST_ITERATIONS = 15
 # Steps of k-means over all points, after the best start was found on some of them.
@@ -108,7 +107,7 @@ def grouped(
 
 def kmeans(
     points: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, *, n_starts: int
-) -> Labels:
+) -> Indices:
     """Return the labels of weighted k-means; the starts are tried on a sample of the points."""
     sample = points
     if len(points) > _SOME or weights.min() < weights.max():
@@ -124,11 +123,11 @@ def kmeans(
 
 def _lloyd(
     points: Floats, weights: Floats, centres: Floats, n_steps: int, rng: np.random.Generator
-) -> tuple[float, Floats, Labels]:
+) -> tuple[float, Floats, Indices]:
     """Return the inertia up to a constant, the centres and the labels."""
     axes = np.ascontiguousarray((points * weights[:, None]).T)
     gaps = _gaps(points, centres)
-    labels: Labels = gaps.argmin(axis=1)
+    labels: Indices = gaps.argmin(axis=1)
     for _ in range(n_steps):
         sizes = np.bincount(labels, weights, len(centres))
         sums = [np.bincount(labels, axis, len(centres)) for axis in axes]

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust._typing import AnyArray
 from privclust.coclustering.association import normalised_tau
 from privclust.plan import Measure, Synthetic
 
 __all__ = ["GUESSING", "MOST_REHEARSED", "synthetic"]
 
-Labels = NDArray[Any]
 
 # The share of a row's counts that falls into its own block.
 _IN_BLOCK = 0.8
@@ -29,8 +28,8 @@ class Planted:
     """A synthetic matrix and the clusters planted in it."""
 
     counts: Any
-    rows: Labels
-    columns: Labels
+    rows: AnyArray
+    columns: AnyArray
 
 
 def synthetic(
@@ -69,12 +68,12 @@ def synthetic_counts(
     return Planted(sparse.coo_array((ones, (owners, places)), shape=shape).tocsr(), rows, columns)
 
 
-def error_ratio(made: Planted, rows: Labels, columns: Labels) -> float:
+def error_ratio(made: Planted, rows: AnyArray, columns: AnyArray) -> float:
     """Return the error of the clusters found, over that of the planted ones."""
     return _error(made.counts, rows, columns) / _error(made.counts, made.rows, made.columns)
 
 
-def _error(counts: Any, rows: Labels, columns: Labels) -> float:
+def _error(counts: Any, rows: AnyArray, columns: AnyArray) -> float:
     """Return one less the normalised τ: how badly a column tells the row cluster of a count."""
     entries = counts.tocoo()
     table = np.zeros((int(rows.max()) + 1, int(columns.max()) + 1))

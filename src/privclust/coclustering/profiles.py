@@ -11,16 +11,16 @@ cost more by their noise than they brought.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.coclustering.columns import block_error, column_clusters
 from privclust.coclustering.result import CoclusteringResult
-from privclust.data.matrix.view import Noisy, ProfilesView
+from privclust.data.matrix.view import ProfilesView
+from privclust.data.view import Noisy
 
 __all__ = ["rows_method"]
 
-Floats = NDArray[np.float64]
 
 _ROUNDS = 4
 # Prototypes whose rows add up to less than this part of the mean are lost.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.coclustering.release import column_names
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["context"]
 
-Floats = npt.NDArray[np.float64]
 
 _TOP_COLUMNS = 10
 # Colours are full at this many times the expected density, or its inverse.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privclust._typing import Floats
-from privclust.data.matrix.view import Groups, Noisy
+from privclust.data.matrix.public import Groups
+from privclust.data.view import Noisy
 
 __all__ = ["CoclusteringResult"]
 

@@ -9,14 +9,13 @@ strongest of them moves the edge. Post-processing only.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.coclustering.grouping import embed
-from privclust.data.matrix.view import Noisy
+from privclust.data.view import Noisy
 
 __all__ = ["directions_above_noise"]
 
-Floats = NDArray[np.float64]
 
 # So many tables are made up: chance passes the strongest of them once in about thirty tables.
 _MADE_UP = 29

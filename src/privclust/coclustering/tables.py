@@ -11,18 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privclust.budget import Share
 from privclust.coclustering.columns import column_clusters, prototype_weights
 from privclust.coclustering.grouping import embed, grouped
 from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.signal import directions_above_noise
-from privclust.data.matrix.view import Groups, MatrixView, Noisy
+from privclust.data.matrix.public import Groups
+from privclust.data.matrix.view import MatrixView
+from privclust.data.view import Noisy
 
 __all__ = ["Schedule", "tables_method"]
 
-Floats = NDArray[np.float64]
 
 # The share of the noisy total, from which the schedule is made.
 _TOTAL = 0.005

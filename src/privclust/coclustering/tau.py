@@ -9,16 +9,16 @@ the start's own row clusters, and a cluster whose noisy total is zero says nothi
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.coclustering.association import tau_weights
 from privclust.coclustering.result import CoclusteringResult
-from privclust.data.matrix.view import Groups, MatrixView
+from privclust.data.matrix.public import Groups
+from privclust.data.matrix.view import MatrixView
 
 __all__ = ["blind_start", "tau_method"]
 
-Floats = NDArray[np.float64]
 
 # The share of every half-step that goes to the choice of clusters; the rest pays for the table.
 CHOICE = 0.9

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
-from numpy.typing import NDArray
 
+from privclust._typing import Mask
 from privclust.data.check_report import CheckReport, ColumnCheck, PeopleCheck
 from privclust.data.reading import ARROW_TYPE, Block, open_declared
 from privclust.data.reading.convert import MISSING_WORDS, decoded, marked_kind
@@ -24,8 +24,6 @@ from privclust.schema import Bins, Box, Categories, Fact, Schema
 from privclust.unit import IdType
 
 __all__ = ["check", "check_columns"]
-
-Mask = NDArray[np.bool_]
 
 
 def check(

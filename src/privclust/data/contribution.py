@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from privclust.data.reading.base import Block, Mask, RowReader
+from privclust._typing import Mask
+from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.ids import id_texts
 from privclust.exceptions import DataError
 from privclust.privacy.noise import SystemBits
@@ -27,7 +28,7 @@ __all__ = ["BoundedRows", "Content", "ContributionBound", "bounded"]
 # What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
 # content are the same row to it.
 Content = Callable[[Block], npt.NDArray[Any]]
-Words = npt.NDArray[np.uint64]
+_Words = npt.NDArray[np.uint64]
 
 _Bits = tuple[int, npt.NDArray[np.uint8]]  # a mask: its length, and eight rows to a byte
 
@@ -66,7 +67,7 @@ class ContributionBound:
         self._key = key
         self._people: dict[str, int] = {}
         self._seeds: list[int] = []
-        self._seen: list[tuple[npt.NDArray[np.int32], Words]] = []
+        self._seen: list[tuple[npt.NDArray[np.int32], _Words]] = []
 
     def add(self, ids: pa.Array, content: npt.NDArray[Any]) -> None:
         """Show the next block.
@@ -115,14 +116,14 @@ class ContributionBound:
         return number
 
 
-def _as_words(content: npt.NDArray[Any]) -> Words:
+def _as_words(content: npt.NDArray[Any]) -> _Words:
     """Return numbers as 64-bit words, equal ones as equal words."""
     if content.dtype.kind == "f":
         return (content.astype(np.float64) + 0.0).view(np.uint64)  # there is one zero only
     return content.astype(np.int64).view(np.uint64)
 
 
-def _mixed(words: Words) -> Words:
+def _mixed(words: _Words) -> _Words:
     """Return words that look random; different words stay different."""
     words = words + np.uint64(_STRIDE)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
@@ -130,7 +131,7 @@ def _mixed(words: Words) -> Words:
     return np.asarray(words ^ (words >> np.uint64(31)))
 
 
-def _smallest(people: npt.NDArray[np.int32], words: Words, count: int) -> Mask:
+def _smallest(people: npt.NDArray[np.int32], words: _Words, count: int) -> Mask:
     """Return which rows are among the ``count`` of their person with the smallest ranks."""
     order = np.lexsort((words, people))
     people, words = people[order], words[order]

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "Domain", "Floats", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "Domain", "clip_to_ball"]
 
-Floats = NDArray[np.float64]
 
 # The radius of the declared domain, in grid steps.
 GRID_RADIUS = 2**20

@@ -10,13 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Integers
 from privclust.exceptions import DataError
 
 __all__ = ["ONE_CELL", "Term"]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

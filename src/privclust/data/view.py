@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.data.terms import Term
 from privclust.privacy.loss import Loss
@@ -29,8 +29,6 @@ from privclust.unit import RowUnit
 
 __all__ = ["Choice", "Noisy", "Question", "RowView", "View"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # What the samplers take as scores; some 10^9 rows of entropies are beyond.
 _LARGEST_SCORE = 2**52

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.points.view import Floats, PointsView, Projection
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from privclust._typing import Floats
 
 __all__ = ["packed_centres"]
 
-Floats = NDArray[np.float64]
 _TRIES = 100
 
 

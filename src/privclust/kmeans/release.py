@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NEVER_SAW_THE_ROWS", "column_scales", "labels", "saw_the_rows"]
 
-Floats = npt.NDArray[np.float64]
 
 # Words in the warning of a fit whose centres were placed without looking at the rows.
 NEVER_SAW_THE_ROWS = "never saw the rows"

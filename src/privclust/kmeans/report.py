@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.kmeans.release import column_scales, saw_the_rows
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["context"]
 
-Floats = npt.NDArray[np.float64]
 
 _MOST_COLUMNS = 16
 _MOST_CLUSTERS = 40

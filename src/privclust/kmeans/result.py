@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privclust.data.points.view import Floats
+from privclust._typing import Floats
 from privclust.data.view import Noisy
 
 __all__ = ["KMeansResult"]

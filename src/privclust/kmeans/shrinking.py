@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.points.view import Floats, PointsView, Projection
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 
 __all__ = ["refined", "shrunk_means"]

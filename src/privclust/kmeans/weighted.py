@@ -7,12 +7,11 @@ computation on arrays; a leading axis stands for the restart.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from privclust._typing import Floats, Indices
 
 __all__ = ["nearest_of", "weighted_kmeans"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 _RESTARTS = 40
 _FIRST_ITERATIONS, _ITERATIONS = 5, 100
@@ -22,9 +21,9 @@ _FINISHED = 6
 _DISTANCES = 2**21
 
 
-def nearest_of(points: Floats, centres: Floats) -> Labels:
+def nearest_of(points: Floats, centres: Floats) -> Indices:
     """Return the index of the nearest centre of each public point."""
-    labels: Labels = np.argmin(_gaps(points, centres), axis=-1)
+    labels: Indices = np.argmin(_gaps(points, centres), axis=-1)
     return labels
 
 
@@ -95,7 +94,7 @@ def _spread_starts(
     return centres
 
 
-def _weighted_means(cells: Floats, weights: Floats, labels: Labels, centres: Floats) -> Floats:
+def _weighted_means(cells: Floats, weights: Floats, labels: Indices, centres: Floats) -> Floats:
     """Return the weighted mean of each cluster; an empty one keeps its centre."""
     restarts, n_clusters, dimension = centres.shape
     places = (labels + np.arange(restarts)[:, None] * n_clusters).ravel()

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.points.view import Floats, PointsView, Projection, Zones
+from privclust.data.points.public import Projection, Zones
+from privclust.data.points.view import PointsView
 from privclust.kmeans.lloyd import lloyd_points
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult

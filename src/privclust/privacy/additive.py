@@ -12,16 +12,14 @@ from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.privacy.loss import Loss
-from privclust.privacy.noise import Integers, NoiseSource
+from privclust.privacy.noise import NoiseSource
 
 __all__ = ["BallLaplace", "DiscreteGaussian", "DiscreteLaplace", "amount_in", "check_positive"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

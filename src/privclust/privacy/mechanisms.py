@@ -11,10 +11,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias
 
+from privclust._typing import Integers
 from privclust.budget import Share
 from privclust.privacy.additive import BallLaplace, DiscreteGaussian, DiscreteLaplace
 from privclust.privacy.loss import Loss
-from privclust.privacy.noise import Integers, NoiseSource
+from privclust.privacy.noise import NoiseSource
 from privclust.privacy.selections import Exponential, NoisyTopK, PermuteAndFlip
 
 __all__ = [

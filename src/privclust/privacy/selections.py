@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from privclust._typing import Integers
 from privclust.budget import Share
 from privclust.privacy.additive import amount_in, check_positive
 from privclust.privacy.loss import Loss
-from privclust.privacy.noise import Integers, NoiseSource
+from privclust.privacy.noise import NoiseSource
 
 __all__ = ["Exponential", "NoisyTopK", "PermuteAndFlip"]
 

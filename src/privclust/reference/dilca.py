@@ -23,8 +23,8 @@ from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.reading import open_rows
 from privclust.data.reading.convert import as_kind, decoded
 from privclust.data.table.door import TableRows
-from privclust.data.table.kernels import EntropyScale, PairLayout, pair_counts, subset_sums
-from privclust.data.table.view import NoisyTables
+from privclust.data.table.kernels import EntropyScale, pair_counts, subset_sums
+from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.schema import Categories, Fact
 
 __all__ = ["Dilca"]

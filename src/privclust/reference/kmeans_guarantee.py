@@ -24,17 +24,16 @@ import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from privclust._typing import Floats, Indices
 from privclust.exceptions import NotPrivateWarning
 
 __all__ = ["KMeansGuarantee", "SubclusterGuarantee"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 Zones = tuple[Floats, Floats]  # middles and radii
 
 _STILL = 1e-8  # a smaller step than this ends the iteration
@@ -97,7 +96,7 @@ class _Published(ClusterMixin, BaseEstimator):
         return self
 
     def _moved(
-        self, rows: Floats, labels: Labels, centres: Floats, zones: Zones, rng: np.random.Generator
+        self, rows: Floats, labels: Indices, centres: Floats, zones: Zones, rng: np.random.Generator
     ) -> Floats:
         """Return the next centres; one that is the mean of its cluster stays."""
         moved = centres.copy()
@@ -279,16 +278,16 @@ class SubclusterGuarantee(_Published):
         return self._draw_near(drawn, mean, radius, rng)
 
 
-def _zones(rows: Floats, labels: Labels, centres: Floats) -> Zones:
+def _zones(rows: Floats, labels: Indices, centres: Floats) -> Zones:
     """Return the convergent zones; that of an empty cluster is its centre alone."""
     means = _means(rows, labels, centres)
     return means, np.asarray(np.linalg.norm(centres - means, axis=1))
 
 
-def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> Labels:
+def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> Indices:
     """Return the labels of Lloyd's algorithm from a random start."""
     centres = points[rng.choice(len(points), n_clusters, replace=False)]
-    labels: Labels = np.full(len(points), -1)
+    labels: Indices = np.full(len(points), -1)
     for _ in range(_INNER_ITERATIONS):
         before, labels = labels, _nearest(points, centres)
         if (before == labels).all():
@@ -297,14 +296,14 @@ def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> 
     return labels
 
 
-def _means(points: Floats, labels: Labels, centres: Floats) -> Floats:
+def _means(points: Floats, labels: Indices, centres: Floats) -> Floats:
     """Return the mean of each cluster; an empty one keeps its centre."""
     sums = (labels == np.arange(len(centres))[:, None]) @ points
     sizes = np.bincount(labels, minlength=len(centres))[:, None]
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
 
 
-def _nearest(rows: Floats, centres: Floats) -> Labels:
+def _nearest(rows: Floats, centres: Floats) -> Indices:
     return np.asarray(cdist(rows, centres, "sqeuclidean").argmin(axis=1))
 
 

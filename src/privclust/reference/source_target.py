@@ -6,11 +6,12 @@ It is the algorithm that the private methods imitate, and the measure of what pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from privclust.data.sites.metrics import MetricName
 from privclust.source_target.medoids import ChosenCentres
 from privclust.source_target.solution import known_source, solve
 from privclust.source_target.targets import PublicTargets
@@ -57,9 +58,7 @@ class SourceTargetMedoids(ChosenCentres, BaseEstimator):
         self,
         n_centers: int = 8,
         *,
-        metric: Literal[
-            "euclidean", "manhattan", "cosine", "haversine", "precomputed"
-        ] = "euclidean",
+        metric: MetricName = "euclidean",
     ) -> None:
         self.n_centers = n_centers
         self.metric = metric

@@ -15,12 +15,10 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privclust._typing import Floats, Indices
 from privclust.coclustering.association import tau, tau_weights
 
 __all__ = ["TauCoclustering"]
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 
 class TauCoclustering(BiclusterMixin, BaseEstimator):
@@ -74,8 +72,8 @@ class TauCoclustering(BiclusterMixin, BaseEstimator):
             validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
         )
         rng = np.random.default_rng(self.random_state)
-        rows: Labels = rng.permutation(np.arange(counts.shape[0]) % self.n_row_clusters)
-        columns: Labels = rng.permutation(np.arange(counts.shape[1]) % self.n_column_clusters)
+        rows: Indices = rng.permutation(np.arange(counts.shape[0]) % self.n_row_clusters)
+        columns: Indices = rng.permutation(np.arange(counts.shape[1]) % self.n_column_clusters)
         self.tau_history_: list[tuple[str, float, float]] = []
         for round_number in range(1, self.max_iter + 1):
             before = rows, columns
@@ -112,7 +110,7 @@ class TauCoclustering(BiclusterMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         return tags
 
-    def _moved(self, sums: Floats, labels: Labels, side: str) -> Labels:
+    def _moved(self, sums: Floats, labels: Indices, side: str) -> Indices:
         """Move members to where they raise τ most (supplement, Algorithm 1)."""
         labels = _compact(labels)
         table = _table(sums, labels)
@@ -127,19 +125,19 @@ class TauCoclustering(BiclusterMixin, BaseEstimator):
         return labels
 
 
-def _sums(counts: Any, groups: Labels) -> Floats:
+def _sums(counts: Any, groups: Indices) -> Floats:
     """Return the sums of each row over groups of columns."""
     n_groups = int(groups.max()) + 1
     grouped = (counts.data, groups[counts.indices], counts.indptr)
     return np.asarray(sparse.csr_array(grouped, shape=(counts.shape[0], n_groups)).toarray())
 
 
-def _table(sums: Floats, labels: Labels) -> Floats:
+def _table(sums: Floats, labels: Indices) -> Floats:
     n_clusters = int(labels.max()) + 1
     return np.stack([np.bincount(labels, column, n_clusters) for column in sums.T], axis=1)
 
 
-def _compact(labels: Labels) -> Labels:
+def _compact(labels: Indices) -> Indices:
     """Renumber clusters so that none is empty."""
-    compact: Labels = np.unique(labels, return_inverse=True)[1]
+    compact: Indices = np.unique(labels, return_inverse=True)[1]
     return compact

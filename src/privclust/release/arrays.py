@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._typing import AnyArray
 from privclust.exceptions import ReleaseError
 from privclust.release.errors import DamageError
 
 __all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "largest_npz", "to_npz"]
 
-Array = npt.NDArray[Any]
 
 LARGEST_FILE = 2**31
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
@@ -31,9 +31,9 @@ _TYPE = re.compile(r"bool|u?int(8|16|32|64)|float(32|64)")
 _HEADER_BYTES = 16_384
 
 
-def checked_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
+def checked_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
     """Return read-only copies in the machine's byte order; raise on what cannot be published."""
-    checked: dict[str, Array] = {}
+    checked: dict[str, AnyArray] = {}
     for name, values in arrays.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ReleaseError(f"{name!r} cannot name an array; use letters, digits and '_'.")
@@ -50,7 +50,7 @@ def checked_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
     return checked
 
 
-def described(arrays: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
+def described(arrays: Mapping[str, AnyArray]) -> dict[str, dict[str, Any]]:
     """Return type, shape and checksum of every array, as they stand in ``release.json``."""
     return {
         name: {
@@ -62,7 +62,7 @@ def described(arrays: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
     }
 
 
-def to_npz(arrays: Mapping[str, Array]) -> bytes:
+def to_npz(arrays: Mapping[str, AnyArray]) -> bytes:
     """Return an npz file; equal arrays give equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -83,7 +83,7 @@ def largest_npz(declared: Mapping[str, Any]) -> int:
     return numbers + (len(shapes) + 1) * _HEADER_BYTES
 
 
-def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, Array]:
+def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, AnyArray]:
     """Return the arrays of an npz file, exactly those that are declared.
 
     Its entries are not packed, so what is read is never larger than the file.
@@ -120,7 +120,7 @@ def _declared_shape(name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ..
 
 def _read(
     archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]
-) -> Array:
+) -> AnyArray:
     """Read one array; no more bytes than its declared size are ever unpacked."""
     room = math.prod(shape) * dtype.itemsize + _HEADER_BYTES
     if archive.getinfo(f"{name}.npy").file_size > room:
@@ -131,7 +131,7 @@ def _read(
         if _header(stream) != (shape, dtype.newbyteorder("<")):
             raise DamageError(f"the array {name!r} has another type or shape than declared")
         stream.seek(0)
-        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+        array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError):
         raise DamageError(f"the array {name!r} is not stored as plain numbers") from None
     return array
@@ -146,5 +146,5 @@ def _header(stream: io.BytesIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def _stored(array: Array) -> Array:
+def _stored(array: AnyArray) -> AnyArray:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from privclust._optional import imported, is_a
 from privclust.exceptions import ReleaseError
 
 __all__ = ["check_new_column", "with_column"]
@@ -17,7 +17,7 @@ __all__ = ["check_new_column", "with_column"]
 
 def check_new_column(frame: Any, column: str) -> None:
     """Raise if a column of this name cannot be added to the frame."""
-    if not any(_is_a(frame, *kind) for kind in _ADDERS):
+    if not any(is_a(frame, *kind) for kind in _ADDERS):
         raise ReleaseError(
             f"A column cannot be added to an object of type {type(frame).__name__}; give a pandas "
             "or polars frame or an Arrow table, or use predict."
@@ -29,19 +29,13 @@ def check_new_column(frame: Any, column: str) -> None:
 
 def with_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
     """Return the frame with the labels added as its last column."""
-    return next(add for kind, add in _ADDERS.items() if _is_a(frame, *kind))(frame, column, labels)
+    return next(add for kind, add in _ADDERS.items() if is_a(frame, *kind))(frame, column, labels)
 
 
 _ADDERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("pandas", "DataFrame"): lambda frame, name, labels: frame.assign(**{name: labels}),
     ("polars", "DataFrame"): lambda frame, name, labels: frame.with_columns(
-        sys.modules["polars"].Series(name, labels)
+        imported("polars").Series(name, labels)
     ),
     ("pyarrow", "Table"): lambda frame, name, labels: frame.append_column(name, pa.array(labels)),
 }
-
-
-def _is_a(data: object, module: str, name: str) -> bool:
-    """Tell whether ``data`` is of a class of a library that need not be installed."""
-    library = sys.modules.get(module)
-    return library is not None and isinstance(data, getattr(library, name))

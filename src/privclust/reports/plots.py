@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.reports.svg import (
     ABOVE,
     ACCENT,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Map", "heat_map", "map_plot", "principal_map", "size_plot"]
 
-Floats = npt.NDArray[np.float64]
 
 _MOST_BARS = 40  # more clusters than this stand upright, without room for a line each
 _MOST_LABELS = 30

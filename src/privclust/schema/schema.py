@@ -13,8 +13,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
 from privclust.exceptions import SchemaError
 from privclust.schema import files
 from privclust.schema.checks import valid_text
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Schema"]
 
-Floats = npt.NDArray[np.float64]
 
 # Columns whose widths differ by more than this factor are not alike in a distance.
 _UNEVEN = 10.0

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from privclust.budget import Budget, Share
 from privclust.data.sites.door import SourceRows
+from privclust.data.sites.metrics import METRICS, MetricName
 from privclust.data.sites.view import SitesView
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError, SourceWarning
@@ -17,7 +18,6 @@ from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
-from privclust.source_target.distances import metric_lengths
 from privclust.source_target.medoids import ChosenCentres
 from privclust.source_target.nas import nas
 from privclust.source_target.nna import nna
@@ -28,7 +28,7 @@ from privclust.source_target.result import SourceTargetResult
 from privclust.source_target.rings import rings
 from privclust.source_target.sanitised import ReleasedSource, Sanitised
 from privclust.source_target.solution import Existing, solve
-from privclust.source_target.targets import METRICS, PublicTargets, declared_schema
+from privclust.source_target.targets import PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from
 
 __all__ = ["PrivateSourceTargetMedoids"]
@@ -136,9 +136,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         delta: Any = 0,
         budget: Budget | None = None,
         method: Literal["rings", "nna", "nas"] = "rings",
-        metric: Literal[
-            "euclidean", "manhattan", "cosine", "haversine", "precomputed"
-        ] = "euclidean",
+        metric: MetricName = "euclidean",
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
@@ -246,7 +244,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     def _ask(self, data: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
         view = data.private(public.space, run.meter, run.seed)
         released = self._sanitised(view, run.budget.whole, public, run.choices)
-        base = metric_lengths(released.base, public.metric)
+        base = public.metric.lengths(released.base)
         return SourceTargetResult(released, solve(public, Existing(base), int(self.n_centers)))
 
     def _sanitised(
@@ -257,7 +255,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
             return nna(view, budget, reach)
         if self.method == "nas":
             return nas(view, budget, reach, int(self.n_nearest))
-        if public.metric == "precomputed":
+        if not public.metric.has_coordinates:
             table = public.table.astype(np.float32)
             return rings(view, budget, DistanceCells(public.space, table), rng)
         return rings(view, budget, CoordinateCells(public.space), rng)
@@ -275,7 +273,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         return published(self)
 
     def _check_together(self) -> None:
-        if self.metric == "precomputed" and self.method != "rings":
+        if not METRICS[self.metric].has_coordinates and self.method != "rings":
             raise ParameterError(
                 f"The method {self.method!r} averages coordinates, which precomputed distances do "
                 'not have; use method="rings".'

@@ -14,14 +14,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privclust.data.sites.view import Metric, embedded
-from privclust.source_target.distances import exact_distances
+from privclust._typing import Floats
+from privclust.data.sites.metrics import METRICS, MetricName
 from privclust.source_target.solution import Solution
 from privclust.source_target.targets import PublicTargets, checked_table
 
 __all__ = ["ChosenCentres"]
 
-Floats = NDArray[np.float64]
 
 # Points whose distances to the centres are held at a time.
 _ROWS = 2**16
@@ -30,7 +29,7 @@ _ROWS = 2**16
 class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin):
     """Scikit-learn's methods of a model with ``metric``, ``centers_`` and ``medoid_indices_``."""
 
-    metric: Metric
+    metric: MetricName
     n_features_in_: int
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -56,15 +55,15 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def _points(self, X: Any) -> Floats:
         """Check new points: their columns in scikit-learn's own words, their numbers in ours."""
         check_is_fitted(self)
-        table = checked_table(X, "X", self.metric)
+        table = checked_table(X, "X", METRICS[self.metric])
         validate_data(self, X if hasattr(X, "shape") else table, reset=False, skip_check_array=True)
         return table
 
     def _distances(self, table: Floats) -> Floats:
-        if self.metric == "precomputed":
+        metric = METRICS[self.metric]
+        if not metric.has_coordinates:
             return np.asarray(table[:, self.medoid_indices_])
-        points, centres = (embedded(part, self.metric) for part in (table, self.centers_))
-        return exact_distances(points, centres, self.metric)
+        return metric.distances(metric.embed(table), metric.embed(self.centers_))
 
     def _nearest(self, table: Floats) -> NDArray[np.int64]:
         labels = np.empty(len(table), np.int64)
@@ -80,7 +79,7 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         self.order_costs_ = found.order_costs
         self._n_features_out = len(found.chosen)
         # Of precomputed distances, those to the candidates tell the nearest centre.
-        between = self.metric == "precomputed"
+        between = not METRICS[self.metric].has_coordinates
         self.n_features_in_ = len(public.candidates) if between else public.table.shape[1]
         if public.names is not None and len(public.names) == self.n_features_in_:
             self.feature_names_in_ = np.array(public.names, dtype=object)
@@ -90,7 +89,7 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.positive_only = self.metric == "precomputed"
+        between = not METRICS[self.metric].has_coordinates
+        tags.input_tags.pairwise = tags.input_tags.positive_only = between
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

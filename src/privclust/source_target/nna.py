@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
@@ -19,7 +20,6 @@ from privclust.source_target.sites import coreset, nearest_site
 
 __all__ = ["nna", "nothing_found"]
 
-Floats = NDArray[np.float64]
 
 _COUNTS_SHARE = 0.7
 # Expected number of empty cells that pass for occupied; one false cell can cost a whole cluster.

@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.data.sites.view import TargetSpace
+from privclust._typing import Floats, Indices, Integers
+from privclust.data.sites.public import TargetSpace
 from privclust.source_target.sanitised import base_from_points
 from privclust.source_target.sites import cell_sites, nearest_site
 from privclust.source_target.solver import Problem, lazy_greedy
 
 __all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Integers = NDArray[np.int64]
 
 # How often a place is drawn anew until it lies in its own shell and cell.
 _TRIES = 12
@@ -133,7 +131,7 @@ class CoordinateCells:
 
     @property
     def _on_sphere(self) -> bool:
-        return self.space.metric in ("haversine", "cosine")
+        return self.space.metric.on_sphere
 
 
 class DistanceCells:

@@ -43,7 +43,7 @@ def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int 
 
 def _synthetic_sources(public: PublicTargets, count: int, rng: np.random.Generator) -> Any:
     """Return sources at random targets of a part of the space, so that another part lacks them."""
-    places = public.table if public.metric == "precomputed" else public.space.targets
+    places = public.space.targets if public.metric.has_coordinates else public.table
     groups = places[rng.choice(len(places), min(_GROUPS, len(places)), replace=False)]
     labels = ((places[:, None] - groups) ** 2).sum(axis=2).argmin(axis=1)
     (equipped,) = np.nonzero(labels < max(1, len(groups) // 3))

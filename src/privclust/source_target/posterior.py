@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers
+
 __all__ = ["CountPosterior", "count_posterior", "false_shares"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _STEPS = 200
 _SMALL_COUNTS, _LARGER_COUNTS = 12, 30

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privclust.data.sites.metrics import METRICS
+
 if TYPE_CHECKING:
     from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
@@ -33,7 +35,7 @@ def published(model: PrivateSourceTargetMedoids) -> dict[str, Any]:
     if len(source.nearest) and np.isfinite(source.nearest).all():
         arrays["source_shells"] = np.column_stack([source.nearest, source.farthest])
     targets = model._targets
-    if targets.shape[1] <= 2 and model.metric != "precomputed":
+    if targets.shape[1] <= 2 and METRICS[model.metric].has_coordinates:
         shown = np.unique(np.linspace(0, len(targets) - 1, _MOST_ON_MAP).astype(np.intp))
         arrays["targets"] = targets[shown]
         arrays["served_by_source"] = model.served_by_source_[shown]

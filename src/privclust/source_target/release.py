@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from privclust._typing import Floats
+from privclust.data.sites.metrics import METRICS
 from privclust.exceptions import DataError, ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
@@ -17,14 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["distances_to_centres", "labels"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the number of the nearest chosen centre for every public point."""
     from privclust.data.points.door import public_rows
 
-    if release.parameters["metric"] == "precomputed":
+    if not METRICS[release.parameters["metric"]].has_coordinates:
         raise ReleaseError(
             "A release of precomputed distances cannot measure new rows; compare your own "
             "distances to the candidates in 'medoid_indices'."
@@ -37,11 +37,8 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
 def distances_to_centres(release: Release, rows: Floats) -> Floats:
     """Return the distance of each row to each centre, as the fitted model measures it."""
-    from privclust.data.sites.view import embedded
-    from privclust.source_target.distances import exact_distances
-
-    centres, metric = release.arrays["centers"], release.parameters["metric"]
-    return exact_distances(embedded(rows, metric), embedded(centres, metric), metric)
+    metric = METRICS[release.parameters["metric"]]
+    return metric.distances(metric.embed(rows), metric.embed(release.arrays["centers"]))
 
 
 def _check(release: Release) -> None:
@@ -59,6 +56,11 @@ def _check(release: Release) -> None:
     )
     if missing:
         raise ReleaseError(f"A source_target release needs the parameter {min(missing)!r}; add it.")
+    if release.parameters["metric"] not in METRICS:
+        raise ReleaseError(
+            f"The parameter 'metric' of a source_target release must be one of "
+            f"{', '.join(METRICS)}; correct it."
+        )
 
 
 def _facts(release: Release) -> Facts:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from privclust._typing import Floats
+from privclust.data.sites.metrics import METRICS
 from privclust.reports.svg import (
     ABOVE,
     ACCENT,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["context"]
 
-Floats = npt.NDArray[np.float64]
 
 _MOST_LISTED = 200
 _MOST_NUMBERED = 40
@@ -37,7 +37,8 @@ _DOT = 25.0  # square points
 def context(release: Release) -> dict[str, Any]:
     """Return what the template ``source_target.html.j2`` needs."""
     parameters, arrays = release.parameters, release.arrays
-    unit = " km" if parameters["metric"] == "haversine" else ""
+    length = METRICS[parameters["metric"]].unit
+    unit = f" {length}" if length else ""
     n_targets = int(parameters["n_targets"])
     served = float(parameters["served_estimate"])
     return {
@@ -82,7 +83,7 @@ def _listed(release: Release) -> list[dict[str, Any]]:
 def _map(release: Release) -> str:
     """Draw targets by how well sources serve them, and the chosen centres."""
     arrays, names = release.arrays, release.schema.numeric
-    geographic = release.parameters["metric"] == "haversine"
+    geographic = METRICS[release.parameters["metric"]].geographic
     targets, centres, sources = (
         _flat(arrays[name], geographic) for name in ("targets", "centers", "source_positions")
     )

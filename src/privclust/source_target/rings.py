@@ -15,10 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.sites.view import Noisy, Rings, SitesView
+from privclust.data.sites.public import Rings
+from privclust.data.sites.view import SitesView
+from privclust.data.view import Noisy
 from privclust.source_target.nna import nothing_found
 from privclust.source_target.placement import PublicCells
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
@@ -26,7 +28,6 @@ from privclust.source_target.sanitised import Sanitised
 
 __all__ = ["rings"]
 
-Floats = NDArray[np.float64]
 
 # The share of the budget that counts the shells as wholes.
 _SHELLS_SHARE = 0.06

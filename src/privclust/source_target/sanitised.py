@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.data.sites.view import TargetSpace
-from privclust.source_target.distances import metric_lengths
+from privclust._typing import Floats
+from privclust.data.sites.public import TargetSpace
 
 __all__ = ["ReleasedSource", "Sanitised", "base_from_points"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,9 +76,6 @@ class ReleasedSource:
     @classmethod
     def of(cls, released: Sanitised, space: TargetSpace) -> ReleasedSource:
         """Return the sanitised source in the user's columns and lengths."""
-        positions = released.positions
-        if space.metric == "haversine":
-            x, y, z = positions.T
-            positions = np.degrees([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]).T
-        nearest, farthest = metric_lengths(released.shells, space.metric).T
+        positions = space.metric.restored(released.positions)
+        nearest, farthest = space.metric.lengths(released.shells).T
         return cls(positions, released.counts, released.count_error, nearest, farthest)

@@ -8,13 +8,12 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+
+from privclust._typing import Floats, Indices
 
 __all__ = ["cell_sites", "coreset", "nearest_site"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _MEAN_STEPS = 3
 

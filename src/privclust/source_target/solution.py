@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.source_target.distances import distance_table, metric_lengths
+from privclust._typing import Floats, Indices, Singles
+from privclust.source_target.distances import distance_table
 from privclust.source_target.sites import cell_sites, nearest_site
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
 from privclust.source_target.targets import PublicTargets, public_table
 
 __all__ = ["Existing", "Solution", "known_source", "mean_distance", "solve"]
 
-Floats = NDArray[np.float64]
-Table = NDArray[np.float32]
-Indices = NDArray[np.intp]
 
 # The largest table of distances, in bytes; larger problems are solved on cells of targets.
 MOST_BYTES = 2**29
@@ -80,11 +77,11 @@ def known_source(public: PublicTargets, source: Any) -> Existing:
             f"source has {table.shape[1]} columns where target has {public.table.shape[1]}; give "
             "both the same columns."
         )
-    if public.metric == "precomputed":
+    if not public.metric.has_coordinates:
         return Existing(table.min(axis=0)[None])
     space = public.space
     straight = cKDTree(space.place(table)).query(space.targets, p=space.order)[0]
-    return Existing(metric_lengths(np.asarray(straight), public.metric)[None])
+    return Existing(public.metric.lengths(np.asarray(straight))[None])
 
 
 def mean_distance(public: PublicTargets, existing: Existing, chosen: Indices) -> float:
@@ -95,7 +92,7 @@ def mean_distance(public: PublicTargets, existing: Existing, chosen: Indices) ->
 def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution:
     """Choose ``n_centers`` candidates beside the existing service."""
     rows, weights, base = public.allowed, public.weights, existing.base
-    if public.metric == "precomputed":
+    if not public.metric.has_coordinates:
         distances = public.candidates[rows].astype(np.float32)
         forced = public.candidates[public.forced].astype(np.float32)
     else:
@@ -113,7 +110,7 @@ def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution
     return _evaluated(public, existing, chosen, order)
 
 
-def _expected(distances: Table, base: Floats, weights: Floats) -> Problem:
+def _expected(distances: Singles, base: Floats, weights: Floats) -> Problem:
     """Change the distances, in place, into mean costs."""
     nowhere = float(distances.max(initial=0)) or 1.0
     draws = np.minimum(base, nowhere).astype(np.float32)
@@ -164,7 +161,7 @@ def _evaluated(
 
 def _distances_from(public: PublicTargets, chosen: Indices) -> Floats:
     """Return the distance of every target to the nearest of the chosen candidates."""
-    if public.metric == "precomputed":
+    if not public.metric.has_coordinates:
         return np.asarray(public.candidates[chosen].min(axis=0))
     nearest = np.full(public.n_targets, np.inf)
     for candidate in chosen:

@@ -16,13 +16,11 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from privclust._typing import Floats, Indices, Singles
 
 __all__ = ["GreedyOrder", "Problem", "improved_by_swaps", "lazy_greedy", "solution_cost"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Indices = NDArray[np.intp]
 
 _MOST_PASSES = 50
 _TRIED = 32

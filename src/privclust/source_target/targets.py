@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from privclust.data.sites.view import Metric, TargetSpace, embedded
+from privclust._typing import Floats, Indices
+from privclust.data.sites.metrics import METRICS, Metric
+from privclust.data.sites.public import TargetSpace
 from privclust.exceptions import SchemaError
 from privclust.schema import Schema
 
-__all__ = ["METRICS", "PublicTargets", "checked_table", "declared_schema", "public_table"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-METRICS: tuple[Metric, ...] = ("euclidean", "manhattan", "cosine", "haversine", "precomputed")
-
-_GLOBE = np.array([-90.0, -180.0]), np.array([90.0, 180.0])
+__all__ = ["PublicTargets", "checked_table", "declared_schema", "public_table"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class PublicTargets:
         cls,
         target: Any,
         *,
-        metric: Metric = "euclidean",
+        metric: str = "euclidean",
         candidates: Any = None,
         weights: ArrayLike | None = None,
         forbidden: Sequence[int] = (),
@@ -70,34 +65,15 @@ class PublicTargets:
         """Return the targets, or raise with one sentence that says what to change."""
         if metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
-        table = checked_table(target, "target", metric)
-        others = table if candidates is None else checked_table(candidates, "candidates", metric)
-        if others.shape[1] != table.shape[1]:
-            raise ValueError(
-                f"candidates have {others.shape[1]} columns where target has {table.shape[1]}; "
-                "give both the same columns."
-            )
-        if metric == "precomputed" and table.shape[0] != table.shape[1]:
-            raise ValueError(
-                "Precomputed distances between targets must be a square table; give one row and "
-                "one column per target."
-            )
-        axes = _projection(embedded(table[:1], metric).shape[1], projection, metric, rng)
-        if metric == "precomputed":
-            space, places = TargetSpace(np.empty((len(table), 0)), metric), others
-        else:
-            space = TargetSpace(TargetSpace(table, metric, axes).place(table), metric, axes)
-            places = space.place(others)
-        banned, must = (
-            _checked_numbers(numbers, len(others), name)
-            for numbers, name in ((forbidden, "forbidden"), (forced, "forced"))
-        )
-        if set(banned) & set(must):
-            raise ValueError("A candidate cannot be both forbidden and forced; drop it from one.")
+        measure = METRICS[metric]
+        table = checked_table(target, "target", measure)
+        others = table if candidates is None else _candidates(candidates, table, measure)
+        space = _space(table, measure, projection, rng)
+        places = space.place(others) if measure.has_coordinates else others
         heavy = _weights(weights, len(table))
         # As everywhere in scikit-learn, a row of weight zero is as good as absent.
         possible = np.arange(len(others)) if candidates is not None else np.flatnonzero(heavy)
-        free = np.setdiff1d(possible, np.concatenate([banned, must]))
+        free, must = _choice(possible, len(others), forbidden, forced)
         return cls(table, others, space, places, heavy, free, must, _column_names(target))
 
     @property
@@ -169,63 +145,67 @@ def _real_numbers(table: Any, name: str) -> Floats:
 
 def declared_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] | None) -> Schema:
     """Return the bounds of the source columns: declared, or else drawn around the targets."""
-    n_columns, names = public.table.shape[1], public.names
-    if public.metric == "haversine" and names is None:
-        names = ("latitude", "longitude")
-    low_high = _bounds_around(public) if schema is None and bounds is None else bounds
+    n_columns, metric = public.table.shape[1], public.metric
+    names = public.names or metric.column_names
+    drawn = schema is None and bounds is None
+    low_high = metric.bounds_around(public.table) if drawn else bounds
     declared = Schema.of(schema, bounds=low_high, names=names, n_columns=n_columns)
     if len(declared.numeric) != n_columns or declared.categorical:
         raise SchemaError(
             f"The schema declares {len(declared.numeric)} numeric columns where target has "
             f"{n_columns}; declare a Box for each column of the target and nothing else."
         )
-    if public.metric == "haversine":
-        low, high = _GLOBE
+    if metric.limits is not None:
+        low, high = metric.limits
         if (declared.low < low).any() or (declared.high > high).any():
             raise SchemaError(
-                "Bounds for haversine distances must lie within -90 to 90 degrees of latitude and "
-                "-180 to 180 of longitude; narrow them."
+                f"Bounds for {metric.name} distances must lie within {metric.limits_in_words}; "
+                "narrow them."
             )
     return declared
-
-
-def _bounds_around(public: PublicTargets) -> tuple[Floats, Floats]:
-    """Return public bounds that reach well beyond the targets."""
-    if public.metric == "haversine":
-        return _GLOBE
-    low, high = public.table.min(axis=0), public.table.max(axis=0)
-    if public.metric == "precomputed":
-        farthest = float(high.max()) or 1.0
-        return np.zeros_like(low), np.full_like(high, 4 * farthest)
-    if public.metric == "cosine":
-        largest = 2 * float(max(np.abs(low).max(), np.abs(high).max())) or 1.0
-        return np.full_like(low, -largest), np.full_like(high, largest)
-    widths = high - low
-    # A column that is the same in all targets is given the width of the widest.
-    widths = np.where(widths > 0, widths, max(float(widths.max()), 1.0))
-    return low - widths, high + widths
 
 
 def checked_table(table: Any, name: str, metric: Metric) -> Floats:
     """Return public points that the metric can measure, or raise with one sentence."""
     array = public_table(table, name)
-    if metric == "haversine":
-        if array.shape[1] != 2:
-            raise ValueError(
-                f"Haversine distances need two columns, latitude and longitude in degrees; {name} "
-                f"has {array.shape[1]}."
-            )
-        low, high = _GLOBE
-        if (array < low).any() or (array > high).any():
-            raise ValueError(
-                f"{name} holds a latitude beyond ±90 or a longitude beyond ±180 degrees; give "
-                "latitude first, then longitude, in degrees."
-            )
-    if metric == "precomputed" and (array < 0).any():
-        raise ValueError(f"{name} holds negative distances; correct them.")
-    if metric == "cosine" and (np.linalg.norm(array, axis=1) == 0).any():
-        raise ValueError(f"{name} holds a row of zeros, which has no angle; drop it.")
+    metric.check(array, name)
     return array
+
+
+def _candidates(candidates: Any, targets: Floats, metric: Metric) -> Floats:
+    table = checked_table(candidates, "candidates", metric)
+    if table.shape[1] != targets.shape[1]:
+        raise ValueError(
+            f"candidates have {table.shape[1]} columns where target has {targets.shape[1]}; "
+            "give both the same columns."
+        )
+    return table
+
+
+def _space(
+    table: Floats, metric: Metric, projection: int | None, rng: np.random.Generator | None
+) -> TargetSpace:
+    """Return the targets as the metric sees them."""
+    if not metric.has_coordinates and table.shape[0] != table.shape[1]:
+        raise ValueError(
+            "Precomputed distances between targets must be a square table; give one row and "
+            "one column per target."
+        )
+    axes = _projection(metric.embed(table[:1]).shape[1], projection, metric, rng)
+    if not metric.has_coordinates:
+        return TargetSpace(np.empty((len(table), 0)), metric)
+    return TargetSpace(TargetSpace(table, metric, axes).place(table), metric, axes)
+
+
+def _choice(
+    possible: Indices, n_candidates: int, forbidden: Sequence[int], forced: Sequence[int]
+) -> tuple[Indices, Indices]:
+    """Return the candidates that may be chosen freely, and those that must be."""
+    banned = _checked_numbers(forbidden, n_candidates, "forbidden")
+    must = _checked_numbers(forced, n_candidates, "forced")
+    if set(banned) & set(must):
+        raise ValueError("A candidate cannot be both forbidden and forced; drop it from one.")
+    return np.setdiff1d(possible, np.concatenate([banned, must])), must
 
 
 def _projection(
@@ -234,9 +214,10 @@ def _projection(
     """Return random orthonormal axes, or none if nothing is to be projected."""
     if dimension is None:
         return None
-    if metric != "euclidean":
+    if not metric.projectable:
         raise ValueError(
-            f"A random projection keeps Euclidean distances only; drop projection= or {metric!r}."
+            "A random projection keeps Euclidean distances only; drop projection= or "
+            f"{metric.name!r}."
         )
     if not dimension >= 1:
         raise ValueError(f"projection must be at least 1, got {dimension!r}.")

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from privclust.audit import audit
 from privclust.budget import Budget
-from privclust.data.matrix.view import Groups, MatrixView, ProfilesView
+from privclust.data.matrix.public import Groups
+from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
 from privclust.unit import MatrixCount, MatrixEntry
 from support.noise import NOISES, seeded_noise

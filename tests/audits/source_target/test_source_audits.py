@@ -13,7 +13,7 @@ import pytest
 
 from privclust.audit import NeighbourPair, audit
 from privclust.budget import Budget
-from privclust.data.sites.view import TargetSpace
+from privclust.data.sites.public import TargetSpace
 from privclust.exceptions import PrivclustWarning
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target import PrivateSourceTargetMedoids

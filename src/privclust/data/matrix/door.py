@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.data.door import noise_from
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.reading.matrices import MatrixReader
@@ -22,7 +23,6 @@ from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
 
 __all__ = ["CountMatrix"]
 
-Floats = NDArray[np.float64]
 Shape = tuple[int, int]
 
 

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust._typing import Integers, ShortLabels
 from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
     "CELL_TERM",
-    "Integers",
-    "Labels",
     "block_sums",
     "column_scores",
     "column_sums",
@@ -29,9 +27,6 @@ __all__ = [
     "score_term",
 ]
 
-Integers = NDArray[np.int64]
-Labels = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 # Entries handled at a time, so that what is made beside the matrix stays small.
 _PIECE = 1 << 20
@@ -50,7 +45,7 @@ def profile_term(radius: int) -> Term:
     return Term(0, radius)
 
 
-def row_sums(counts: Any, column_groups: Labels, n_groups: int) -> Integers:
+def row_sums(counts: Any, column_groups: ShortLabels, n_groups: int) -> Integers:
     """Return, for each row, the sums over the groups of columns."""
     sums = np.empty((counts.shape[0], n_groups), np.int64)
     for start, piece in _pieces(counts):
@@ -61,13 +56,13 @@ def row_sums(counts: Any, column_groups: Labels, n_groups: int) -> Integers:
     return sums
 
 
-def column_sums(counts: Any, row_groups: Labels, n_groups: int) -> Integers:
+def column_sums(counts: Any, row_groups: ShortLabels, n_groups: int) -> Integers:
     """Return, for each group of rows, the sums of each column."""
     return _grouped(counts, row_groups, None, (n_groups, counts.shape[1]))
 
 
 def block_sums(
-    counts: Any, row_groups: Labels, column_groups: Labels, shape: tuple[int, int]
+    counts: Any, row_groups: ShortLabels, column_groups: ShortLabels, shape: tuple[int, int]
 ) -> Integers:
     """Return the sums over every block of a group of rows and a group of columns."""
     return _grouped(counts, row_groups, column_groups, shape)
@@ -97,7 +92,7 @@ def rooted_rows(counts: Any, radius: int) -> Any:
 
 
 def _grouped(
-    counts: Any, row_groups: Labels, column_groups: Labels | None, shape: tuple[int, int]
+    counts: Any, row_groups: ShortLabels, column_groups: ShortLabels | None, shape: tuple[int, int]
 ) -> Integers:
     sums = np.zeros(shape, np.int64)
     for start, piece in _pieces(counts):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.view import Noisy
-
-__all__ = ["Groups", "Noisy"]
+__all__ = [
+    "Groups",
+]
 
 
 @dataclass(frozen=True)

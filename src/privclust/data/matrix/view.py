@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.data.matrix import kernels
 from privclust.data.matrix.public import Groups
@@ -23,10 +23,11 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixCount, MatrixEntry
 
-__all__ = ["Groups", "MatrixView", "Noisy", "ProfilesView"]
+__all__ = [
+    "MatrixView",
+    "ProfilesView",
+]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
 # so long that scores could leave int64.

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.data.door import Door
-from privclust.data.encode import Domain, Floats
+from privclust.data.encode import Domain
 from privclust.data.points.view import PointsView
 from privclust.data.reading import Block, RowReader, open_rows
 from privclust.privacy.meter import Meter

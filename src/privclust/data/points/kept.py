@@ -15,7 +15,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.encode import Domain, Floats
+from privclust._typing import Floats
+from privclust.data.encode import Domain
 from privclust.data.engines.local import Summed, Total, sum_over, sum_over_blocks
 from privclust.data.reading import Block, RowReader
 

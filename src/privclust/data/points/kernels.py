@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from privclust.data.encode import GRID_RADIUS, Floats, clip_to_ball
+from privclust._typing import Floats, Indices, Integers
+from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
@@ -30,8 +31,6 @@ __all__ = [
     "outer_products",
 ]
 
-Labels = NDArray[np.intp]
-Integers = NDArray[np.int64]
 Precision = type[np.float32] | type[np.float64]
 
 # Rows compared with all centres at a time, so that the table of products stays in the cache.
@@ -100,7 +99,7 @@ class BlockSums:
         )
 
 
-def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Labels:
+def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Indices:
     """Return the index of the nearest centre of each row; the lower index wins a tie."""
     if len(centres) == 1:
         return np.zeros(len(rows), np.intp)
@@ -146,7 +145,7 @@ def block_sums(
     return BlockSums(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
 
 
-def _sums_by_label(rows: Floats, labels: Labels, n_labels: int) -> Floats:
+def _sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
     """Add up the rows of each label."""
     if n_labels == 1:
         return np.asarray(rows.sum(axis=0, keepdims=True))
@@ -235,7 +234,7 @@ class Moments:
         return ProjectionGrid(self.frame)
 
     @cached_property
-    def upper(self) -> tuple[Labels, Labels]:
+    def upper(self) -> tuple[Indices, Indices]:
         """The places of the entries in the matrix."""
         return np.triu_indices(self.frame.dimension)
 

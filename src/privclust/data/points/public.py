@@ -6,10 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privclust.data.encode import Floats
+from privclust._typing import Floats
 from privclust.data.view import Noisy
 
-__all__ = ["NOT_ASKED", "WHOLE", "ClusterAnswer", "Floats", "Noisy", "Projection", "Zones"]
+__all__ = [
+    "NOT_ASKED",
+    "WHOLE",
+    "ClusterAnswer",
+    "Projection",
+    "Zones",
+]
 
 # A radius that reaches from any point of the unit ball to any other: nothing is clipped.
 WHOLE = 2.0

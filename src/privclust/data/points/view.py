@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
-from privclust.data.encode import Domain, Floats
+from privclust.data.encode import Domain
 from privclust.data.points.kept import KEPT_BYTES, PIECE, GridRows
 from privclust.data.points.kernels import (
     DIAGONAL_WEIGHT,
@@ -21,7 +22,6 @@ from privclust.data.points.kernels import (
     PAIR_WEIGHT,
     SQUARE_LEVELS,
     ClusterSums,
-    Integers,
     Moments,
     RowCount,
 )
@@ -34,7 +34,9 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
 
-__all__ = ["ClusterAnswer", "Floats", "PointsView", "Projection", "Zones"]
+__all__ = [
+    "PointsView",
+]
 
 
 class PointsView(RowView):

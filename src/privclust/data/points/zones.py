@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from privclust.data.encode import Floats
-from privclust.data.points.kernels import Integers, ProjectionGrid, nearest
+from privclust._typing import Floats, Integers
+from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection, Zones
 from privclust.data.terms import ONE_CELL
 

@@ -7,11 +7,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection, one_sentence
+from privclust._typing import AnyArray, Floats, Mask
+from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
 from privclust.data.reading.convert import array_from, as_kind, as_numbers
 from privclust.exceptions import DataError
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from privclust.schema import Kind
 
 __all__ = ["ArrayBlock", "ArrayRows", "SparseRows", "as_array", "by_rows", "check_places"]
-
-AnyArray = npt.NDArray[Any]
 
 
 def as_array(data: object) -> AnyArray:
@@ -112,7 +110,9 @@ class ArrayBlock(Block):
         self.n_rows = len(rows)
         self._rows = rows
 
-    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
+    def numbers(
+        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
+    ) -> Floats:
         rows = self._rows
         wanted = self.names if names is None else tuple(names)
         if wanted != self.names:

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-import numpy.typing as npt
-
+from privclust._typing import Floats, Mask
 from privclust.exceptions import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Block",
-    "Mask",
     "RowReader",
-    "Rows",
     "Selection",
     "chosen_by_name",
     "chosen_by_position",
@@ -37,8 +33,6 @@ __all__ = [
     "quoted",
 ]
 
-Rows = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 _BLOCK_ROWS = 65_536
 _BLOCK_NUMBERS = 2**22  # 32 MB as float64: wide rows come in shorter blocks
@@ -82,7 +76,9 @@ class Block(ABC):
     parse: bool = False
 
     @abstractmethod
-    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
+    def numbers(
+        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
+    ) -> Floats:
         """Return columns as numbers.
 
         Parameters

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust.data.reading.base import Mask, one_sentence
+from privclust._typing import Mask
+from privclust.data.reading.base import one_sentence
 from privclust.data.reading.values import CELLS, array_of_objects, array_of_values, in_cells
 from privclust.exceptions import DataError, MixedTypesError
 

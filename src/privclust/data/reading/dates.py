@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers
 from privclust.data.reading.convert import decoded
 from privclust.schema.forms import DURATIONS, Form
 
 __all__ = ["FORM_IN_WORDS", "formed", "takes", "text_as_numbers"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # What a column of a form is called, and how it is to be written.
 FORM_IN_WORDS: dict[str, tuple[str, str]] = {

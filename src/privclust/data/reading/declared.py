@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from privclust.data.reading.base import Block, Mask, RowReader, Rows
+from privclust._typing import Floats, Mask
+from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.dates import FORM_IN_WORDS, formed, takes
 from privclust.data.reading.opening import open_rows
 from privclust.data.reading.places import placed
@@ -130,7 +131,9 @@ class _DeclaredBlock(Block):
         self.names, self.n_rows, self.parse = block.names, block.n_rows, block.parse
         self._block, self._forms = block, forms
 
-    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
+    def numbers(
+        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
+    ) -> Floats:
         wanted = list(self.names if names is None else names)
         usual = [name for name in wanted if name not in self._forms]
         if len(usual) == len(wanted):

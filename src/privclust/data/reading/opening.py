@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from privclust._optional import is_a
 from privclust.data.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
 from privclust.data.reading.base import (
     RowReader,
@@ -81,35 +81,39 @@ def open_rows(
     if isinstance(data, Places):
         declared = None if columns is None else [*columns, *([id_column] if id_column else [])]
         return open_files(data, by_name, block_rows, declared=declared, csv=csv, numbers=numbers)
-    named = columns is not None
+    return _open_in_memory(data, by_name, by_position, columns is not None, block_rows)
+
+
+def _open_in_memory(
+    data: Any,
+    by_name: Callable[[Sequence[str]], Selection],
+    by_position: Callable[[int], Selection],
+    named: bool,
+    block_rows: int | None,
+) -> RowReader:
+    """Open an object that holds its rows, by what it is."""
     if sparse.issparse(data):
         matrix = by_rows(data)
         return SparseRows(matrix, by_position(matrix.shape[1]), named=named, block_rows=block_rows)
     if isinstance(data, (np.ndarray, list, tuple)):
         array = as_array(data)
         return ArrayRows(array, by_position(array.shape[1]), named=named, block_rows=block_rows)
-    if _is_a(data, "pandas", "DataFrame"):
+    if is_a(data, "pandas", "DataFrame"):
         return _open_pandas(data, by_name, by_position, named, block_rows)
-    if _is_a(data, "polars", "DataFrame"):
+    if is_a(data, "polars", "DataFrame"):
         chosen = by_name(data.columns)
         read = partial(polars_batches, data, chosen.read)
         return ArrowRows(read, chosen, n_rows=len(data), block_rows=block_rows)
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return _open_arrow(data, by_name, block_rows)
-    if _is_a(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
+    if is_a(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
         return _open_once(data, by_name, block_rows)
     if hasattr(data, "__array__"):
-        return open_rows(np.asarray(data), columns, id_column=id_column, block_rows=block_rows)
+        return _open_in_memory(np.asarray(data), by_name, by_position, named, block_rows)
     raise DataError(
         f"Rows cannot be read from an object of type {type(data).__name__}; "
         "give an array, a data frame, Arrow data or the path of a CSV or Parquet file."
     )
-
-
-def _is_a(data: object, module: str, name: str) -> bool:
-    """Tell whether ``data`` is of a class of a library that need not be installed."""
-    library = sys.modules.get(module)
-    return library is not None and isinstance(data, getattr(library, name))
 
 
 def _open_pandas(
@@ -146,7 +150,7 @@ def _open_once(
     data: Any, by_name: Callable[[Sequence[str]], Selection], block_rows: int | None
 ) -> RowReader:
     """Open what gives its rows only once, or pays for them each time anew."""
-    if _is_a(data, "polars", "LazyFrame"):
+    if is_a(data, "polars", "LazyFrame"):
         with one_sentence(NOT_EVALUATED, Exception):
             names = data.collect_schema().names()
         chosen = by_name(names)

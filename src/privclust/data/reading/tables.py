@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from privclust.data.reading.base import Block, Mask, RowReader, Rows, Selection
+from privclust._typing import Floats, Mask
+from privclust.data.reading.base import Block, RowReader, Selection
 from privclust.data.reading.convert import (
     array_from,
     array_from_stream,
@@ -48,7 +49,9 @@ class ArrowBlock(Block):
         self.parse = parse
         self._batch = batch
 
-    def numbers(self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()) -> Rows:
+    def numbers(
+        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
+    ) -> Floats:
         wanted = self.names if names is None else names
         rows = np.empty((self.n_rows, len(wanted)))
         for j, name in enumerate(wanted):

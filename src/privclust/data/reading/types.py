@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from privclust._optional import imported
 from privclust.data.reading.files import stored_types
 from privclust.data.reading.places import Places
 
@@ -42,7 +42,7 @@ def _chosen(schema: pa.Schema, names: Sequence[str]) -> Types:
 
 
 def _polars_schema(data: Any) -> pa.Schema | None:
-    polars = sys.modules.get("polars")
+    polars = imported("polars")
     if polars is None or not isinstance(data, (polars.DataFrame, polars.LazyFrame)):
         return None
     try:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.data.encode import Domain, Floats
+from privclust._typing import Floats, Integers
+from privclust.data.encode import Domain
 from privclust.data.reading import Block
 from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.data.terms import ONE_CELL, Term
@@ -30,8 +31,6 @@ __all__ = [
     "nearest_rows",
     "ring_counts",
 ]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def ring_counts(
     space: TargetSpace, rings: Rings, rows: Floats, inside: NDArray[np.bool_]
 ) -> Integers:
     """Return the number of rows in each bin; a row is in exactly one."""
-    if space.metric == "precomputed":
+    if not space.metric.has_coordinates:
         bins = _column_bins(rings, rows)
     else:
         bins = _tree_bins(space, rings, space.to_grid(space.place(rows)))

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust.data.encode import Floats, clip_to_ball
+from privclust._typing import Floats, Integers
+from privclust.data.encode import clip_to_ball
+from privclust.data.sites.metrics import METRICS, Metric
 from privclust.data.view import Noisy
 
 __all__ = [
-    "EARTH_RADIUS_KM",
     "SOURCE_STEPS",
     "CellAnswer",
-    "Metric",
-    "Noisy",
     "Rings",
     "TargetSpace",
-    "embedded",
 ]
 
-Metric = Literal["euclidean", "manhattan", "cosine", "haversine", "precomputed"]
-Integers = NDArray[np.int64]
-
-EARTH_RADIUS_KM = 6371.0088
 
 # The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
 SOURCE_STEPS = 2**20
@@ -35,24 +28,6 @@ SOURCE_STEPS = 2**20
 # Farther than this many radii from the centre, a row is moved in; it is beyond the last shell even
 # then, and its squared distances stay below 2^53.
 _FARTHEST = 2**4 * SOURCE_STEPS
-
-
-def embedded(points: Floats, metric: Metric) -> Floats:
-    """Return coordinates in which the nearest point of a metric is the nearest in a straight line.
-
-    Latitudes and longitudes in degrees become unit vectors in space, rows compared by their angle
-    become unit vectors of their own dimension; a row of zeros has no angle and stays at the origin.
-    """
-    if metric == "haversine":
-        latitude, longitude = np.deg2rad(points).T
-        flat = np.cos(latitude)
-        return np.column_stack(
-            [flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)]
-        )
-    if metric == "cosine":
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        return np.asarray(points / np.where(lengths > 0, lengths, 1))
-    return points
 
 
 @dataclass(frozen=True)
@@ -70,13 +45,13 @@ class TargetSpace:
     """
 
     targets: Floats
-    metric: Metric = "euclidean"
+    metric: Metric = METRICS["euclidean"]
     axes: Floats | None = None
 
     @property
     def order(self) -> int:
         """The exponent of the norm that distances are measured in."""
-        return 1 if self.metric == "manhattan" else 2
+        return self.metric.order
 
     @property
     def dimension(self) -> int:
@@ -96,7 +71,7 @@ class TargetSpace:
 
     def place(self, points: Floats) -> Floats:
         """Return points of the user's columns in the coordinates of this space."""
-        coordinates = embedded(points, self.metric)
+        coordinates = self.metric.embed(points)
         if self.axes is None:
             return coordinates
         # Not a matrix product: BLAS may round a row differently beside other rows.

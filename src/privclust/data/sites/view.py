@@ -13,19 +13,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.encode import Domain, Floats
+from privclust.data.encode import Domain
 from privclust.data.engines.local import Summed, Total, sum_over_blocks
 from privclust.data.reading import Block, RowReader
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts, RowCount
 from privclust.data.sites.public import (
-    EARTH_RADIUS_KM,
     SOURCE_STEPS,
     CellAnswer,
-    Metric,
     Rings,
     TargetSpace,
-    embedded,
 )
 from privclust.data.view import Noisy, Question, RowView
 from privclust.exceptions import NoRowsError
@@ -35,14 +33,7 @@ from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
 
 __all__ = [
-    "EARTH_RADIUS_KM",
-    "CellAnswer",
-    "Metric",
-    "Noisy",
-    "Rings",
     "SitesView",
-    "TargetSpace",
-    "embedded",
 ]
 
 

@@ -10,16 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privclust._typing import Codes, Integers
 from privclust.data.engines.local import Summed, sum_over_blocks
 from privclust.data.reading import Block, RowReader
-from privclust.data.table.codes import CategoryCoder, Codes
-from privclust.data.table.kernels import (
-    EntropyScale,
-    Integers,
-    count_cells,
-    pair_counts,
-    subset_sums,
-)
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.kernels import EntropyScale, count_cells, pair_counts, subset_sums
 from privclust.data.table.public import PairLayout
 
 __all__ = ["ExactCounts"]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Codes, Floats
 from privclust.data.door import Door
-from privclust.data.encode import Floats
 from privclust.data.reading import Block
-from privclust.data.table.codes import CategoryCoder, Codes, schema_of_dtypes
+from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import Embedding, check_cells
 from privclust.data.table.view import TableView
 from privclust.exceptions import DataError
@@ -20,7 +20,10 @@ from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
 from privclust.unit import Unit
 
-__all__ = ["Embedding", "TableRows", "schema_for", "schema_of_dtypes"]
+__all__ = [
+    "TableRows",
+    "schema_for",
+]
 
 
 class TableRows(Door):

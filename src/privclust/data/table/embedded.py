@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privclust.data.encode import Floats
+from privclust._typing import Floats
 from privclust.data.reading import Block, RowReader
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import Embedding

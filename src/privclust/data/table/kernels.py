@@ -13,13 +13,17 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Codes, Integers
 from privclust.data.table.public import PairLayout
 from privclust.data.terms import Term
 
-__all__ = ["Codes", "EntropyScale", "PairLayout", "count_cells", "pair_counts", "subset_sums"]
+__all__ = [
+    "EntropyScale",
+    "count_cells",
+    "pair_counts",
+    "subset_sums",
+]
 
-Integers = NDArray[np.int64]
-Codes = NDArray[np.unsignedinteger]
 
 # Units of an entropy sum in one bit.
 BIT = 2**20

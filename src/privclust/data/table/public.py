@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.encode import Domain, Floats
-from privclust.data.view import Noisy
+from privclust._typing import Floats, Integers
+from privclust.data.encode import Domain
 from privclust.exceptions import SchemaError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Embedding",
-    "Noisy",
     "NoisyTables",
     "PairLayout",
     "check_cells",
@@ -36,8 +35,6 @@ MOST_CELLS = 2**25
 
 # Subsets of attributes that the search for the best context may compare.
 _MOST_SUBSETS = 2**21
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

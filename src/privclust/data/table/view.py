@@ -14,15 +14,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
-from privclust.data.encode import Floats
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.embedded import EmbeddedRows
-from privclust.data.table.kernels import BIT, EntropyScale, Integers
-from privclust.data.table.public import Embedding, NoisyTables, PairLayout, check_subsets
+from privclust.data.table.kernels import BIT, EntropyScale
+from privclust.data.table.public import Embedding, NoisyTables, PairLayout
 from privclust.data.terms import ONE_CELL, Term
 from privclust.data.view import Choice, Noisy, Question, RowView
 from privclust.privacy.mechanisms import Exponential, NoisyTopK, additive_noise
@@ -30,7 +30,9 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
 
-__all__ = ["NoisyTables", "PairLayout", "TableView", "check_subsets"]
+__all__ = [
+    "TableView",
+]
 
 Pair = tuple[int, int]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Protocol
 
+from privclust._typing import Integers
 from privclust.privacy.noise.bits import Bits, SeededBits, SystemBits
-from privclust.privacy.noise.exact import ExactNoise, Integers
+from privclust.privacy.noise.exact import ExactNoise
 
 __all__ = ["Bits", "ExactNoise", "Integers", "NoiseSource", "SeededBits", "SystemBits"]
 

@@ -14,12 +14,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats
 from privclust.privacy.noise.bits import Bits
 from privclust.privacy.noise.lazy import LazyExponential, LazyUniform
 
 __all__ = ["certain_vector", "filtered_vectors", "words_needed"]
 
-Floats = NDArray[np.float64]
 Interval = tuple[Fraction, Fraction]
 
 

@@ -16,10 +16,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers
 from privclust.privacy.noise import float_filter
 from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
-from privclust.privacy.noise.float_filter import Floats, Integers, Words
+from privclust.privacy.noise.float_filter import Words
 from privclust.privacy.noise.lazy import (
     LazyExponential,
     LazyGumbel,

@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from privclust._typing import Floats, Integers, Mask
+
 __all__ = [
-    "Floats",
-    "Integers",
     "Words",
     "acceptance_margins",
     "exponentials",
@@ -28,9 +28,6 @@ __all__ = [
     "winners",
 ]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Words = NDArray[np.uint32] | NDArray[np.uint64]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from privclust.privacy.noise.exact import Integers
+from privclust._typing import Integers
 
 __all__ = ["OpenDPNoise"]
 

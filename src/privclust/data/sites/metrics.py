@@ -1,0 +1,191 @@
+"""The metrics of source-target clustering: one record each, and nothing about a metric elsewhere.
+
+A metric is a way to embed the user's columns, so that the nearest point is the nearest by a plain
+norm, and a way back from straight lengths to its own. All of it is public geometry; rows are
+embedded by the same record behind the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from privclust._typing import Floats
+
+__all__ = ["METRICS", "CoordinateMetric", "Metric", "MetricName"]
+
+# Metrics of points, and beside them tables of distances that need no points.
+CoordinateMetric = Literal["euclidean", "manhattan", "cosine", "haversine"]
+MetricName = CoordinateMetric | Literal["precomputed"]
+
+Range = tuple[Floats, Floats]
+
+EARTH_RADIUS_KM = 6371.0088
+_GLOBE = np.array([-90.0, -180.0]), np.array([90.0, 180.0])
+
+
+def _unchanged(values: Floats) -> Floats:
+    return values
+
+
+def _any_table(table: Floats, name: str) -> None:
+    """Accept whatever finite numbers there are."""
+
+
+def _well_beyond(table: Floats) -> Range:
+    low, high = table.min(axis=0), table.max(axis=0)
+    widths = high - low
+    # A column that is the same in all targets is given the width of the widest.
+    widths = np.where(widths > 0, widths, max(float(widths.max()), 1.0))
+    return low - widths, high + widths
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How distances are measured.
+
+    Attributes
+    ----------
+    name : MetricName
+    embed : callable
+        From the user's columns to coordinates in which nearest means nearest by the norm.
+    restored : callable
+        The way back, as far as there is one.
+    lengths : callable
+        From lengths of straight lines between embedded points to distances of the metric.
+    order : int
+        The exponent of the norm.
+    check : callable
+        Takes a public table and its name; raises ``ValueError`` if the metric cannot measure it.
+    bounds_around : callable
+        From the table of targets to bounds that reach well beyond them.
+    limits : tuple of (low, high) or None
+        What declared bounds must lie within; ``limits_in_words`` says so.
+    column_names : tuple of str or None
+        What columns are called that have no names.
+    unit : str
+        The unit of distances.
+    has_coordinates, on_sphere, projectable, geographic : bool
+        Whether points have places at all; whether these lie on a sphere around the origin; whether
+        a random projection keeps distances; whether columns are latitude and longitude.
+    """
+
+    name: MetricName
+    embed: Callable[[Floats], Floats] = _unchanged
+    restored: Callable[[Floats], Floats] = _unchanged
+    lengths: Callable[[Floats], Floats] = _unchanged
+    order: int = 2
+    check: Callable[[Floats, str], None] = _any_table
+    bounds_around: Callable[[Floats], Range] = _well_beyond
+    limits: Range | None = None
+    limits_in_words: str = ""
+    column_names: tuple[str, ...] | None = None
+    unit: str = ""
+    has_coordinates: bool = True
+    on_sphere: bool = False
+    projectable: bool = False
+    geographic: bool = False
+
+    def distances(self, rows: Floats, columns: Floats) -> Floats:
+        """Return the distances of embedded points, rows by columns; each row by itself."""
+        from scipy.spatial.distance import cdist  # slow to import, and reports do without
+
+        norm: Literal["cityblock", "euclidean"] = "cityblock" if self.order == 1 else "euclidean"
+        return self.lengths(np.asarray(cdist(rows, columns, norm)))
+
+
+def _unit_vectors(points: Floats) -> Floats:
+    """Return rows of length one; a row of zeros has no angle and stays at the origin."""
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.asarray(points / np.where(lengths > 0, lengths, 1))
+
+
+def _check_angles(table: Floats, name: str) -> None:
+    if (np.linalg.norm(table, axis=1) == 0).any():
+        raise ValueError(f"{name} holds a row of zeros, which has no angle; drop it.")
+
+
+def _around_the_origin(table: Floats) -> Range:
+    low, high = table.min(axis=0), table.max(axis=0)
+    largest = 2 * float(max(np.abs(low).max(), np.abs(high).max())) or 1.0
+    return np.full_like(low, -largest), np.full_like(high, largest)
+
+
+def _in_space(degrees: Floats) -> Floats:
+    """Return latitudes and longitudes as unit vectors in space."""
+    latitude, longitude = np.deg2rad(degrees).T
+    flat = np.cos(latitude)
+    return np.column_stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)])
+
+
+def _in_degrees(places: Floats) -> Floats:
+    x, y, z = places.T
+    return np.asarray(np.degrees([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)]).T)
+
+
+def _on_the_globe(straight: Floats) -> Floats:
+    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(straight / 2, 1)))
+
+
+def _check_degrees(table: Floats, name: str) -> None:
+    if table.shape[1] != 2:
+        raise ValueError(
+            f"Haversine distances need two columns, latitude and longitude in degrees; {name} "
+            f"has {table.shape[1]}."
+        )
+    low, high = _GLOBE
+    if (table < low).any() or (table > high).any():
+        raise ValueError(
+            f"{name} holds a latitude beyond ±90 or a longitude beyond ±180 degrees; give "
+            "latitude first, then longitude, in degrees."
+        )
+
+
+def _check_lengths(table: Floats, name: str) -> None:
+    if (table < 0).any():
+        raise ValueError(f"{name} holds negative distances; correct them.")
+
+
+def _from_nothing(table: Floats) -> Range:
+    low, high = table.min(axis=0), table.max(axis=0)
+    farthest = float(high.max()) or 1.0
+    return np.zeros_like(low), np.full_like(high, 4 * farthest)
+
+
+_RECORDS = (
+    Metric("euclidean", projectable=True),
+    Metric("manhattan", order=1),
+    Metric(
+        "cosine",
+        embed=_unit_vectors,
+        lengths=lambda straight: np.asarray(straight**2 / 2),  # one minus the cosine
+        check=_check_angles,
+        bounds_around=_around_the_origin,
+        on_sphere=True,
+    ),
+    Metric(
+        "haversine",
+        embed=_in_space,
+        restored=_in_degrees,
+        lengths=_on_the_globe,
+        check=_check_degrees,
+        bounds_around=lambda table: _GLOBE,
+        limits=_GLOBE,
+        limits_in_words="-90 to 90 degrees of latitude and -180 to 180 of longitude",
+        column_names=("latitude", "longitude"),
+        unit="km",
+        on_sphere=True,
+        geographic=True,
+    ),
+    Metric(
+        "precomputed",
+        check=_check_lengths,
+        bounds_around=_from_nothing,
+        has_coordinates=False,
+    ),
+)
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _RECORDS})
