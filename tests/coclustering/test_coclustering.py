@@ -275,3 +275,9 @@ def test_the_blocks_of_fast_tau_are_biclusters_in_scikit_learns_sense():
         for number in range(model.block_totals_.size)
     ]
     assert blocks == model.block_totals_.ravel().tolist()
+
+
+def test_a_budget_without_bounds_is_no_error():
+    counts = np.kron(np.array([[9, 0], [0, 9]]), np.ones((10, 10), int))
+    model = PrivateCoclustering(2, 2, epsilon=1e6, random_state=0).fit(counts)
+    assert len(set(model.predict(counts)[:10])) == len(set(model.predict(counts)[10:])) == 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.estimators import ESTIMATORS
 
 from privclust import Schema
 from privclust.exceptions import PrivclustError
+from support.estimators import ESTIMATORS
 
 WITH_SCHEMA = [record for record in ESTIMATORS if "schema" in record.parameters]
 

@@ -25,7 +25,7 @@ from privclust.data.reading import open_rows
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import Embedding
+from privclust.data.table.public import ValuePoints
 from privclust.data.table.view import TableView
 from privclust.privacy import mechanisms
 from privclust.privacy.meter import Meter
@@ -100,7 +100,7 @@ def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:
 
 def embedded(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     values = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.1]])
-    return table(meter, noise, readable=readable).as_points(Embedding([values] * 3), 1.0)
+    return table(meter, noise, readable=readable).as_points(ValuePoints([values] * 3), 1.0)
 
 
 def sites(meter: Meter, noise: Any, *, readable: bool = True) -> SitesView:

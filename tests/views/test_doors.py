@@ -17,7 +17,7 @@ from privclust.data.points.door import PointRows
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import Embedding
+from privclust.data.table.public import ValuePoints
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import SystemBits
@@ -74,7 +74,7 @@ def ask_table(door: TableRows, seed: Any = None) -> Any:
 
 def ask_embedded(door: TableRows, seed: Any = None) -> Any:
     values = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.1]])
-    view = door.private(Meter(BUDGET), seed).as_points(Embedding([values] * 3), 1.0)
+    view = door.private(Meter(BUDGET), seed).as_points(ValuePoints([values] * 3), 1.0)
     return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
 
 

@@ -165,12 +165,12 @@ def draw(
     in_workers = effective_n_jobs(n_jobs) > 1
     # loky starts its workers from scratch, so that neither locks nor generators are inherited;
     # without max_nbytes it would hand large data over read-only.
-    made = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None, return_as="generator")(
+    chunks = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None, return_as="generator")(
         delayed(_run_chunk)(subject, data, size, chunk_seed, in_workers)
         for (data, size), chunk_seed in zip(tasks, seeds, strict=True)
     )
     parts = []
-    for part, (_, size) in zip(made, tasks, strict=True):
+    for part, (_, size) in zip(chunks, tasks, strict=True):
         parts.append(part)
         if tell is not None:
             tell(size)

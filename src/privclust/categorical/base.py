@@ -17,7 +17,7 @@ from privclust.exceptions import SchemaError
 from privclust.parameters import one_of, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Bins, Categories, Schema
-from privclust.unit import Person, Unit, unit_from
+from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["CategoricalEstimator"]
 
@@ -56,7 +56,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         """
         self._check_parameters()
         whole()("n_rows", n_rows)
-        schema, unit = self._planned(n_features), unit_from(self.unit)
+        schema, unit = self._planned(n_features), row_unit(self.unit)
         every = self.method in ("pairs", "baseline")
         every = every or (self.method == "auto" and bool(self._budget().delta))
         return rehearse(
@@ -124,5 +124,5 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         }
 
     def _ignored(self) -> Sequence[str]:
-        unit = unit_from(self.unit)
-        return [unit.id_column] if isinstance(unit, Person) else []
+        id_column = row_unit(self.unit).id_column
+        return [] if id_column is None else [id_column]

@@ -14,10 +14,10 @@ from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
-from privclust.categorical.principal_axes import principal_plane
+from privclust.categorical.principal_axes import principal_axes
 from privclust.categorical.result import Clusters, Learning
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import Embedding, check_subsets
+from privclust.data.table.public import ValuePoints, check_subsets
 from privclust.estimator import PrivateClusterMixin, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.cells import by_cells
@@ -29,8 +29,6 @@ from privclust.unit import Unit
 __all__ = ["PrivateCategoricalKMeans", "PrivateDilca"]
 
 Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
-
-_FEWEST_AXES, _MOST_AXES = 3, 5
 
 
 class PrivateDilca(CategoricalEstimator):
@@ -272,8 +270,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         view = data.private(run.meter, run.seed)
         learning = learn_metric(view, for_metric, self.method, self._options(data.schema))
         estimate = next(iter(learning.learned.estimates.values()))
-        n_axes = int(np.clip(n_clusters, _FEWEST_AXES, _MOST_AXES))
-        embedding, radius = principal_plane(learning.metric, estimate, n_axes)
+        embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
         return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
@@ -286,7 +283,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         self.value_points_ = result.embedding.points
 
     def _labels(self, data: TableRows) -> Labels:
-        parts = data.label_parts(Embedding(self.value_points_), self.cluster_centers_)
+        parts = data.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
         return np.concatenate([*parts]).astype(np.int64, copy=False)
 
     def _published(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from privclust.plan import Measure, Synthetic
 from privclust.schema import Bins, Box, Schema
-from privclust.unit import Person, Unit
+from privclust.unit import RowUnit
 
 __all__ = ["MOST_REHEARSED", "NOISE", "synthetic"]
 
@@ -28,7 +28,7 @@ NOISE = Measure(
 )
 
 
-def synthetic(schema: Schema, n_rows: int, unit: Unit, *, every_pair: bool) -> Synthetic:
+def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -> Synthetic:
     """Return rows of declared values; the error is the noise of a table over ``n_rows`` rows."""
     table = synthetic_rows(schema, min(n_rows, MOST_REHEARSED), unit)
     sizes = [fact.size for fact in schema.columns.values() if not isinstance(fact, Box)]
@@ -43,7 +43,7 @@ def synthetic(schema: Schema, n_rows: int, unit: Unit, *, every_pair: bool) -> S
     return Synthetic(lambda model: model.fit(table), error_ratio)
 
 
-def synthetic_rows(schema: Schema, n_rows: int, unit: Unit) -> pa.Table:
+def synthetic_rows(schema: Schema, n_rows: int, unit: RowUnit) -> pa.Table:
     """Return rows of declared values, drawn evenly; each is a person of its own."""
     rng = np.random.default_rng(0)
     columns: dict[str, pa.Array] = {}
@@ -53,6 +53,6 @@ def synthetic_rows(schema: Schema, n_rows: int, unit: Unit) -> pa.Table:
         elif not isinstance(fact, Box):
             listed = pa.array(fact.values)
             columns[name] = listed.take(pa.array(rng.integers(len(listed), size=n_rows)))
-    if isinstance(unit, Person):
+    if unit.id_column is not None:
         columns[unit.id_column] = pa.array(np.arange(n_rows))
     return pa.table(columns)

@@ -13,18 +13,19 @@ import numpy as np
 from privclust.categorical.cells import Cells
 from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.shrinkage import Estimate
-from privclust.data.table.public import Embedding
+from privclust.data.table.public import ValuePoints
 
-__all__ = ["principal_plane"]
+__all__ = ["principal_axes"]
 
 
 # Rows further from the mean than this many times the usual distance are moved to that distance.
-_REACH = 2.0
+_RADIUS_IN_SPREADS = 2.0
+_FEWEST_AXES, _MOST_AXES = 3, 5
 
 
-def principal_plane(
-    metric: CategoricalMetric, estimate: Estimate, n_axes: int
-) -> tuple[Embedding, float]:
+def principal_axes(
+    metric: CategoricalMetric, estimate: Estimate, n_clusters: int
+) -> tuple[ValuePoints, float]:
     """Return the values as points on the leading axes, and a radius that holds most rows.
 
     Parameters
@@ -33,9 +34,10 @@ def principal_plane(
         A metric on all attributes.
     estimate : Estimate
         Tables of all pairs.
-    n_axes : int
-        The most axes to keep.
+    n_clusters : int
+        Clusters to be told apart: at most so many axes are kept, within limits.
     """
+    n_axes = int(np.clip(n_clusters, _FEWEST_AXES, _MOST_AXES))
     cells = Cells(estimate.layout)
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes
@@ -51,4 +53,4 @@ def principal_plane(
         kept = [len(values) - 1]
     spread = math.sqrt(max(float(values[kept].sum()), 1e-12))
     ends = np.cumsum(sizes)[:-1]
-    return Embedding(np.split(points @ vectors[:, kept], ends)), _REACH * spread
+    return ValuePoints(np.split(points @ vectors[:, kept], ends)), _RADIUS_IN_SPREADS * spread

@@ -74,10 +74,10 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
             "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
         )
     from privclust.data.table.door import TableRows
-    from privclust.data.table.public import Embedding
+    from privclust.data.table.public import ValuePoints
 
     ends = np.cumsum(sizes_of(release.schema))[:-1]
-    embedding = Embedding(np.split(release.arrays["value_points"], ends))
+    embedding = ValuePoints(np.split(release.arrays["value_points"], ends))
     with TableRows(X, release.schema, ignore=None) as rows:
         yield from rows.label_parts(embedding, release.arrays["cluster_centers"])
 

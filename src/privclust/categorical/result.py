@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from privclust._typing import Floats
 from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.papers import Learned
-from privclust.data.table.public import Embedding
+from privclust.data.table.public import ValuePoints
 from privclust.kmeans.result import KMeansResult
 
 __all__ = ["Clusters", "Learning"]
@@ -29,7 +29,7 @@ class Clusters:
     Attributes
     ----------
     learning : Learning
-    embedding : Embedding
+    embedding : ValuePoints
         The points of the values; a row is the sum of those of its values.
     centres : ndarray of shape (n_clusters, n_axes)
     found : KMeansResult
@@ -37,7 +37,7 @@ class Clusters:
     """
 
     learning: Learning
-    embedding: Embedding
+    embedding: ValuePoints
     centres: Floats
     found: KMeansResult
 

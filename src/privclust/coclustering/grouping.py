@@ -16,7 +16,7 @@ from privclust._typing import Floats, Indices
 from privclust.data.matrix.public import Groups
 from privclust.data.view import Noisy
 
-__all__ = ["Embedding", "embed", "grouped", "kmeans"]
+__all__ = ["Embedded", "embed", "grouped", "kmeans"]
 
 
 _MOST_ITERATIONS = 15
@@ -31,7 +31,7 @@ _LOST = 0.25
 
 
 @dataclass(frozen=True)
-class Embedding:
+class Embedded:
     """Rows of a table in few directions.
 
     Attributes
@@ -49,7 +49,7 @@ class Embedding:
     strengths: Floats
 
 
-def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedding:
+def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedded:
     """Return the rows of a noisy table along the directions in which they differ most.
 
     Parameters
@@ -83,7 +83,7 @@ def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedding:
     weighted = whitened if trust == 0 else whitened * weights[:, None]
     strengths, directions = np.linalg.eigh(weighted.T @ whitened)
     kept = directions[:, ::-1][:, : max(1, min(n_directions, width - 1))]
-    return Embedding(whitened @ kept, weights, strengths[::-1])
+    return Embedded(whitened @ kept, weights, strengths[::-1])
 
 
 def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> Floats:
@@ -94,7 +94,7 @@ def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> F
 
 
 def grouped(
-    embedding: Embedding, n_groups: int, rng: np.random.Generator, *, n_starts: int
+    embedding: Embedded, n_groups: int, rng: np.random.Generator, *, n_starts: int
 ) -> Groups:
     """Return groups of rows whose directions are alike: k-means on the unit sphere."""
     points = embedding.points

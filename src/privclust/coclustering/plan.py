@@ -36,12 +36,12 @@ def synthetic(
     shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, row_total: float, seed: int
 ) -> Synthetic:
     """Return a matrix with planted blocks; the error is that of the clusters found in it."""
-    made = synthetic_counts(shape, n_row_clusters, n_column_clusters, row_total, seed)
+    planted = synthetic_counts(shape, n_row_clusters, n_column_clusters, row_total, seed)
 
     def error(model: Any) -> float:
-        return error_ratio(made, model.predict(made.counts), model.column_labels_)
+        return error_ratio(planted, model.predict(planted.counts), model.column_labels_)
 
-    return Synthetic(lambda model: model.fit(made.counts), error)
+    return Synthetic(lambda model: model.fit(planted.counts), error)
 
 
 def synthetic_counts(
@@ -68,9 +68,11 @@ def synthetic_counts(
     return Planted(sparse.coo_array((ones, (owners, places)), shape=shape).tocsr(), rows, columns)
 
 
-def error_ratio(made: Planted, rows: AnyArray, columns: AnyArray) -> float:
+def error_ratio(planted: Planted, rows: AnyArray, columns: AnyArray) -> float:
     """Return the error of the clusters found, over that of the planted ones."""
-    return _error(made.counts, rows, columns) / _error(made.counts, made.rows, made.columns)
+    return _error(planted.counts, rows, columns) / _error(
+        planted.counts, planted.rows, planted.columns
+    )
 
 
 def _error(counts: Any, rows: AnyArray, columns: AnyArray) -> float:

@@ -8,6 +8,8 @@ next. Everything else, restarts, spectral steps and the final clusters, is post-
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +34,13 @@ _BLOCKS = 0.03
 # The first table starts from blind groups and needs the most.
 _FIRST_WEIGHT = 1.5
 _STARTS, _LAST_STARTS = 4, 8
+# Signal per cluster from which one more pair of tables pays, and from which rows are grouped first.
+_MORE_TABLES_FROM = {"counts": (8, 60), "capped": (12, 60)}
+_ROWS_FIRST_FROM = 12
+# Fine groups keep what coarse ones merge, but thin rows are lost in so many noisy cells.
+_FINER_GROUPS_FROM = (12, 30)
+# Beyond some length of rows, more counts tell less; under a cap, which flattens them, soon.
+_LONGEST_ROW = {"counts": 300, "capped": 100}
 _MOST_FIRST_GROUPS = 128
 _FEWEST_ROW_GROUPS = 16
 
@@ -64,15 +73,13 @@ class Schedule:
         Frequent columns stand out of the noise one by one, which rows seldom do. So where signal is
         scarce, or entries are capped, a table of columns finds a start that one of rows misses.
         """
-        # Beyond some length of rows, more counts tell less; under a cap, which flattens them, soon.
-        signal = loss * min(per_row, 100 if capped else 300) / n_clusters
-        n_pairs = 1 if signal < (12 if capped else 8) else 2 if signal < 60 else 3
-        columns_first = capped or signal < 12
-        n_tables = 2 * n_pairs + (1 if columns_first else 2)
-        # Fine groups keep what coarse ones merge, but thin rows are lost in so many noisy cells.
-        fineness = 1 if signal < 12 else 2 if signal < 30 else 3
+        kind = "capped" if capped else "counts"
+        signal = loss * min(per_row, _LONGEST_ROW[kind]) / n_clusters
+        columns_first = capped or signal < _ROWS_FIRST_FROM
+        n_pairs = 1 + bisect_right(_MORE_TABLES_FROM[kind], signal)
+        fineness = 1 + bisect_right(_FINER_GROUPS_FROM, signal)
         trust = 1.0 if capped else 0.75 if columns_first else 0.5
-        return cls(n_tables, columns_first, fineness, trust)
+        return cls(2 * n_pairs + (1 if columns_first else 2), columns_first, fineness, trust)
 
     def groups(self, n_clusters: int) -> int:
         """Return how many groups are made on the way."""
@@ -103,21 +110,9 @@ def tables_method(
     loss = np.sqrt(2) / view.table_error(budget)
     schedule = Schedule.of(loss, per_row, n_row_clusters, capped=view.capped)
     *shares, for_profiles = for_tables.split([_FIRST_WEIGHT] + [1] * (schedule.n_tables - 1))
-    groups = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
-    for number, share in enumerate(shares, start=1):
-        table = _table(view, groups, share, number)
-        last = number == len(shares)
-        embedding = embed(
-            table,
-            schedule.directions(n_row_clusters, last=last),
-            trust=schedule.trust if groups.of_rows else 0.0,
-        )
-        if number == 1:
-            blind_table = table
-        wanted = n_row_clusters if last else schedule.groups(n_row_clusters)
-        found = grouped(embedding, wanted, rng, n_starts=_LAST_STARTS if last else _STARTS)
-        groups = _Side(found, of_rows=not groups.of_rows)
-    rows = Groups(groups.groups.labels, n_row_clusters)
+    blind = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
+    side, tables = _refined(view, blind, shares, schedule, n_row_clusters, rng)
+    rows = Groups(side.groups.labels, n_row_clusters)
     profiles = view.column_table("profiles of the row clusters", rows, for_profiles)
     columns, _ = column_clusters(profiles, n_column_clusters, rng)
     totals = view.block_table("block totals", rows, columns, for_blocks)
@@ -128,7 +123,7 @@ def tables_method(
         column_weights=prototype_weights(profiles).T,
         profiles=profiles,
         rows=rows,
-        directions=directions_above_noise(table, blind_table, rng),
+        directions=directions_above_noise(tables[-1], tables[0], rng),
     )
 
 
@@ -155,6 +150,30 @@ def _blind_groups(
         width = max(_FEWEST_ROW_GROUPS, 2 * n_clusters)
     length = view.shape[0 if schedule.columns_first else 1]
     return _Side(Groups(rng.integers(0, width, length), width), schedule.columns_first)
+
+
+def _refined(
+    view: MatrixView,
+    side: _Side,
+    shares: Sequence[Share],
+    schedule: Schedule,
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> tuple[_Side, list[Noisy]]:
+    """Group rows by groups of columns and these by the rows', in turn; return the last, and all."""
+    tables = []
+    for number, share in enumerate(shares, start=1):
+        tables.append(_table(view, side, share, number))
+        last = number == len(shares)
+        embedding = embed(
+            tables[-1],
+            schedule.directions(n_clusters, last=last),
+            trust=schedule.trust if side.of_rows else 0.0,
+        )
+        wanted = n_clusters if last else schedule.groups(n_clusters)
+        found = grouped(embedding, wanted, rng, n_starts=_LAST_STARTS if last else _STARTS)
+        side = _Side(found, of_rows=not side.of_rows)
+    return side, tables
 
 
 def _table(view: MatrixView, side: _Side, share: Share, number: int) -> Noisy:

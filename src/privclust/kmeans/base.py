@@ -21,7 +21,7 @@ from privclust.kmeans.result import KMeansResult
 from privclust.parameters import check_memory, either, flag, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
-from privclust.unit import Person, Unit, unit_from
+from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["KMeansEstimator"]
 
@@ -78,10 +78,11 @@ class KMeansEstimator(
         self._check_parameters()
         whole()("n_rows", n_rows)
         schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        made = min(int(n_rows), MOST_REHEARSED)
+        unit = row_unit(self.unit)
+        rehearsed = min(int(n_rows), MOST_REHEARSED)
         return rehearse(
             self,
-            lambda seed: synthetic(schema, int(self.n_clusters), made, unit_from(self.unit), seed),
+            lambda seed: synthetic(schema, int(self.n_clusters), rehearsed, unit, seed),
             n_rows=int(n_rows),
             measure=INERTIA,
             known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
@@ -105,12 +106,12 @@ class KMeansEstimator(
     def _open_again(self, X: Any) -> PointRows:
         """Open new rows; a schema and an id column are looked for by name, at the door."""
         check_is_fitted(self)
-        unit, schema = unit_from(self.unit), self.schema_
-        if self.schema is None and not isinstance(unit, Person):
+        id_column, schema = row_unit(self.unit).id_column, self.schema_
+        if self.schema is None and id_column is None:
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
             return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescaled)
-        ignore = [unit.id_column] if isinstance(unit, Person) else []
+        ignore = [] if id_column is None else [id_column]
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:

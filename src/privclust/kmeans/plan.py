@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from privclust._typing import Floats
 from privclust.plan import Measure, Synthetic
 from privclust.schema import Schema
-from privclust.unit import Person, Unit
+from privclust.unit import RowUnit
 
 __all__ = ["INERTIA", "MOST_REHEARSED", "synthetic"]
 
@@ -20,7 +20,7 @@ MOST_REHEARSED = 100_000
 _CLUMP = 0.25
 
 
-def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: Unit, seed: int) -> Synthetic:
+def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int) -> Synthetic:
     """Return rows in clumps; the error is the inertia of the released centres on them."""
     rows = synthetic_rows(schema, n_clusters, n_rows, seed)
     table = as_table(rows, schema, unit)
@@ -45,10 +45,10 @@ def synthetic_rows(schema: Schema, n_clusters: int, n_rows: int, seed: int) -> F
     return np.asarray(middle + half * np.clip(rows, -1, 1))
 
 
-def as_table(rows: Floats, schema: Schema, unit: Unit) -> pa.Table:
+def as_table(rows: Floats, schema: Schema, unit: RowUnit) -> pa.Table:
     """Return synthetic rows with their names, each row a person of its own if people count."""
     columns = dict(zip(schema.numeric, rows.T, strict=True))
-    if isinstance(unit, Person):
+    if unit.id_column is not None:
         columns[unit.id_column] = np.arange(len(rows))
     return pa.table(columns)
 

@@ -193,8 +193,8 @@ def _reasons(flaws: Sequence[str]) -> str:
     if isinstance(flaws, str):
         raise LedgerError("Flaws are a list of sentences, not one text; put it into a list.")
     printable = ("".join(c if c.isprintable() else " " for c in flaw) for flaw in flaws)
-    told = [" ".join(flaw.split())[:_LONGEST_FLAW] for flaw in printable][:_MOST_FLAWS]
-    return canonical(told) if told else ""
+    flaws_kept = [" ".join(flaw.split())[:_LONGEST_FLAW] for flaw in printable][:_MOST_FLAWS]
+    return canonical(flaws_kept) if flaws_kept else ""
 
 
 def _request(request: str | None) -> str:

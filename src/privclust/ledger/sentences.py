@@ -37,17 +37,17 @@ def entry_words(entry: Entry) -> str:
     """Return what an entry says, in a sentence without a full stop."""
     amount = loss_words(entry.epsilon, entry.delta)
     kind = f" ({entry.currency})" if entry.delta else ""
-    told = f": {entry.purpose}" if entry.purpose else ""
+    purpose = f": {entry.purpose}" if entry.purpose else ""
     by, where = f"by {entry.actor}", entry.dataset or "all data sets"
     match entry.kind:
         case "create":
-            return f"Data set {where}, {by}{told}"
+            return f"Data set {where}, {by}{purpose}"
         case "grant":
-            return f"Grant of {amount}{kind} on {where} to {entry.holder}, {by}{told}"
+            return f"Grant of {amount}{kind} on {where} to {entry.holder}, {by}{purpose}"
         case "charge":
-            return f"Charge of {amount}{kind} on {where} to {entry.holder}, {by}{told}"
+            return f"Charge of {amount}{kind} on {where} to {entry.holder}, {by}{purpose}"
         case "key":
-            return f"Public key {_short(entry.digest)} for {where}, {by}{told}"
+            return f"Public key {_short(entry.digest)} for {where}, {by}{purpose}"
     flaws = "".join(f"; {NOT_PRIVATE}: {reason}" for reason in entry.reasons)
     return f"Release {_short(entry.digest)} from {where} of {entry.holder}, {by}{flaws}"
 

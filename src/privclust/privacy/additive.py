@@ -50,8 +50,9 @@ class DiscreteLaplace:
 
     def standard_error(self, dimension: int = 1) -> float:
         """Return the standard deviation of each coordinate, whatever the dimension."""
-        # 2 p / (1 - p)² with p = exp(-1/scale), written so that a large scale loses no digits.
-        return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 700.0)))
+        # 2 p / (1 - p)² with p = exp(-1/scale), written so that a large scale loses no digits. It
+        # stays above 1e-66, so that algorithms may divide by its square and its fourth power.
+        return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 150.0)))
 
     def tail(self, values: Floats) -> Floats:
         """Return the chances that the noise of a coordinate is at least so large."""

@@ -20,116 +20,20 @@ to the exact size of its cluster. ``docs/zones.md`` has the audit.
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
 from privclust._typing import Floats, Indices
-from privclust.exceptions import NotPrivateWarning
+from privclust.reference.published_zones import PublishedZones, means, nearest
 
 __all__ = ["KMeansGuarantee", "SubclusterGuarantee"]
 
-Zones = tuple[Floats, Floats]  # middles and radii
-
-_STILL = 1e-8  # a smaller step than this ends the iteration
 _SAMPLED_POINTS = 64
 _INNER_ITERATIONS = 10
 
 
-class _Published(ClusterMixin, BaseEstimator):
-    """What both algorithms share: start, assignment, zones, and the final noise."""
-
-    def __init__(
-        self,
-        n_clusters: int,
-        epsilon: float,
-        n_iter: int,
-        noise_share: float,
-        laplace_scale: Literal["range", "unit"],
-        bounds: tuple[Any, Any] | None,
-        random_state: Any,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.n_iter = n_iter
-        self.noise_share = noise_share
-        self.laplace_scale = laplace_scale
-        self.bounds = bounds
-        self.random_state = random_state
-        warnings.warn(
-            f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
-            "what it can return. Use it for comparison on public data; "
-            "privclust.kmeans.PrivateZoneKMeans is the private algorithm of the same idea.",
-            NotPrivateWarning,
-            stacklevel=3,
-        )
-
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Run the algorithm as published.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            At least ``n_clusters`` rows.
-        y : ignored
-        """
-        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=self.n_clusters)
-        rng = np.random.default_rng(self.random_state)
-        # The start: k raw rows.
-        centres = rows[rng.choice(len(rows), self.n_clusters, replace=False)]
-        published = []
-        for _ in range(self.n_iter):
-            labels = _nearest(rows, centres)
-            zones = _zones(rows, labels, centres)
-            published.append(zones)
-            before, centres = centres, self._moved(rows, labels, centres, zones, rng)
-            if abs(centres - before).max() < _STILL:
-                break
-        self.zone_middles_, self.zone_radii_ = map(np.array, zip(*published, strict=True))
-        self.cluster_centers_ = centres + self._final_noise(rows, centres, rng)
-        self.labels_ = _nearest(rows, self.cluster_centers_)
-        return self
-
-    def _moved(
-        self, rows: Floats, labels: Indices, centres: Floats, zones: Zones, rng: np.random.Generator
-    ) -> Floats:
-        """Return the next centres; one that is the mean of its cluster stays."""
-        moved = centres.copy()
-        for i, (mean, radius) in enumerate(zip(*zones, strict=True)):
-            if radius > 0:
-                moved[i] = self._sampled(rows[labels == i], centres[i], mean, radius, rng)
-        return moved
-
-    def _sampled(
-        self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
-    ) -> Floats:
-        """Return a point of the sampling zone within the convergent zone around ``mean``."""
-        raise NotImplementedError
-
-    def _draw_near(
-        self, points: Floats, mean: Floats, radius: float, rng: np.random.Generator
-    ) -> Floats:
-        """Draw a point by the exponential mechanism; the nearer to ``mean``, the likelier."""
-        epsilon = self.epsilon * (1 - self.noise_share) / self.n_iter
-        scores = -np.linalg.norm(points - mean, axis=1) * epsilon / (2 * radius)
-        # The largest score after Gumbel noise is a draw of the exponential mechanism.
-        return np.asarray(points[np.argmax(scores + rng.gumbel(size=len(points)))])
-
-    def _final_noise(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
-        noise = rng.laplace(size=centres.shape) / (self.epsilon * self.noise_share)
-        if self.laplace_scale == "unit":
-            return noise
-        low, high = self.bounds or (rows.min(axis=0), rows.max(axis=0))
-        sizes = np.maximum(np.bincount(_nearest(rows, centres), minlength=self.n_clusters), 1)
-        return np.asarray(noise * (np.asarray(high) - low) / sizes[:, None])
-
-
-class KMeansGuarantee(_Published):
+class KMeansGuarantee(PublishedZones):
     """k-means of Lu and Shen (2020), as published. NOT PRIVATE.
 
     In each iteration a random direction within 90 degrees of the Lloyd step is drawn (the
@@ -202,7 +106,7 @@ class KMeansGuarantee(_Published):
         return self._draw_near(points, mean, radius, rng)
 
 
-class SubclusterGuarantee(_Published):
+class SubclusterGuarantee(PublishedZones):
     """k-means of Joshi and Thakkar (2022), Algorithms 1 and 2, as published. NOT PRIVATE.
 
     In each iteration the rows of a cluster inside its convergent zone are clustered again; one of
@@ -278,33 +182,16 @@ class SubclusterGuarantee(_Published):
         return self._draw_near(drawn, mean, radius, rng)
 
 
-def _zones(rows: Floats, labels: Indices, centres: Floats) -> Zones:
-    """Return the convergent zones; that of an empty cluster is its centre alone."""
-    means = _means(rows, labels, centres)
-    return means, np.asarray(np.linalg.norm(centres - means, axis=1))
-
-
 def _lloyd_labels(points: Floats, n_clusters: int, rng: np.random.Generator) -> Indices:
     """Return the labels of Lloyd's algorithm from a random start."""
     centres = points[rng.choice(len(points), n_clusters, replace=False)]
     labels: Indices = np.full(len(points), -1)
     for _ in range(_INNER_ITERATIONS):
-        before, labels = labels, _nearest(points, centres)
+        before, labels = labels, nearest(points, centres)
         if (before == labels).all():
             break
-        centres = _means(points, labels, centres)
+        centres = means(points, labels, centres)
     return labels
-
-
-def _means(points: Floats, labels: Indices, centres: Floats) -> Floats:
-    """Return the mean of each cluster; an empty one keeps its centre."""
-    sums = (labels == np.arange(len(centres))[:, None]) @ points
-    sizes = np.bincount(labels, minlength=len(centres))[:, None]
-    return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
-
-
-def _nearest(rows: Floats, centres: Floats) -> Indices:
-    return np.asarray(cdist(rows, centres, "sqeuclidean").argmin(axis=1))
 
 
 def _directions(count: int, dimension: int, rng: np.random.Generator) -> Floats:

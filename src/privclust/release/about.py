@@ -58,8 +58,8 @@ class About:
     @property
     def lines(self) -> dict[str, str]:
         """What is said, without the names, by what it is about."""
-        said = {name: getattr(self, name) for name in _LINES}
-        return {name: text for name, text in said.items() if text is not None}
+        lines = {name: getattr(self, name) for name in _LINES}
+        return {name: text for name, text in lines.items() if text is not None}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is said as plain data."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ from privclust.release.facts import Facts
 from privclust.release.kinds import kind_named
 from privclust.release.packing import fields_from, packed
 from privclust.release.reading import opened
-from privclust.release.signature import Signature, public_key_from, signed_by
+from privclust.release.signature import Signature, signed_by
 from privclust.schema import Schema
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["Release"]
-
-_ALARM = "background:#b3261e;color:#fff;padding:.3em .6em;font-weight:bold"
 
 
 def _library_version() -> str:
@@ -142,16 +139,7 @@ class Release:
         """
         if self.signature is None:
             raise ReleaseError("The release is not signed; ask its publisher for a signed one.")
-        wanted = None if public_key is None else public_key_from(public_key)
-        if not self.signature.fits(document_of(self)):
-            raise ReleaseError(
-                "The signature does not fit the release, which was changed after it was signed; "
-                "get a fresh copy from its publisher."
-            )
-        if wanted not in (None, self.signature.public_key):
-            raise ReleaseError(
-                "The release is signed with another key than the one given; do not trust it."
-            )
+        self.signature.check(document_of(self), public_key)
         return self.signature.public_key
 
     def __eq__(self, other: object) -> bool:
@@ -290,20 +278,13 @@ class Release:
         """Return what the release says at a glance, for people and for machines."""
         return kind_named(self.kind).facts(self)
 
-    def _summary(self) -> list[tuple[str, str]]:
-        return [*self.facts().summary, ("queries", str(len(self.privacy.queries)))]
-
     def __repr__(self) -> str:
-        facts = ", ".join(f"{value} {label}" for label, value in self._summary())
+        from privclust.release.card import at_a_glance
+
+        facts = ", ".join(f"{value} {label}" for label, value in at_a_glance(self))
         return f"<Release of {self.kind}: {facts}; {self.privacy.promise}>"
 
     def _repr_html_(self) -> str:
-        rows = [*self._summary(), ("created", self.created), ("digest", self.digest[:12])]
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(value)}</td></tr>"
-            for label, value in rows
-        )
-        style = "" if self.privacy.private else f" style='{_ALARM}'"
-        promise = f"<p{style}>{escape(self.privacy.promise)}</p>"
-        title = self.about.title or f"Release: {kind_named(self.kind).title}"
-        return f"<div><b>{escape(title)}</b>{promise}<table>{cells}</table></div>"
+        from privclust.release.card import html_card
+
+        return html_card(self)

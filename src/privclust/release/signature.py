@@ -74,6 +74,23 @@ class Signature:
             return False
         return True
 
+    def check(
+        self,
+        document: Mapping[str, Any],
+        public_key: Ed25519PublicKey | str | PathLike[str] | None,
+    ) -> None:
+        """Raise unless the signature fits the document, and the key if one is given."""
+        wanted = None if public_key is None else public_key_from(public_key)
+        if not self.fits(document):
+            raise ReleaseError(
+                "The signature does not fit the release, which was changed after it was signed; "
+                "get a fresh copy from its publisher."
+            )
+        if wanted not in (None, self.public_key):
+            raise ReleaseError(
+                "The release is signed with another key than the one given; do not trust it."
+            )
+
 
 def signed_by(
     key: Ed25519PrivateKey | str | PathLike[str], document: Mapping[str, Any]

@@ -114,8 +114,8 @@ def boxes_of(
 ) -> list[tuple[str, Fact]]:
     """Return named boxes from bounds that are one for all columns or one per column."""
     lows, highs = _bound_list(low), _bound_list(high)
-    told = [("names", names), ("low", lows), ("high", highs)]
-    lengths = {what: len(values) for what, values in told if values is not None}
+    given = [("names", names), ("low", lows), ("high", highs)]
+    lengths = {what: len(values) for what, values in given if values is not None}
     if n_columns is not None:
         lengths["n_columns"] = n_columns
     if not lengths:

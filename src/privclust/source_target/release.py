@@ -73,10 +73,10 @@ def _facts(release: Release) -> Facts:
         counted = float(arrays["source_counts"].sum())
         summary.append(("sources located, with noise", f"{counted:,.0f}"))
     candidates, places = arrays["medoid_indices"].tolist(), arrays["centers"].tolist()
-    called = names or [str(candidate) for candidate in candidates]
+    shown_names = names or [str(candidate) for candidate in candidates]
     lines = [
         [str(number), name, *(f"{value:.4g}" for value in place)]
-        for number, (name, place) in enumerate(zip(called, places, strict=True), start=1)
+        for number, (name, place) in enumerate(zip(shown_names, places, strict=True), start=1)
     ]
     centres = [
         {"candidate": candidate, "center": dict(zip(columns, place, strict=True))}

@@ -93,30 +93,10 @@ def _map(release: Release) -> str:
 
     def draw(figure: Figure) -> None:
         ax = figure.subplots()
-        size = float(np.clip(4000 / len(targets), 3, 30))
-        for part, colour, label in (
-            (served < 0.5, MUTED, "targets"),
-            (served >= 0.5, BELOW, "targets probably served by an existing centre"),
-        ):
-            x, y = targets[part].T
-            ax.scatter(x, y, size, color=colour, alpha=0.5, linewidths=0, label=label)
+        _draw_targets(ax, targets, served)
         if sources.shape[1] == 2 and len(sources):
-            areas = _areas(release)
-            label = "existing centres, from noisy counts"
-            x, y = sources.T
-            style: dict[str, Any] = {"facecolors": "none", "edgecolors": ACCENT, "linewidths": 0.9}
-            ax.scatter(x, y, areas, label=label, **style)
-        x, y = centres.T
-        ax.scatter(x, y, 60, color=ABOVE, marker="^", label="new centres")
-        for number, place in enumerate(centres[:_MOST_NUMBERED].tolist(), start=1):
-            ax.annotate(
-                str(number),
-                tuple(place),
-                (0, 7),
-                textcoords="offset points",
-                ha="center",
-                color=INK,
-            )
+            _draw_sources(ax, sources, _areas(release))
+        _draw_centres(ax, centres)
         _dress(ax, axes, targets, geographic)
         columns = 1 if is_narrow(figure) else 2
         legend = figure.legend(loc="outside lower center", ncols=columns, frameon=False)
@@ -129,6 +109,30 @@ def _map(release: Release) -> str:
         "centre probably serves are set apart. The centres are listed in the table that follows."
     )
     return inline_svg("map", alt, (WIDTH, 6.0), draw, narrow_height=4.8)
+
+
+def _draw_targets(ax: Axes, targets: Floats, served: Floats) -> None:
+    size = float(np.clip(4000 / len(targets), 3, 30))
+    for part, colour, label in (
+        (served < 0.5, MUTED, "targets"),
+        (served >= 0.5, BELOW, "targets probably served by an existing centre"),
+    ):
+        x, y = targets[part].T
+        ax.scatter(x, y, size, color=colour, alpha=0.5, linewidths=0, label=label)
+
+
+def _draw_sources(ax: Axes, sources: Floats, areas: Floats | float) -> None:
+    x, y = sources.T
+    style: dict[str, Any] = {"facecolors": "none", "edgecolors": ACCENT, "linewidths": 0.9}
+    ax.scatter(x, y, areas, label="existing centres, from noisy counts", **style)
+
+
+def _draw_centres(ax: Axes, centres: Floats) -> None:
+    x, y = centres.T
+    ax.scatter(x, y, 60, color=ABOVE, marker="^", label="new centres")
+    for number, place in enumerate(centres[:_MOST_NUMBERED].tolist(), start=1):
+        style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "color": INK}
+        ax.annotate(str(number), tuple(place), (0, 7), **style)
 
 
 def _areas(release: Release) -> Floats | float:

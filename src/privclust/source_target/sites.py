@@ -63,7 +63,7 @@ def _cut(points: Floats, n_cells: int) -> list[Indices]:
     """Return the cells; a cell whose points are all alike is not cut."""
     everything = np.arange(len(points))
     heap = [(-_spread(points), 0, everything)]
-    made = 1
+    number = 1
     while len(heap) < n_cells and heap[0][0] < 0:
         _, _, cell = heapq.heappop(heap)
         inside = points[cell]
@@ -72,12 +72,12 @@ def _cut(points: Floats, n_cells: int) -> list[Indices]:
         # Rounding can put the mean of equal numbers below all of them.
         low = low if 0 < low.sum() < len(low) else along < along.max()
         if not 0 < low.sum() < len(low):
-            heapq.heappush(heap, (0.0, made, cell))
-            made += 1
+            heapq.heappush(heap, (0.0, number, cell))
+            number += 1
             continue
         for part in (cell[low], cell[~low]):
-            heapq.heappush(heap, (-_spread(points[part]), made, part))
-            made += 1
+            heapq.heappush(heap, (-_spread(points[part]), number, part))
+            number += 1
     return [cell for _, _, cell in heap]
 
 

@@ -134,8 +134,8 @@ def _in_groups(budget: Budget | None, group: str) -> str:
         return ""
     one = Loss.of_pure(budget.amount) if budget.currency == "pure" else Loss(None, budget.amount)
     losses = [(size, group_loss(one, size).epsilon(budget.delta)) for size in _GROUPS]
-    said = [f"{group.format(size)} at ε = {_rounded_up(loss)}" for size, loss in losses]
-    return f": {' and '.join(said)}" + (", at the same δ" if budget.delta else "")
+    groups = [f"{group.format(size)} at ε = {_rounded_up(loss)}" for size, loss in losses]
+    return f": {' and '.join(groups)}" + (", at the same δ" if budget.delta else "")
 
 
 def _rounded_up(epsilon: Fraction | None) -> str:

@@ -12,7 +12,7 @@ from privclust._typing import Codes, Floats
 from privclust.data.door import Door
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import Embedding, check_cells
+from privclust.data.table.public import ValuePoints, check_cells
 from privclust.data.table.view import TableView
 from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
@@ -90,7 +90,7 @@ class TableRows(Door):
         ]
         return np.concatenate(parts)
 
-    def label_parts(self, embedding: Embedding, centres: Floats) -> Iterator[NDArray[np.intp]]:
+    def label_parts(self, embedding: ValuePoints, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row in a public embedding, while the rows are read."""
         halves = (centres**2).sum(axis=1) / 2
         for block in self._rows.blocks():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.data.reading import Block, RowReader
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import Embedding
+from privclust.data.table.public import ValuePoints
 from privclust.schema import Kind
 
 __all__ = ["EmbeddedRows"]
@@ -20,7 +20,7 @@ __all__ = ["EmbeddedRows"]
 class _EmbeddedBlock(Block):
     """A block of categorical rows, seen as points."""
 
-    def __init__(self, block: Block, coder: CategoryCoder, embedding: Embedding) -> None:
+    def __init__(self, block: Block, coder: CategoryCoder, embedding: ValuePoints) -> None:
         self.names = tuple(f"axis {axis}" for axis in range(embedding.dimension))
         self.n_rows = block.n_rows
         self._block, self._coder, self._embedding = block, coder, embedding
@@ -40,7 +40,7 @@ class _EmbeddedBlock(Block):
 class EmbeddedRows(RowReader):
     """The rows of another source as points; blocks are coded anew in each pass."""
 
-    def __init__(self, source: RowReader, coder: CategoryCoder, embedding: Embedding) -> None:
+    def __init__(self, source: RowReader, coder: CategoryCoder, embedding: ValuePoints) -> None:
         super().__init__(source.selection, block_rows=source.block_rows)
         self._source, self._coder, self._embedding = source, coder, embedding
 

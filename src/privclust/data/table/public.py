@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from privclust.data.table.codes import CategoryCoder
 
 __all__ = [
-    "Embedding",
     "NoisyTables",
     "PairLayout",
+    "ValuePoints",
     "check_cells",
     "check_subsets",
 ]
@@ -108,7 +108,7 @@ class NoisyTables:
         return np.asarray(self.layout.table(self.cells, (first, second)), np.float64)
 
 
-class Embedding:
+class ValuePoints:
     """Public points for the values of every attribute; a row becomes the sum of its points.
 
     Parameters

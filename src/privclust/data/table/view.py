@@ -22,7 +22,7 @@ from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.embedded import EmbeddedRows
 from privclust.data.table.kernels import BIT, EntropyScale
-from privclust.data.table.public import Embedding, NoisyTables, PairLayout
+from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.terms import ONE_CELL, Term
 from privclust.data.view import Choice, Noisy, Question, RowView
 from privclust.privacy.mechanisms import Exponential, NoisyTopK, additive_noise
@@ -239,7 +239,7 @@ class TableView(RowView):
             group = [i if label == j else label for label in group]
         return edges
 
-    def as_points(self, embedding: Embedding, radius: float) -> PointsView:
+    def as_points(self, embedding: ValuePoints, radius: float) -> PointsView:
         """Return the rows as points of a public embedding, with the meter and noise of this view.
 
         Notes
