@@ -12,7 +12,7 @@ import pytest
 
 import privclust.ledger.sqlite as store
 from privclust.budget import Budget
-from privclust.exceptions import LedgerCorruptedError, LedgerError
+from privclust.exceptions import LedgerCorruptedError, LedgerError, LedgerLockedError
 from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow
 
@@ -120,6 +120,35 @@ def test_a_ledger_that_cannot_be_put_back_takes_no_charge(granted: Ledger) -> No
         with pytest.raises(LedgerError, match=r"nothing was spent"):
             charge(impatient)
     assert len(granted.history()) == 2
+
+
+class Overtaken(sqlite3.Connection):
+    """Another program changes the journal mode after it was put back, just before we write."""
+
+    path: str
+
+    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+        if sql == "BEGIN IMMEDIATE":
+            with closing(sqlite3.connect(self.path)) as other:
+                assert other.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+        return super().execute(sql, *values)
+
+
+def test_a_journal_mode_changed_at_the_last_moment_takes_no_charge(
+    granted: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overtaken(self: store.SQLiteStore, mode: str = "rw") -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, factory=Overtaken, isolation_level=None)
+        connection.path = self._path
+        return connection
+
+    # A copy, because a connection that waits for the next charge would not be overtaken.
+    copy = shutil.copy(granted.url, f"{granted.url}.copy")
+    monkeypatch.setattr(store.SQLiteStore, "_open", overtaken)
+    with pytest.raises(LedgerLockedError, match=r"'wal'.*nothing was spent"):
+        charge(Ledger.open(copy))
+    with closing(sqlite3.connect(copy)) as other:
+        assert other.execute("SELECT count(*) FROM privclust_entries").fetchone() == (2,)
 
 
 def test_a_backup_is_whole_and_verified(granted: Ledger, tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from privclust._typing import Labels
 from privclust.budget import Budget, Number
 from privclust.categorical.base import CategoricalEstimator
-from privclust.categorical.learning import learn_metric
+from privclust.categorical.learning import Method, learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
 from privclust.categorical.principal_axes import principal_axes
@@ -27,8 +27,6 @@ from privclust.schema import Schema
 from privclust.unit import Unit
 
 __all__ = ["PrivateCategoricalKMeans", "PrivateDilca"]
-
-Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
 
 class PrivateDilca(CategoricalEstimator):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from privclust.budget import Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.pairs import pairs, tree
@@ -15,7 +17,9 @@ from privclust.categorical.papers import (
 from privclust.categorical.result import Learning
 from privclust.data.table.view import TableView
 
-__all__ = ["METHODS", "learn_metric"]
+__all__ = ["METHODS", "Method", "learn_metric"]
+
+Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
 METHODS = {
     "pairs": pairs,
