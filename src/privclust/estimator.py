@@ -7,7 +7,6 @@ open the data, what to ask, what to keep and what to publish; the order of these
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from privclust.exceptions import (
 )
 from privclust.ledger import Ledger
 from privclust.parameters import Check, check_parameters
-from privclust.pipelines import RESCORED, Leak, leaks_around
+from privclust.pipelines import RESCORED, Leak, first_caller_outside, leaks_around
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
@@ -269,7 +268,7 @@ class PrivateEstimator(BaseEstimator):
 
     # What is shown.
     def _warn(self, message: str, category: type[Warning]) -> None:
-        warnings.warn(message, category, stacklevel=_first_caller_outside())
+        warnings.warn(message, category, stacklevel=first_caller_outside())
 
     def _flaws(self) -> tuple[str, ...]:
         statement = getattr(self, "privacy_", None)
@@ -298,14 +297,3 @@ class PrivateClusterMixin(ClusterMixin):
 
     def _labels(self, data: Any) -> Labels:
         raise NotImplementedError
-
-
-def _first_caller_outside() -> int:
-    """Return the stack level of the first caller that is neither ours nor scikit-learn's."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package not in ("privclust", "sklearn"):
-            break
-        level, frame = level + 1, frame.f_back
-    return level
