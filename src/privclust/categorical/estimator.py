@@ -22,7 +22,7 @@ from privclust.estimator import PrivateClusterMixin, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.cells import by_cells
 from privclust.ledger import Ledger
-from privclust.parameters import fraction, one_of, whole
+from privclust.parameters import check_clusters, fraction, one_of, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -260,6 +260,10 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         """Return the index of the nearest released centre of each row."""
         with self._open_again(X) as rows:
             return self._labels(rows)
+
+    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        check_clusters(int(self.n_clusters), _MOST_AXES)
 
     def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
         for_metric = run.budget.whole.take(self.metric_share)

@@ -18,15 +18,13 @@ from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, synthetic
 from privclust.kmeans.result import KMeansResult
-from privclust.parameters import check_memory, either, flag, whole
+from privclust.parameters import check_clusters, either, flag, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["KMeansEstimator"]
 
-# The working set of the cells, in numbers per cluster and column, as measured.
-_NUMBERS_PER_CLUSTER = 64
 # Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
 _AT_THE_BOUND = 0.002
 
@@ -115,8 +113,7 @@ class KMeansEstimator(
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        needed = 8.0 * _NUMBERS_PER_CLUSTER * int(self.n_clusters) * (data.n_columns + 1)
-        check_memory(needed, "ask for fewer clusters")
+        check_clusters(int(self.n_clusters), data.n_columns)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
         result = self._cluster(data.private(run.meter, run.seed), run)
