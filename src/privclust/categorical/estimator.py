@@ -21,6 +21,7 @@ from privclust.data.table.public import ValuePoints, check_subsets
 from privclust.estimator import PrivateClusterMixin, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.cells import by_cells
+from privclust.kmeans.doubts import delta_in_doubt
 from privclust.ledger import Ledger
 from privclust.parameters import check_clusters, fraction, one_of, whole
 from privclust.schema import Schema
@@ -275,6 +276,8 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
+        doubts = (*found.warnings, *delta_in_doubt(found.sizes, run.budget))
+        found = replace(found, warnings=doubts)
         return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
 
     def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
