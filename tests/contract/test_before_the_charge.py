@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
 
 
 @pytest.fixture
-def refused(ledger: Ledger) -> Iterator[Any]:
+def refused(ledger: Ledger) -> Callable[..., str]:
     """Fit, expect one sentence, and look into the ledger."""
 
     def fit(record: EstimatorRecord, data: Any, unit: Any = None, **changes: Any) -> str:
@@ -56,7 +55,7 @@ def refused(ledger: Ledger) -> Iterator[Any]:
         assert "\n" not in message
         return message
 
-    yield fit
+    return fit
 
 
 def test_the_ledger_would_grant_a_fit_that_works(ledger: Ledger) -> None:

@@ -51,6 +51,12 @@ def test_uneven_widths_are_warned_of_unless_they_are_rescaled(kind, declared, ti
 
 
 @pytest.mark.parametrize("kind", KMEANS)
+def test_uneven_bounds_are_warned_of_because_they_are_not_rescaled(kind):
+    model = kind(2, bounds=([0, 0], [1, 11]), random_state=0)
+    assert len(given_by(model, ROWS, PublicFactWarning)) == 1
+
+
+@pytest.mark.parametrize("kind", KMEANS)
 def test_even_widths_are_not_warned_of(kind):
     even = Schema({"x": Box(0, 1), "y": Box(0, 10)})
     model = kind(2, schema=even, rescale=False, random_state=0)

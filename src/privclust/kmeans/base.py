@@ -26,7 +26,6 @@ from privclust.unit import Unit, row_unit, unit_from
 __all__ = ["KMeansEstimator"]
 
 
-
 class KMeansEstimator(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin, PrivateEstimator
 ):
@@ -113,10 +112,10 @@ class KMeansEstimator(
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(int(self.n_clusters), data.n_columns)
         uneven = data.schema.uneven_widths()
-        if uneven is not None and not self._rescales():
+        if uneven is not None and not self._rescales(self._declared()):
             self._warn(
-                f"The declared width of {uneven[1]!r} is more than ten times that of {uneven[0]!r}, "
-                "so that it alone decides the distances; pass rescale=True.",
+                f"The declared width of {uneven[1]!r} is more than ten times that of "
+                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
                 PublicFactWarning,
             )
 
