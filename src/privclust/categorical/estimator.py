@@ -14,7 +14,7 @@ from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.learning import Method, learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
-from privclust.categorical.principal_axes import principal_axes
+from privclust.categorical.principal_axes import MOST_AXES, principal_axes
 from privclust.categorical.result import Clusters, Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints, check_subsets
@@ -264,7 +264,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
 
     def _look_ahead(self, data: TableRows, public: Any = None) -> None:
         super()._look_ahead(data, public)
-        check_clusters(int(self.n_clusters), _MOST_AXES)
+        check_clusters(int(self.n_clusters), MOST_AXES)
 
     def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
         for_metric = run.budget.whole.take(self.metric_share)
