@@ -198,13 +198,13 @@ class PrivateEstimator(BaseEstimator):
 
     def _budget(self) -> Budget:
         if self.budget is None:
-            return Budget(self.epsilon, self.delta)
+            return Budget.of(self.epsilon, self.delta)
         if not isinstance(self.budget, Budget):
             raise ParameterError(
                 f"budget must be a Budget or None, got {type(self.budget).__name__}; write "
                 "Budget(epsilon, delta)."
             )
-        return self.budget
+        return Budget.of(self.budget)
 
     def _seeds(self) -> tuple[np.random.SeedSequence | None, np.random.Generator]:
         """Return the seed of the noise, if any, and the generator of public choices."""

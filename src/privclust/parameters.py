@@ -16,6 +16,7 @@ from privclust.exceptions import ParameterError
 
 __all__ = [
     "Check",
+    "check_clusters",
     "check_memory",
     "check_parameters",
     "either",
@@ -29,6 +30,8 @@ Check = Callable[[str, Any], None]
 
 # A working set may take this share of the machine's memory; beyond it the fit would be killed.
 _USABLE = 0.8
+# The working set of k-means, in numbers per cluster and column, as measured.
+_NUMBERS_PER_CLUSTER = 64
 
 
 def whole(least: int = 1) -> Check:
@@ -116,3 +119,9 @@ def check_memory(needed: float, remedy: str) -> None:
             f"This needs about {needed / 2**30:,.0f} GB of memory and the machine has "
             f"{memory / 2**30:,.0f}; {remedy}."
         )
+
+
+def check_clusters(n_clusters: int, n_columns: int) -> None:
+    """Raise if k-means with so many clusters cannot fit this machine."""
+    needed = 8.0 * _NUMBERS_PER_CLUSTER * n_clusters * (n_columns + 1)
+    check_memory(needed, "ask for fewer clusters")

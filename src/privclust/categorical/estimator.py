@@ -14,15 +14,16 @@ from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.learning import Method, learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
-from privclust.categorical.principal_axes import principal_axes
+from privclust.categorical.principal_axes import MOST_AXES, principal_axes
 from privclust.categorical.result import Clusters, Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints, check_subsets
 from privclust.estimator import PrivateClusterMixin, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.cells import by_cells
+from privclust.kmeans.doubts import delta_in_doubt
 from privclust.ledger import Ledger
-from privclust.parameters import fraction, one_of, whole
+from privclust.parameters import check_clusters, fraction, one_of, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -261,6 +262,10 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         with self._open_again(X) as rows:
             return self._labels(rows)
 
+    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        check_clusters(int(self.n_clusters), MOST_AXES)
+
     def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
         for_metric = run.budget.whole.take(self.metric_share)
         for_clusters = run.budget.remainder(for_metric)
@@ -271,6 +276,8 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
+        doubts = (*found.warnings, *delta_in_doubt(found.sizes, run.budget))
+        found = replace(found, warnings=doubts)
         return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
 
     def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:

@@ -15,12 +15,12 @@ from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import ValuePoints
 
-__all__ = ["principal_axes"]
+__all__ = ["MOST_AXES", "principal_axes"]
 
 
 # Rows further from the mean than this many times the usual distance are moved to that distance.
 _RADIUS_IN_SPREADS = 2.0
-_FEWEST_AXES, _MOST_AXES = 3, 5
+_FEWEST_AXES, MOST_AXES = 3, 5
 
 
 def principal_axes(
@@ -37,7 +37,7 @@ def principal_axes(
     n_clusters : int
         Clusters to be told apart: at most so many axes are kept, within limits.
     """
-    n_axes = int(np.clip(n_clusters, _FEWEST_AXES, _MOST_AXES))
+    n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
     cells = Cells(estimate.layout)
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,20 +14,16 @@ from privclust._typing import Floats, Labels
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
-from privclust.exceptions import ParameterError
+from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, synthetic
 from privclust.kmeans.result import KMeansResult
-from privclust.parameters import check_memory, either, flag, whole
+from privclust.parameters import check_clusters, either, flag, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["KMeansEstimator"]
-
-# The working set of the cells, in numbers per cluster and column, as measured.
-_NUMBERS_PER_CLUSTER = 64
-# Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
-_AT_THE_BOUND = 0.002
 
 
 class KMeansEstimator(
@@ -115,13 +110,23 @@ class KMeansEstimator(
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        needed = 8.0 * _NUMBERS_PER_CLUSTER * int(self.n_clusters) * (data.n_columns + 1)
-        check_memory(needed, "ask for fewer clusters")
+        check_clusters(int(self.n_clusters), data.n_columns)
+        uneven = data.schema.uneven_widths()
+        if uneven is not None and not self._rescales(self._declared()):
+            self._warn(
+                f"The declared width of {uneven[1]!r} is more than ten times that of "
+                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
+                PublicFactWarning,
+            )
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
         result = self._cluster(data.private(run.meter, run.seed), run)
         centres = data.domain.to_data_units(result.centres)
-        return replace(result, warnings=(*result.warnings, *_cut_off(centres, data.schema)))
+        doubts = (
+            *bounds_in_doubt(centres, result.sizes, data.schema),
+            *delta_in_doubt(result.sizes, run.budget),
+        )
+        return replace(result, warnings=(*result.warnings, *doubts))
 
     def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
         """Run the algorithm of the subclass."""
@@ -174,18 +179,3 @@ class KMeansEstimator(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _cut_off(centres: Floats, schema: Schema) -> Iterator[str]:
-    """Yield a doubt for each column whose released centres all lie at one of its bounds."""
-    slack = _AT_THE_BOUND * (schema.high - schema.low)
-    lowest, highest = centres.min(axis=0), centres.max(axis=0)
-    for number, name in enumerate(schema.numeric):
-        low = highest[number] <= schema.low[number] + slack[number]
-        high = lowest[number] >= schema.high[number] - slack[number]
-        if low or high:
-            yield (
-                f"All centres lie at the {'lower' if low else 'upper'} bound of the column "
-                f"{name!r}: if values lie beyond the bound they were cut off there, and if they "
-                "crowd near it the bounds are too wide; declare bounds that fit."
-            )

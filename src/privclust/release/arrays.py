@@ -11,7 +11,6 @@ import io
 import math
 import re
 import zipfile
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy.typing as npt
 
 from privclust._typing import AnyArray
 from privclust.exceptions import ReleaseError
-from privclust.release.errors import DamageError
+from privclust.release.errors import DAMAGED_ZIP, DamageError
 
 __all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "largest_npz", "to_npz"]
 
@@ -102,7 +101,7 @@ def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, AnyArray]
             return {
                 name: _read(archive, name, dtype, shape) for name, (dtype, shape) in shapes.items()
             }
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+    except DAMAGED_ZIP:
         raise DamageError("arrays.npz is not a complete npz file") from None
 
 

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["DamageError"]
+import struct
+import zipfile
+import zlib
+
+__all__ = ["DAMAGED_ZIP", "DamageError"]
+
+# What the standard library raises when a zip file is damaged, wherever the damage is: names are
+# decoded and places are sought before any checksum is compared.
+DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    OverflowError,
+)
 
 
 class DamageError(Exception):

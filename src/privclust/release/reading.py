@@ -7,14 +7,13 @@ declares, before any memory is taken.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from privclust.release.arrays import LARGEST_FILE
-from privclust.release.errors import DamageError
+from privclust.release.errors import DAMAGED_ZIP, DamageError
 from privclust.release.storage import ARRAYS, DOCUMENT, LARGEST_DOCUMENT, PARTS, SIGNATURE
 
 __all__ = ["StoredFiles", "opened"]
@@ -46,7 +45,7 @@ def opened(path: Path) -> Iterator[StoredFiles]:
             return
         with zipfile.ZipFile(path) as archive:
             yield _Archive(archive, path.stat().st_size)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+    except DAMAGED_ZIP:
         raise DamageError("it is not a complete release file") from None
     except OSError as error:
         reason = error.strerror or "the disk does not answer"

@@ -114,4 +114,4 @@ class CountMatrix:
         return self
 
     def __exit__(self, *_: object) -> None:
-        return None
+        self._reader.close()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust.data.reading.arrays import check_places
-from privclust.data.reading.base import one_sentence
+from privclust.data.reading.base import RowReader, one_sentence
 from privclust.data.reading.matrix_files import (
     check_memory,
     market_shape,
@@ -55,36 +55,50 @@ class MatrixReader:
         self._data = data
         self._path = Path(data) if isinstance(data, (str, os.PathLike)) else None
         self._suffix = "" if self._path is None else self._path.suffix.lower()
-        if self._path is None:
-            self._check_object()
-        elif self._suffix in (".npz", ".mtx"):
+        self._triples: RowReader | None = None
+        if self._path is not None and self._suffix in (".npz", ".mtx"):
             self._check_file(self._path)
-        else:
+        elif sparse.issparse(data) or isinstance(data, np.ndarray):
+            self._check_object()
+        elif self._path is not None or self.shape is not None:
             self._need_shape()
+            self._triples = open_rows(data, _TRIPLES)
+        else:
+            _check_two_dimensions(data)
 
     def counts(self, unit: MatrixUnit) -> Any:
         """Read the entries as counts of the unit."""
         counts = as_counts(self._read(), unit)
-        if self.shape is not None and counts.shape[1] != self.shape[1]:
-            raise DataError(
-                f"The matrix has {counts.shape[1]} columns where {self.shape[1]} were declared; "
-                "correct the shape."
-            )
+        self._check_columns(counts.shape)
         return counts
 
+    def close(self) -> None:
+        """Free what the source holds."""
+        if self._triples is not None:
+            self._triples.close()
+
     def _check_object(self) -> None:
-        if sparse.issparse(self._data):
-            check_memory(getattr(self._data, "shape", ()))
-        elif self.shape is None:
+        if not sparse.issparse(self._data):
             _check_two_dimensions(self._data)
+        if self._data.dtype.kind != "O":  # objects may be numbers
+            _check_type(self._data)
+        _check_has_columns(self._data.shape)
+        check_memory(self._data.shape)
+        self._check_columns(self._data.shape)
+
+    def _check_columns(self, shape: tuple[int, ...]) -> None:
+        if self.shape is not None and shape[1] != self.shape[1]:
+            raise DataError(
+                f"The matrix has {shape[1]} columns where {self.shape[1]} were declared; "
+                "correct the shape."
+            )
 
     def _check_file(self, path: Path) -> None:
         if not path.is_file():
             raise DataError(f"There is no file '{path}'; correct the path.")
-        if self._suffix == ".npz":
-            check_memory(npz_shape(path))
-        else:
-            check_memory(market_shape(path))
+        shape = npz_shape(path) if self._suffix == ".npz" else market_shape(path)
+        check_memory(shape)
+        self._check_columns(shape)
 
     def _read(self) -> Any:
         if sparse.issparse(self._data):
@@ -93,19 +107,16 @@ class MatrixReader:
             return read_npz(self._path)
         if self._path is not None and self._suffix == ".mtx":
             return read_market(self._path)
-        listed = self._path is not None or not isinstance(self._data, np.ndarray)
-        if self.shape is not None and listed:
-            return self._read_triples()
-        _check_two_dimensions(self._data)
+        if self._triples is not None:
+            return self._read_triples(self._triples)
         return _dense_array(self._data)
 
-    def _read_triples(self) -> Any:
+    def _read_triples(self, source: RowReader) -> Any:
         shape = self._need_shape()
-        with open_rows(self._data, _TRIPLES) as source:
-            try:
-                triples = np.concatenate([block.numbers() for block in source.blocks()])
-            except NoRowsError:  # the matrix of zeros
-                triples = np.empty((0, 3))
+        try:
+            triples = np.concatenate([block.numbers() for block in source.blocks()])
+        except NoRowsError:  # the matrix of zeros
+            triples = np.empty((0, 3))
         places = triples[:, :2]
         inside = np.isfinite(places).all() and (places == np.rint(places)).all()
         if not inside or (places < 0).any() or (places >= shape).any():
@@ -187,11 +198,7 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
     between 0 and the cap. See ``proofs/contribution.md``.
     """
-    if matrix.dtype.kind not in "biuf":
-        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
-        raise DataError(
-            f"The matrix holds something else than real numbers{complex_}; give counts."
-        )
+    _check_type(matrix)
     if sparse.issparse(matrix):
         check_places(matrix)
     parts = sparse.coo_array(matrix)
@@ -222,7 +229,21 @@ def _cut_off(values: NDArray[Any], limit: float) -> NDArray[Any]:
     return np.asarray(np.minimum(values.astype(np.int64), most))
 
 
+def _check_type(matrix: Any) -> None:
+    if matrix.dtype.kind not in "biuf":
+        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
+        raise DataError(
+            f"The matrix holds something else than real numbers{complex_}; give counts."
+        )
+
+
 def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
+    _check_has_columns(shape)
+    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+        raise DataError("The matrix has no rows; give at least one.")
+
+
+def _check_has_columns(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
     if shape[1] == 0:
@@ -230,8 +251,6 @@ def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
             "The matrix has no columns, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
             "required; give at least one."
         )
-    if shape[0] == 0 and not isinstance(unit, MatrixRow):
-        raise DataError("The matrix has no rows; give at least one.")
 
 
 def _check_values(values: NDArray[Any], *, whole: bool) -> None:

@@ -1,0 +1,53 @@
+"""What released centres and sizes give reason to doubt: post-processing, which costs nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from privclust._typing import Floats
+from privclust.budget import Budget
+from privclust.data.view import Noisy
+from privclust.schema import Schema
+
+__all__ = ["bounds_in_doubt", "delta_in_doubt"]
+
+# Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
+_AT_THE_BOUND = 0.01
+# How many standard errors a noisy number of rows may be too large by.
+_CAUTION = 2
+
+
+def bounds_in_doubt(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[str]:
+    """Yield a doubt for each column whose released centres all lie at one of its bounds.
+
+    A centre whose noisy size does not stand out may have no rows, and tells nothing of them.
+    """
+    centres = centres[sizes.value > _CAUTION * sizes.standard_error]
+    if not len(centres):
+        return
+    slack = _AT_THE_BOUND * (schema.high - schema.low)
+    lowest, highest = centres.min(axis=0), centres.max(axis=0)
+    for number, name in enumerate(schema.numeric):
+        low = highest[number] <= schema.low[number] + slack[number]
+        high = lowest[number] >= schema.high[number] - slack[number]
+        if low or high:
+            yield (
+                f"All centres lie at the {'lower' if low else 'upper'} bound of the column "
+                f"{name!r}: if values lie beyond the bound they were cut off there, and if they "
+                "crowd near it the bounds are too wide; declare bounds that fit."
+            )
+
+
+def delta_in_doubt(sizes: Noisy, budget: Budget) -> Iterator[str]:
+    """Yield a doubt if δ is above one in the number of rows, as the noisy sizes tell it.
+
+    A mechanism that publishes a random row satisfies such a δ and protects nobody.
+    """
+    error = sizes.standard_error * math.sqrt(len(sizes.value))
+    n_rows = float(sizes.value.sum()) - _CAUTION * error
+    if n_rows >= 1 and float(budget.delta) * n_rows > 1:
+        yield (
+            "δ is above one in the number of rows, as the noisy sizes tell it, and would allow to "
+            "publish the row of somebody; choose a delta far below one in the number of rows."
+        )

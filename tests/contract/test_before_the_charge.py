@@ -1,0 +1,237 @@
+"""What can be known before a fit is charged is found before it: one sentence, nothing charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privclust import MatrixRow, Person
+from privclust.budget import Budget
+from privclust.ledger import Ledger
+from support.estimators import ESTIMATORS, EstimatorRecord
+
+SIZES = ("n_clusters", "n_centers", "n_row_clusters", "n_column_clusters")
+TABLES = tuple(record for record in ESTIMATORS if isinstance(record.data(), pd.DataFrame))
+MATRICES = tuple(record for record in ESTIMATORS if record not in TABLES)
+UNITS = [
+    pytest.param(record, unit, id=f"{record.name}-{unit}")
+    for record in ESTIMATORS
+    for unit in record.refused
+]
+every_estimator = pytest.mark.parametrize("record", ESTIMATORS, ids=lambda record: record.name)
+tables = pytest.mark.parametrize("record", TABLES, ids=lambda record: record.name)
+matrices = pytest.mark.parametrize("record", MATRICES, ids=lambda record: record.name)
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """A ledger that would grant every fit."""
+    opened = Ledger.open(tmp_path_factory.mktemp("ledger") / "budget.db")
+    for record in ESTIMATORS:
+        opened.create_dataset(record.name, record.units[0])
+        opened.grant(record.name, 1000)
+    return opened
+
+
+@pytest.fixture
+def refused(ledger: Ledger) -> Callable[..., str]:
+    """Fit, expect one sentence, and look into the ledger."""
+
+    def fit(record: EstimatorRecord, data: Any, unit: Any = None, **changes: Any) -> str:
+        named = {"ledger": ledger, "dataset": record.name}
+        before = len(list(ledger.history()))
+        with pytest.raises((ValueError, TypeError)) as caught:
+            record.fit(record.make(unit, **named, **changes), data)
+        message = str(caught.value)
+        assert len(list(ledger.history())) == before, message
+        assert "charge" not in message
+        assert message.endswith(".")
+        assert "\n" not in message
+        return message
+
+    return fit
+
+
+def test_the_ledger_would_grant_a_fit_that_works(ledger: Ledger) -> None:
+    for record in ESTIMATORS:
+        named = {"ledger": ledger, "dataset": record.name}
+        record.fit(record.make(**named), record.data())
+        assert [entry.kind for entry in ledger.history(record.name)][-2:] == ["charge", "settle"]
+
+
+# Files and columns.
+@tables
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_file_without_rows_is_refused(record, form, refused, tmp_path):
+    if record.public_data is not None:
+        pytest.skip("a source without rows is in the domain")
+    path = tmp_path / f"rows.{form}"
+    empty = record.data()[:0]
+    empty.to_csv(path, index=False) if form == "csv" else empty.to_parquet(path)
+    assert "no rows" in refused(record, path)
+
+
+@every_estimator
+@pytest.mark.parametrize("name", ["nothing.csv", "nothing.parquet", "nothing.mtx", "nothing.npz"])
+def test_a_missing_file_is_refused(record, name, refused, tmp_path):
+    shape = {"shape": (240, 90)} if record in MATRICES else {}
+    refused(record, tmp_path / name, **shape)
+
+
+def wrongly_typed(data: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with text where numbers are declared, or dates where texts are."""
+    wrong = data.copy()
+    first = data.columns[0]
+    numbers = pd.api.types.is_numeric_dtype(data[first])
+    wrong[first] = "text" if numbers else pd.Timestamp("2020-01-01")
+    return wrong
+
+
+@tables
+@pytest.mark.parametrize("form", ["parquet", "arrow table", "arrow file", "pandas"])
+def test_a_column_of_a_type_that_was_not_declared_is_refused(record, form, refused, tmp_path):
+    wrong = wrongly_typed(record.data())
+    table = pa.Table.from_pandas(wrong)
+    pq.write_table(table, tmp_path / "rows.parquet")
+    with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as writer:
+        writer.write_table(table)
+    first = wrong.columns[0]
+    typed = wrong.astype({first: "string"}) if wrong[first].dtype == object else wrong
+    forms = {
+        "parquet": tmp_path / "rows.parquet",
+        "arrow table": table,
+        "arrow file": tmp_path / "rows.arrow",
+        "pandas": typed,
+    }
+    assert repr(first) in refused(record, forms[form])
+
+
+@tables
+def test_an_array_of_texts_is_refused_where_numbers_are_declared(record, refused):
+    data = record.data()
+    if not all(map(pd.api.types.is_numeric_dtype, data.dtypes)):
+        pytest.skip("texts are declared")
+    refused(record, np.full(data.shape, "text"))
+
+
+@tables
+@pytest.mark.parametrize("form", ["csv", "parquet", "pandas"])
+@pytest.mark.parametrize("change", ["a column more", "a column less"])
+def test_columns_that_are_not_those_declared_are_refused(record, form, change, refused, tmp_path):
+    data = record.data()
+    first = data.columns[0]
+    more = change == "a column more"
+    changed = data.assign(undeclared=1) if more else data.drop(columns=first)
+    path = tmp_path / f"rows.{form}"
+    if form == "csv":
+        changed.to_csv(path, index=False)
+    elif form == "parquet":
+        changed.to_parquet(path)
+    assert repr("undeclared" if more else first) in refused(
+        record, changed if form == "pandas" else path
+    )
+
+
+@tables
+def test_a_missing_id_column_is_refused(record, refused):
+    assert "'nobody'" in refused(record, record.data(), Person("nobody", 1))
+
+
+# Parameters.
+@every_estimator
+@pytest.mark.parametrize("size", [0, -1, 2.5, "3", None])
+def test_a_wrong_number_of_clusters_is_refused(record, size, refused):
+    sizes = [name for name in SIZES if hasattr(record.make(), name)]
+    for name in sizes:
+        changed = {**record.make().get_params(deep=False), name: size}
+        kept = {key: changed[key] for key in sizes}
+        again = EstimatorRecord(
+            **{**vars(record), "positional": (), "parameters": record.parameters | kept}
+        )
+        assert name in refused(again, record.data())
+
+
+@every_estimator
+def test_more_clusters_than_memory_can_hold_are_refused(record, refused):
+    if not record.positional:
+        pytest.skip("it makes no clusters")
+    again = EstimatorRecord(**{**vars(record), "positional": (10**8,) * len(record.positional)})
+    refused(again, record.data())
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    "budget",
+    [
+        *({"epsilon": value} for value in (0, -1, float("nan"), float("inf"), "much", None, 1e-9)),
+        {"epsilon": 1e7},
+        {"delta": 1},
+        {"delta": -1e-9},
+        {"budget": 1.0},
+        {"budget": Budget(1e-9)},
+        {"budget": Budget.of_rho(1e-12, 1e-6)},
+    ],
+    ids=str,
+)
+def test_a_budget_that_no_fit_can_have_is_refused(record, budget, refused):
+    refused(record, record.data(), **budget)
+
+
+@pytest.mark.parametrize(("record", "unit"), UNITS)
+def test_a_unit_of_another_kind_of_data_is_refused(record, unit, refused):
+    refused(record, record.data(), unit)
+
+
+@every_estimator
+@pytest.mark.parametrize("unit", ["nobody", 3])
+def test_what_is_no_unit_is_refused(record, unit, refused):
+    refused(record, record.data(), unit)
+
+
+# Shapes.
+@matrices
+@pytest.mark.parametrize("shape", [(0, 90), (240,), "shape", (3 * 10**9, 3 * 10**9), (240, 91)])
+def test_a_shape_that_cannot_be_is_refused(record, shape, refused):
+    refused(record, record.data(), shape=shape)
+
+
+@matrices
+def test_a_small_file_that_declares_a_huge_matrix_is_refused(record, refused, tmp_path):
+    path = tmp_path / "huge.mtx"
+    path.write_text(
+        "%%MatrixMarket matrix coordinate integer general\n3000000000 3000000000 1\n1 1 1\n"
+    )
+    assert "memory" in refused(record, path)
+
+
+@matrices
+def test_triples_without_a_shape_or_with_other_columns_are_refused(record, refused, tmp_path):
+    path = tmp_path / "triples.csv"
+    path.write_text("row,column,count\n0,0,1\n")
+    assert "shape" in refused(record, path)
+    path.write_text("row,column,number\n0,0,1\n")
+    refused(record, path, shape=(240, 90))
+
+
+@matrices
+def test_texts_and_a_matrix_without_columns_are_refused(record, refused):
+    refused(record, np.full((3, 3), "text"))
+    refused(record, np.zeros((3, 0)))
+    refused(record, np.zeros(3))
+
+
+@tables
+def test_rows_of_one_or_three_dimensions_are_refused(record, refused):
+    refused(record, np.zeros(3))
+    refused(record, np.zeros((3, 3, 3)))
+
+
+def test_whole_rows_of_a_matrix_need_a_delta(refused):
+    record = next(record for record in MATRICES if MatrixRow() in record.units)
+    refused(record, record.data(), MatrixRow(), delta=0)
