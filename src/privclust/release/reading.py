@@ -76,7 +76,7 @@ class _Archive:
         names = archive.namelist()
         for name in names:
             if name not in PARTS:
-                raise DamageError(f"it holds a file that is no part of a release, {name!r}")
+                raise DamageError(f"it holds a file that is not part of a release, {name!r}")
             if names.count(name) > 1:
                 raise DamageError(f"{name} is there twice")
 

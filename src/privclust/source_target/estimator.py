@@ -34,7 +34,7 @@ from privclust.unit import Unit, unit_from
 __all__ = ["PrivateSourceTargetMedoids"]
 
 _NO_SOURCE = (
-    "No source was given, so the whole budget is spent on none; pass source=, or use "
+    "No source was given, so the whole budget is spent without one; pass source=, or use "
     "privclust.reference.SourceTargetMedoids for public centres alone."
 )
 

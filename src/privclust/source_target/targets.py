@@ -216,11 +216,11 @@ def _projection(
         return None
     if not metric.projectable:
         raise ValueError(
-            "A random projection keeps Euclidean distances only; drop projection= or "
+            "A random projection keeps Euclidean distances only; drop n_projected= or "
             f"{metric.name!r}."
         )
     if not dimension >= 1:
-        raise ValueError(f"projection must be at least 1, got {dimension!r}.")
+        raise ValueError(f"n_projected must be at least 1, got {dimension!r}.")
     if dimension >= width:
         return None
     rng = np.random.default_rng() if rng is None else rng
