@@ -56,7 +56,7 @@ class DataError(PrivclustError):
 
 
 class NoRowsError(DataError):
-    """Data without a single row. Views that answer for an empty data set as for any other catch it."""
+    """Data without a single row; views that answer for empty data as for any other catch it."""
 
 
 class MixedTypesError(DataError, TypeError):

@@ -98,7 +98,7 @@ class Plan:
         """What to make of the expected error, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
-                "delta is above one in the number of rows, which would allow some row to be published "
+                "delta is above one in the number of rows, which would allow a row to be published "
                 f"as it is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:

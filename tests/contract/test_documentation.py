@@ -81,7 +81,6 @@ PAGES = {
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
-    "docs/schema.md": {},
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
@@ -100,8 +99,6 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     visits().to_parquet("visits.parquet")
     towns(300).to_csv("practices.csv", index=False)
-    for text in re.findall(r"^```toml\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.M | re.S):
-        Path("visits.toml").write_text(text, encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(compile(blocks(page), page, "exec"), dict(PAGES[page]))  # noqa: S102

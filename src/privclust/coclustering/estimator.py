@@ -68,7 +68,7 @@ class PrivateCoclustering(Coclusterer):
         tells the holder of the row. Profiles, block totals and τ are sums over these labels. Not
         with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
-        What one count in a column speaks for each row cluster.
+        How much one count in a column favours each row cluster.
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int

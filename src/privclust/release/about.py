@@ -1,6 +1,6 @@
 """What a publisher says about a release: its title, whose data they were, whom to ask.
 
-None of it comes from the data, so it may be added at any time. It is no part of the digest, which
+None of it comes from the data, so it may be added at any time. It is not part of the digest, which
 a ledger knows before anything is published; a signature covers it.
 """
 

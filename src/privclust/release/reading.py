@@ -21,7 +21,7 @@ __all__ = ["StoredFiles", "opened"]
 
 _LIMITS = {DOCUMENT: LARGEST_DOCUMENT, ARRAYS: LARGEST_FILE, SIGNATURE: 2**14}
 # A packed file may be this large when it is unpacked, whatever it is packed into; beyond, it must
-# not be more than so many times larger than what lies on the disk.
+# not be more than this many times larger than what lies on the disk.
 _SMALL, _MOST_TIMES = 2**28, 8
 
 
