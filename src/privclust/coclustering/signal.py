@@ -26,7 +26,8 @@ _MARGIN = 1.08
 # structure: not at all if counts vary by less than this part of what noise does, ...
 _HIDDEN = 1 / 3
 # ... and otherwise at most this many times as strongly as noise, times the squared share of the
-# counts in all variation. Measured: up to 3 times, in the paper's matrices with their counts shuffled.
+# counts in all variation. Measured: up to 3 times, in the paper's matrices with their counts
+# shuffled.
 _FITTED = 4.0
 
 
