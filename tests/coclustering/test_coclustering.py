@@ -202,7 +202,7 @@ def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     page = again.to_html()
     assert "Block totals with noise" in page
     assert ("word" in page) == (name != "tau")
-    assert ("no counts" in page) == (name == "row")
+    assert ("not counts" in page) == (name == "row")
 
 
 def test_the_picture_puts_blocks_that_go_together_on_the_diagonal():
