@@ -115,7 +115,7 @@ class PrivateEstimator(BaseEstimator):
         return self
 
     def release(self) -> Release:
-        """Return what may be published: the very release that the ledger was told of."""
+        """Return what may be published: the very release whose digest the ledger holds."""
         check_is_fitted(self)
         return self._release
 
@@ -176,14 +176,14 @@ class PrivateEstimator(BaseEstimator):
             self._warn(str(leak), LeakWarning)
         if budget.epsilon > _HARDLY_PRIVATE:
             self._warn(
-                f"ε = {float(budget.epsilon):g} hardly protects anybody: a reader may be made sure "
-                "of nearly any fact about a row; values up to 1 are strong, above 10 for tests.",
+                f"ε = {float(budget.epsilon):g} protects hardly anybody: a reader may become sure "
+                "of nearly any fact about a row; use at most 1 for a strong promise.",
                 PublicFactWarning,
             )
         return Run(budget, Meter(budget), seed, choices, tuple(leak.flaw for leak in leaks))
 
     def _finish(self, unit: Unit, run: Run, receipt: str | None, doubts: tuple[str, ...]) -> None:
-        """State what was promised, make the release, and tell the ledger of it."""
+        """State what was promised, make the release, and settle the charge with its digest."""
         self.warnings_ = doubts
         self.privacy_ = PrivacyStatement.from_meter(
             run.meter, unit=unit, private=run.seed is None, flaws=run.flaws, receipt=receipt

@@ -56,7 +56,7 @@ class DataError(PrivclustError):
 
 
 class NoRowsError(DataError):
-    """Data without a single row. Views that answer for an empty data set like for any catch it."""
+    """Data without a single row; views that answer for empty data as for any other catch it."""
 
 
 class MixedTypesError(DataError, TypeError):
@@ -126,7 +126,7 @@ class LedgerFullError(LedgerError):
 
 
 class LedgerReadOnlyError(LedgerError):
-    """The ledger may be read only."""
+    """The ledger can be read but not written."""
 
 
 class PrivclustWarning(UserWarning):
@@ -138,7 +138,7 @@ class LeakWarning(PrivclustWarning):
 
 
 class LowSignalWarning(PrivclustWarning):
-    """Noise hides what was looked for. It is told from noisy values, so telling costs nothing."""
+    """Noise hides what was looked for. Only noisy values are used to notice it, at no cost."""
 
 
 class NotPrivateWarning(PrivclustWarning):

@@ -104,7 +104,7 @@ def check_parameters(model: Any) -> None:
 
 
 def check_memory(needed: float, remedy: str) -> None:
-    """Raise if a working set of so many bytes cannot fit this machine.
+    """Raise if a working set of this many bytes cannot fit this machine.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Who calls a private fit: leaking pipeline steps, choices by exact scores, the line to blame.
 
 A scaler that was fitted on private rows has put their means into the data, and a search that keeps
-the best of many fits by their exact scores has told the scores of private rows. Neither goes
+the best of many fits by their exact scores has revealed scores of private rows. Neither goes
 through a mechanism, so what comes after is not private, whatever the fit itself promises. There is
 no public way for an estimator to see who calls it, so the callers are looked through.
 """

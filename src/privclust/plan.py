@@ -23,7 +23,7 @@ __all__ = ["Measure", "Plan", "Synthetic", "rehearse"]
 
 @dataclass(frozen=True)
 class Measure:
-    """What error a plan tells of, and how much of it is too much.
+    """What error a plan reports, and how much of it is too much.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Measure:
     good, hopeless : float
         Up to the first the budget suffices; above the second the result would be mostly noise.
     sentence : str
-        How the error is told, with ``{name}``, ``{error}`` and ``{n_rows}``.
+        How the error is worded, with ``{name}``, ``{error}`` and ``{n_rows}``.
     remedy : str
         What helps.
     """
@@ -98,8 +98,8 @@ class Plan:
         """What to make of the expected error, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
-                "delta is above one in the number of rows, which allows to publish some row as it "
-                f"is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
+                "delta is above one in the number of rows, which would allow a row to be published "
+                f"as it is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:
             return "The budget suffices for this many rows of such data."
@@ -150,7 +150,7 @@ def rehearse(
     known: dict[str, Any] | None = None,
     times: int = 3,
 ) -> Plan:
-    """Fit copies of a model to synthetic data and tell what they asked and how well they did.
+    """Fit copies of a model to synthetic data, and report what they asked and how well they did.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def rehearse(
     n_rows : int
         The number of rows that the data are taken to have.
     measure : Measure
-        What error the synthetic data tell.
+        What error is measured on the synthetic data.
     known : dict or None
         Parameters of the copies that differ from the model's.
     times : int

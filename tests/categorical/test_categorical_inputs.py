@@ -148,7 +148,7 @@ def test_one_row_is_enough():
         ({"targets": ["name"]}, "'name' is not a declared column"),
         ({"targets": []}, "targets is empty"),
         ({"epsilon": 0}, "epsilon must be above zero"),
-        ({"unit": "matrix-row"}, "none of a table of rows"),
+        ({"unit": "matrix-row"}, "does not apply to a table of rows"),
     ],
 )
 def test_wrong_parameters_are_told(parameters, said):

@@ -165,7 +165,7 @@ def test_a_matrix_that_no_memory_holds_densely_is_fitted():
         (PrivateCoclustering(2, rule="best"), "rule"),
         (PrivateCoclustering(2, unit="row"), "delta"),
         (PrivateCoclustering(2, unit="cell"), "Unknown privacy unit"),
-        (PrivateCoclustering(2, unit=Person("id", 3)), "none of a matrix"),
+        (PrivateCoclustering(2, unit=Person("id", 3)), "does not apply to a matrix"),
         (PrivateCoclustering(2, unit="row", delta=1e-6, rule="tau"), "prototypes"),
         (PrivateTauCoclustering(2, unit="row"), "whole rows"),
         (PrivateTauCoclustering(2, n_rounds=0), "n_rounds"),
@@ -202,7 +202,7 @@ def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     page = again.to_html()
     assert "Block totals with noise" in page
     assert ("word" in page) == (name != "tau")
-    assert ("no counts" in page) == (name == "row")
+    assert ("not counts" in page) == (name == "row")
 
 
 def test_the_picture_puts_blocks_that_go_together_on_the_diagonal():

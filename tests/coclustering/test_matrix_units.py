@@ -48,7 +48,7 @@ def test_a_row_alone_could_be_one_of_a_table_and_is_refused_where_no_matrix_is_m
 
 @pytest.mark.parametrize("unit", [MatrixCount(), "count", "matrix-entry", MatrixRow()])
 def test_a_matrix_unit_is_refused_where_rows_are_meant(unit):
-    with pytest.raises(ValueError, match="is none of a table of rows; use"):
+    with pytest.raises(ValueError, match="does not apply to a table of rows; use"):
         row_unit(unit)
 
 

@@ -216,7 +216,7 @@ def test_a_zip_with_other_files_is_refused(tmp_path, files, name):
     path = zipped(tmp_path / "r.privclust", [*files, (name, b"evil")])
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "no part of a release")
+    one_sentence(error, str(path), "not part of a release")
     assert {p.name for p in tmp_path.iterdir()} == {"r.privclust", "source"}
 
 
@@ -334,7 +334,7 @@ def test_an_added_key_is_no_part_of_a_release(tmp_path):
     edit(path, put("this one is fine", "note"))
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "no part of a release")
+    one_sentence(error, str(path), "not part of a release")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 broken"])

@@ -155,7 +155,7 @@ class TestOf:
         assert Schema.of(yes, names=["u", "v"]) == Schema({"u": yes, "v": yes})
         assert Schema.of([yes, Bins([0, 1])], n_columns=2).names == ("x0", "x1")
         refused("have 3 columns but the schema declares 1", lambda: Schema.of([yes], n_columns=3))
-        refused("does not tell the number", lambda: Schema.of(yes))
+        refused("does not say how many columns", lambda: Schema.of(yes))
 
     def test_bounds_are_from_bounds(self):
         assert Schema.of(None, bounds=(0, [1, 2])) == Schema.from_bounds(0, [1, 2])

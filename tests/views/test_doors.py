@@ -115,7 +115,7 @@ def test_one_row_of_each_person_counts(name: str) -> None:
 @pytest.mark.parametrize("unit", [MatrixCount(), MatrixEntry(), MatrixRow()], ids=str)
 @pytest.mark.parametrize("opened", [points, table, sites])
 def test_units_of_matrices_are_refused_where_rows_are_meant(opened: Any, unit: Unit) -> None:
-    with pytest.raises(ValueError, match="is none of a table of rows; use") as caught:
+    with pytest.raises(ValueError, match="does not apply to a table of rows; use") as caught:
         opened(unit)
     assert ". " not in str(caught.value)
 

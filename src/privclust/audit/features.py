@@ -29,13 +29,13 @@ MAX_VALUES = 128
 """Elements of one array that get columns of their own; summaries always cover the whole array."""
 
 MAX_CODES = 64
-"""Texts of one path that are told apart; rarer ones share a code."""
+"""Texts of one path that get codes of their own; rarer ones share one."""
 
 LARGEST = 1e300
 """Infinities become this, so that sums and midpoints stay finite."""
 
 ZERO_LAST_BIT, NEGATIVE_ZERO_LAST_BIT = 1100, 1101
-"""Zero is a multiple of every power of two that a float can reach; its sign is told apart too."""
+"""Zero is a multiple of every power of two that a float can reach; its sign is a feature too."""
 
 
 class Feature(NamedTuple):

@@ -71,7 +71,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
     def _planned(self, n_features: int | None) -> Schema:
         declared = self._declared()
         if not isinstance(declared, Schema) and n_features is None:
-            raise SchemaError("One fact does not tell the number of columns; give n_features.")
+            raise SchemaError("One fact does not say how many columns there are; give n_features.")
         return Schema.of(declared, names=[f"x{i}" for i in range(n_features or 0)])
 
     def _declared(self) -> Declared:

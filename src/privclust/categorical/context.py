@@ -110,7 +110,7 @@ def _not_redundant(order: NDArray[np.intp], target: int, pairs: Association) -> 
     """Keep an attribute unless one kept before tells as much about it as it tells of the target."""
     kept: list[int] = []
     for attribute in order.tolist():
-        told = [pairs.uncertainty[attribute, other] for other in kept]
-        if not told or pairs.uncertainty[attribute, target] > max(told):
+        by_kept = [pairs.uncertainty[attribute, other] for other in kept]
+        if not by_kept or pairs.uncertainty[attribute, target] > max(by_kept):
             kept.append(attribute)
     return tuple(sorted(kept))

@@ -42,9 +42,9 @@ def combined_margins(histograms: Noisy, tables: NoisyTables, cells: Cells, n_row
     )
     own = 1 / max(histograms.standard_error, 1e-9) ** 2
     counts = np.empty(cells.n_values)
-    for attribute, told in enumerate(precision):
+    for attribute, weight in enumerate(precision):
         part = cells.slice(attribute)
-        noisy = (sums[part] + histograms.value[part] * own) / (told + own)
+        noisy = (sums[part] + histograms.value[part] * own) / (weight + own)
         counts[part] = on_simplex(noisy + (n_rows - noisy.sum()) / len(noisy), n_rows)
     return counts
 

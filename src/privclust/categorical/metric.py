@@ -131,8 +131,8 @@ def attribute_metric(
     points /= np.sqrt(chances.shape[1])
     if ordinal:  # steps between neighbouring values add up, and so does the doubt about them
         points = np.cumsum(points, axis=0)
-    told = tuple(names[other] for other in context)
-    return AttributeMetric(names[target], tuple(labels), told, _reduced(points))
+    context_names = tuple(names[other] for other in context)
+    return AttributeMetric(names[target], tuple(labels), context_names, _reduced(points))
 
 
 def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:

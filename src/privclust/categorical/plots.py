@@ -18,7 +18,7 @@ __all__ = ["distance_plot", "value_plot"]
 
 # Values, beyond which cells are too small for numbers; and on a phone.
 _NUMBERS_UP_TO, _NUMBERS_ON_A_PHONE = 12, 6
-# Values within this share of the picture have one text, of at most so many names.
+# Values within this share of the picture have one text, of at most this many names.
 _TOO_NEAR, _MOST_JOINED = 0.04, 3
 
 

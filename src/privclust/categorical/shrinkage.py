@@ -6,7 +6,7 @@ shrinking too much when there is little noise:
 
 * what many tables agree on, the leading eigenvectors of all of them together, carries only a small
   part of the noise and is shrunk by itself;
-* a cell that stands out further than noise ever does among so many cells keeps what it says.
+* a cell that stands out further than noise ever does among that many cells keeps its value.
 
 Everything here is computed from released values.
 """
@@ -38,7 +38,7 @@ _STRENGTHS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 # An eigenvalue above the edge of noise by this factor is signal.
 _ABOVE_NOISE = 1.15
 _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too long
-# Of the square of the largest noise to expect; beyond it a cell speaks for itself.
+# Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
 # Contexts are the attributes that tell most of a target: how strong to take a dependence that noise
@@ -244,7 +244,7 @@ def _usual_strength(found: Floats, doubt: Callable[[Floats], Floats]) -> float:
     usual, own = _USUAL_STRENGTH, 1 / _USUAL_STRENGTH**2
     for _ in range(_ROUNDS):
         weights = 1 / (doubt(np.array([usual]))[:, 0] ** 2 + usual**2)
-        told = float(weights.sum())
-        mean = (float(weights @ found) + _USUAL_STRENGTH * own) / (told + own)
+        weight = float(weights.sum())
+        mean = (float(weights @ found) + _USUAL_STRENGTH * own) / (weight + own)
         usual = max(mean, _LEAST_STRENGTH)
     return usual

@@ -38,7 +38,7 @@ def normalised_tau(table: Floats) -> float:
 
 
 def tau_weights(table: Floats) -> Floats:
-    """Return what one count in each column cluster speaks for each row cluster.
+    """Return how much one count in each column cluster favours each row cluster.
 
     The weights are t_kl / t_.l - t_k. / T. The row cluster with the largest sum of weights over the
     counts of a row is the one that raises τ most. A column cluster without counts says nothing.

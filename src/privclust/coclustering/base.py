@@ -99,14 +99,14 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             return ()
         if by_rows:
             return (
-                f"Only {directions} of the {wanted} directions that tell "
-                f"{self.n_row_clusters} clusters apart stand out of the noise: there are too few "
-                "rows per cluster at this ε, and some or all clusters are noise. Raise epsilon, "
-                "ask for fewer clusters, or gather rows: whole rows need thousands per cluster.",
+                f"Only {directions} of the {wanted} directions that separate "
+                f"{self.n_row_clusters} clusters stand out from the noise, so there are too few "
+                "rows per cluster at this ε and some or all clusters are noise; raise epsilon, ask "
+                "for fewer clusters, or gather rows (whole rows need thousands per cluster).",
             )
         return (
-            "No structure stands out of the noise at this ε; the clusters may be random. Raise "
-            "epsilon, ask for fewer clusters or gather more data.",
+            "No structure stands out from the noise at this ε, so the clusters may be random; "
+            "raise epsilon, ask for fewer clusters or gather more data.",
         )
 
     def _keep(self, data: CountMatrix, result: CoclusteringResult, public: Any = None) -> None:

@@ -21,7 +21,7 @@ _MOST_STEPS = 15
 _STARTS = 8
 # How strongly frequent columns are preferred; see :func:`embed`.
 _TRUST = 0.5
-# Shares are compared after so many standard errors were added to both, which tames rare columns.
+# Shares are compared after this many standard errors were added to both, which tames rare columns.
 _PSEUDO = 3
 
 
@@ -77,7 +77,7 @@ def block_error(profiles: Noisy, columns: Groups) -> Floats:
 
 
 def prototype_weights(profiles: Noisy) -> Floats:
-    """Return what one count in each column speaks for each row cluster.
+    """Return how much one count in each column favours each row cluster.
 
     It is the logarithm of the column's share in the cluster over its share in all. Deviations from
     the common share are shrunk by what noise alone would do to them (James and Stein).

@@ -68,12 +68,12 @@ class PrivateCoclustering(Coclusterer):
         tells the holder of the row. Profiles, block totals and τ are sums over these labels. Not
         with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
-        What one count in a column speaks for each row cluster.
+        How much one count in a column favours each row cluster.
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
         How many directions of a noisy table stand out of the noise; with 0 a warning is given, and
-        with the unit ``"row"`` also if there are fewer than tell so many clusters apart.
+        with the unit ``"row"`` also if there are too few to tell the clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     warnings_ : tuple of str

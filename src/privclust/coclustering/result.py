@@ -24,7 +24,7 @@ class CoclusteringResult:
     columns : Groups
         The cluster of each column.
     column_weights : ndarray of shape (n_columns, n_row_clusters)
-        What one count in a column speaks for each row cluster; rows are labelled with these.
+        How much one count in a column favours each row cluster; rows are labelled with these.
     profiles : Noisy or None, value of shape (n_row_clusters, n_columns)
         Noisy sums of each column over each row cluster.
     rows : Groups or None

@@ -25,8 +25,9 @@ _MARGIN = 1.08
 # Groups found in the same counts fit the chance variation of the counts, which looks like
 # structure: not at all if counts vary by less than this part of what noise does, ...
 _HIDDEN = 1 / 3
-# ... and else at most so many times as strongly as noise, times the squared share of the counts in
-# all variation. Measured: up to 3 times, in the paper's matrices with their counts shuffled.
+# ... and otherwise at most this many times as strongly as noise, times the squared share of the
+# counts in all variation. Measured: up to 3 times, in the paper's matrices with their counts
+# shuffled.
 _FITTED = 4.0
 
 

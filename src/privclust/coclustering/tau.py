@@ -71,7 +71,7 @@ def _live_weights(table: Floats) -> Floats:
 def blind_start(
     shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, rng: np.random.Generator
 ) -> tuple[Groups, Floats]:
-    """Return random row clusters, and what each row speaks for the column clusters by chance.
+    """Return random row clusters, and how much each row happens to favour each column cluster.
 
     The paper draws a block matrix of ones with one percent of its entries switched; only the
     numbers of ones in each row and block are needed of it, and those are binomial.

@@ -76,8 +76,8 @@ class Meter:
             spent = self._spent + loss
             if not self.budget.covers(spent):
                 raise BudgetExceededError(
-                    f"The query {query!r} does not fit into what is left of {self.budget}; "
-                    "nothing was asked. Raise epsilon or ask for less."
+                    f"The query {query!r} does not fit into what is left of {self.budget} and "
+                    "was not asked; raise epsilon or ask for less."
                 )
             self._spent = spent
             self._charges.append(Charge(query, loss, noise))

@@ -134,11 +134,11 @@ def _best_sets(codes: NDArray[Any], estimate: Estimate, size: int) -> list[Conte
     sums = subset_sums(codes, sizes, size, EntropyScale(len(codes)))
     sets = [chosen for chosen in sums if len(chosen) == size]
 
-    def told(chosen: Context, target: int) -> int:
+    def relevance(chosen: Context, target: int) -> int:
         return sums[tuple(sorted((*chosen, target)))] - sums[chosen]
 
     return [
-        max((chosen for chosen in sets if target not in chosen), key=lambda c: told(c, target))
+        max((chosen for chosen in sets if target not in chosen), key=lambda c: relevance(c, target))
         for target in range(len(sizes))
     ]
 

@@ -3,7 +3,7 @@
 ``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
 and Thakkar (2022). Both claim ε-differential privacy and have none. They are reconstructed from
 the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The private
-algorithm of the same idea is :class:`privclust.kmeans.PrivateZoneKMeans`.
+algorithm of the same idea is :class:`privclust.published.PrivateZoneKMeans`.
 
 Why they are not private
 ------------------------

@@ -44,7 +44,7 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
             "what it can return. Use it for comparison on public data; "
-            "privclust.kmeans.PrivateZoneKMeans is the private algorithm of the same idea.",
+            "privclust.published.PrivateZoneKMeans is the private algorithm of the same idea.",
             NotPrivateWarning,
             stacklevel=3,
         )

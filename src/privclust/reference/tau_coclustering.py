@@ -39,7 +39,7 @@ class TauCoclustering(BiclusterMixin, BaseEstimator):
     Attributes
     ----------
     row_labels_, column_labels_ : ndarray
-        The clusters. EXACT: they tell about single rows and are no release.
+        The clusters. EXACT: they say something about single rows and are not a release.
     block_totals_ : ndarray of shape (clusters of rows, clusters of columns)
         Exact sums of the blocks.
     tau_history_ : list of tuple

@@ -1,6 +1,6 @@
 """What a publisher says about a release: its title, whose data they were, whom to ask.
 
-None of it comes from the data, so it may be added at any time. It is no part of the digest, which
+None of it comes from the data, so it may be added at any time. It is not part of the digest, which
 a ledger knows before anything is published; a signature covers it.
 """
 
@@ -51,7 +51,7 @@ class About:
             object.__setattr__(self, name, _checked_line(name, getattr(self, name)))
         if isinstance(self.names, str) or not all(isinstance(name, str) for name in self.names):
             raise ReleaseError(
-                "The names of a release are not a list of texts; give one text each."
+                "The names of a release must be a list of text; give one name per item."
             )
         object.__setattr__(self, "names", tuple(_one_line(name) for name in self.names))
 
@@ -86,7 +86,7 @@ def _checked_line(name: str, text: object) -> str | None:
     if text is None:
         return None
     if not isinstance(text, str) or len(text) > _LONGEST:
-        raise ReleaseError(f"The {name} of a release is no short text; shorten or drop it.")
+        raise ReleaseError(f"The {name} of a release must be short text; shorten or drop it.")
     return _one_line(text) or None
 
 

@@ -96,7 +96,7 @@ def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, AnyArray]
                 raise DamageError("the arrays in arrays.npz are not those declared")
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise DamageError(
-                    "the arrays in arrays.npz are packed, which those of ours are not"
+                    "the arrays in arrays.npz are compressed, which those of a release never are"
                 )
             return {
                 name: _read(archive, name, dtype, shape) for name, (dtype, shape) in shapes.items()

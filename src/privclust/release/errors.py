@@ -1,4 +1,4 @@
-"""How a damaged release is told from its path."""
+"""What is wrong with a damaged release; whoever knows its path makes a sentence of it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = ["StoredFiles", "opened"]
 
 _LIMITS = {DOCUMENT: LARGEST_DOCUMENT, ARRAYS: LARGEST_FILE, SIGNATURE: 2**14}
 # A packed file may be this large when it is unpacked, whatever it is packed into; beyond, it must
-# not be more than so many times larger than what lies on the disk.
+# not be more than this many times larger than what lies on the disk.
 _SMALL, _MOST_TIMES = 2**28, 8
 
 
@@ -75,7 +75,7 @@ class _Archive:
         names = archive.namelist()
         for name in names:
             if name not in PARTS:
-                raise DamageError(f"it holds a file that is no part of a release, {name!r}")
+                raise DamageError(f"it holds a file that is not part of a release, {name!r}")
             if names.count(name) > 1:
                 raise DamageError(f"{name} is there twice")
 

@@ -201,7 +201,7 @@ class Release:
             problem = str(error).partition(";")[0]
             raise DamageError(problem[0].lower() + problem[1:]) from None
         if release.digest != digest:
-            raise DamageError("release.json holds something that is no part of a release")
+            raise DamageError("release.json holds something that is not part of a release")
         return release
 
     def predict(self, X: Any, *, shape: tuple[int, int] | None = None) -> npt.NDArray[np.int64]:

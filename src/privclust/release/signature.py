@@ -55,7 +55,7 @@ class Signature:
         except (ValueError, RecursionError):
             raise DamageError("signature.json is not valid JSON", remedy) from None
         if not isinstance(plain, dict) or plain.get("algorithm") != _ALGORITHM:
-            raise DamageError("signature.json is no Ed25519 signature", remedy)
+            raise DamageError("signature.json is not an Ed25519 signature", remedy)
         key = _hexadecimal(plain.get("public_key"), _KEY_BYTES)
         value = _hexadecimal(plain.get("signature"), _SIGNATURE_BYTES)
         if key is None or value is None or len(plain) != 3:

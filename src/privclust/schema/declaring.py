@@ -97,7 +97,7 @@ def _from_facts(declared: Any, names: Sequence[str] | None, n_columns: int | Non
             "Schema, the path of a .toml or .json file, or a dict of facts."
         )
     if names is None and n_columns is None and one:
-        raise SchemaError("One fact does not tell the number of columns; declare a Schema.")
+        raise SchemaError("One fact does not say how many columns there are; declare a Schema.")
     width = len(names) if names is not None else n_columns
     facts = [declared] * (width or 0) if one else list(declared)
     labels = [f"x{i}" for i in range(len(facts))] if names is None else list(names)
@@ -120,12 +120,12 @@ def boxes_of(
         lengths["n_columns"] = n_columns
     if not lengths:
         raise SchemaError(
-            "Scalar bounds do not tell the number of columns; say it too, or give one bound "
+            "Scalar bounds do not say how many columns there are; give n_columns, or one bound "
             "per column."
         )
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{what} {length}" for what, length in lengths.items())
-        raise SchemaError(f"The bounds disagree on the number of columns ({said}); align them.")
+        listed = ", ".join(f"{what} {length}" for what, length in lengths.items())
+        raise SchemaError(f"The bounds disagree on the number of columns ({listed}); align them.")
     width = next(iter(lengths.values()))
     labels = [f"x{i}" for i in range(width)] if names is None else list(names)
     lows = [low] * width if lows is None else lows
@@ -142,4 +142,4 @@ def _bound_list(bound: object) -> list[Any] | None:
         return list(bound.tolist())
     if isinstance(bound, (list, tuple)):
         return list(bound)
-    raise SchemaError("Bounds must be a number or one number per column; give low and high so.")
+    raise SchemaError("Bounds must be one number, or one number per column; correct low and high.")

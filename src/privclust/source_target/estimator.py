@@ -34,7 +34,7 @@ from privclust.unit import Unit, unit_from
 __all__ = ["PrivateSourceTargetMedoids"]
 
 _NO_SOURCE = (
-    "No source was given, so the whole budget is spent on none; pass source=, or use "
+    "No source was given, so the whole budget is spent without one; pass source=, or use "
     "privclust.reference.SourceTargetMedoids for public centres alone."
 )
 
@@ -66,7 +66,7 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     n_projected : int or None, default=None
-        Project all points to so many random dimensions first.
+        Project all points to this many random dimensions first.
     coreset_radius : float, default=0.05
         How far a target may lie from the coreset of ``"nna"`` and ``"nas"``, in diameters of the
         targets.

@@ -45,7 +45,7 @@ class CoordinateCells:
         self._made: dict[int, Floats] = {}
 
     def sites(self, count: int) -> Floats:
-        """Return about so many sites; the same ones each time."""
+        """Return about this many sites; the same ones each time."""
         if count not in self._made:
             self._made[count] = cell_sites(self.space.targets, count)
         return self._made[count]
@@ -55,7 +55,7 @@ class CoordinateCells:
         return np.asarray(sites, np.float64)
 
     def spacing(self, n_sites: int) -> float:
-        """Return the median distance of targets to so many sites, and not quite nothing."""
+        """Return the median distance of targets to this many sites; it is above zero."""
         sites = self.sites(min(n_sites, max(1, len(self.space.targets) // 2)))
         median = float(np.median(self._site_tree(sites).query(self.space.targets)[0]))
         return max(median, self.radius / 2**10)
@@ -155,7 +155,7 @@ class DistanceCells:
         return lazy_greedy(problem, n_targets).chosen
 
     def sites(self, count: int) -> Indices:
-        """Return so many targets that serve the others best."""
+        """Return the given number of targets that serve the others best."""
         return self._order[:count]
 
     def positions(self, sites: Floats | Indices) -> Floats:
@@ -163,7 +163,7 @@ class DistanceCells:
         return np.asarray(sites, np.float64)[:, None]
 
     def spacing(self, n_sites: int) -> float:
-        """Return the median distance of targets to so many sites, and not quite nothing."""
+        """Return the median distance of targets to this many sites; it is above zero."""
         sites = self.sites(min(n_sites, max(1, len(self._distances) // 2)))
         median = float(np.median(self._distances[sites].min(axis=0)))
         return max(median, self.radius / 2**10)

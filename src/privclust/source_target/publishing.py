@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["published"]
 
-# The map of the report shows at most so many targets; more would only make the page heavy.
+# The map of the report shows at most this many targets; more would only make the page heavy.
 _MOST_ON_MAP = 4000
 
 

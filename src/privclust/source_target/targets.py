@@ -87,7 +87,7 @@ class PublicTargets:
         return len(self.weights)
 
     def check_centres(self, n_centers: Any) -> int:
-        """Return the number of centres, or raise if there are not so many candidates."""
+        """Return the number of centres, or raise if there are fewer candidates."""
         whole = isinstance(n_centers, (int, np.integer)) and not isinstance(n_centers, bool)
         if not whole or n_centers < 1:
             raise ValueError(f"n_centers must be a whole number of at least 1, got {n_centers!r}.")
@@ -216,11 +216,11 @@ def _projection(
         return None
     if not metric.projectable:
         raise ValueError(
-            "A random projection keeps Euclidean distances only; drop projection= or "
+            "A random projection keeps Euclidean distances only; drop n_projected= or "
             f"{metric.name!r}."
         )
     if not dimension >= 1:
-        raise ValueError(f"projection must be at least 1, got {dimension!r}.")
+        raise ValueError(f"n_projected must be at least 1, got {dimension!r}.")
     if dimension >= width:
         return None
     rng = np.random.default_rng() if rng is None else rng

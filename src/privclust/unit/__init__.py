@@ -75,7 +75,9 @@ def row_unit(unit: str | Unit | Mapping[str, Any]) -> RowUnit:
     """Return the unit of rows that ``unit`` stands for; those of matrices are refused."""
     chosen = unit_from(unit)
     if not isinstance(chosen, RowUnit):
-        raise ValueError(f"The unit {chosen.name!r} is none of a table of rows; use {_FOR_ROWS}.")
+        raise ValueError(
+            f"The unit {chosen.name!r} does not apply to a table of rows; use {_FOR_ROWS}."
+        )
     return chosen
 
 
@@ -84,7 +86,7 @@ def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
     chosen = unit_from(_in_full(unit, _SHORT_FOR_MATRICES))
     if not isinstance(chosen, MatrixUnit):
         raise ValueError(
-            f"The unit {chosen.name!r} is none of a matrix of counts; use {_FOR_MATRICES}."
+            f"The unit {chosen.name!r} does not apply to a matrix; use {_FOR_MATRICES}."
         )
     return chosen
 

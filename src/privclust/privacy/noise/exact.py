@@ -48,7 +48,7 @@ MIN_SCALE = Fraction(1, 2**1000)
 _CHUNK = 1 << 15
 
 # The system's bits cost more than the arithmetic on them. Half words leave more draws open, about
-# 2^-32 for each outcome that a draw is told apart from; up to this many outcomes they pay.
+# 2^-32 for each outcome that a draw is distinguished from; up to this many outcomes they pay.
 _HALF_WORD_OUTCOMES = 1 << 12
 
 
@@ -83,7 +83,7 @@ class ExactNoise:
         if variance <= 0:
             raise ValueError("The variance of noise must be above zero.")
         if variance < MIN_SCALE:
-            raise ValueError("A noise variance below 2^-1000 is no noise; use a smaller epsilon.")
+            raise ValueError("A noise variance below 2^-1000 hides nothing; use a smaller epsilon.")
         proposal = Fraction(math.isqrt(math.floor(variance)) + 1)
         _check_scale(proposal)
         return _in_chunks(count, lambda wanted: self._gaussian_batch(variance, proposal, wanted))
@@ -228,7 +228,7 @@ def _check_scale(scale: Fraction) -> None:
     if scale <= 0:
         raise ValueError("The scale of noise must be above zero.")
     if scale < MIN_SCALE:
-        raise ValueError("A noise scale below 2^-1000 is no noise; use a smaller epsilon.")
+        raise ValueError("A noise scale below 2^-1000 hides nothing; use a smaller epsilon.")
     if scale > MAX_SCALE:
         raise ValueError(
             f"A noise scale of {float(scale):.3g} grid steps is beyond 2^46; "
