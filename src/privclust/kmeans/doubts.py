@@ -13,7 +13,7 @@ from privclust.schema import Schema
 __all__ = ["bounds_in_doubt", "delta_in_doubt"]
 
 # Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
-_AT_THE_BOUND = 0.01
+_AT_THE_BOUND = 0.002
 # How many standard errors a noisy number of rows may be too large by.
 _CAUTION = 2
 

@@ -1,0 +1,169 @@
+"""``PrivateCategoricalKMeans``: its parameters, and what it asks and keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privclust._typing import Labels
+from privclust.budget import Budget, Number
+from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.learning import learn_metric
+from privclust.categorical.metric_mixin import Declared
+from privclust.categorical.principal_axes import MOST_AXES, principal_axes
+from privclust.categorical.result import Clusters
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import ValuePoints
+from privclust.estimator import PrivateClusterMixin, Run
+from privclust.kmeans.cells import by_cells
+from privclust.kmeans.doubts import delta_in_doubt
+from privclust.ledger import Ledger
+from privclust.parameters import check_clusters, fraction, one_of, whole
+from privclust.unit import Unit
+
+__all__ = ["PrivateCategoricalKMeans"]
+
+
+class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
+    """Clusters of categorical rows that may be published, with the metric they were found in.
+
+    Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
+    few principal axes, which the tables of the metric give for nothing, and are clustered there.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    epsilon : float, default=1.0
+        The privacy loss allowed for metric and clusters together.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+    schema : Schema, Categories, Bins or None
+        The categories or bins of every column, from public knowledge; one Categories or Bins is
+        the short form where the same holds for every column.
+    metric_share : float, default=0.5
+        The share of the budget that the metric gets.
+    method : {"auto", "pairs", "tree"}, default="auto"
+        How the metric is learned.
+    context_rule : str, default="max-relevance"
+        How contexts are chosen.
+    context_size : int, default=3
+        The number of attributes in a context, where the rule fixes it.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    metric_ : CategoricalMetric
+        Coordinates of the values of every attribute.
+    contexts_ : dict of str to tuple of str
+        The context of every attribute.
+    cluster_centers_ : ndarray of shape (n_clusters, n_axes)
+        Released centres on the principal axes.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre; they may be negative.
+    cluster_sizes_error_ : float
+        The standard error of each of them.
+    value_points_ : list of ndarray
+        The values of each attribute as points of the axes; a row is the sum of its values.
+    privacy_ : PrivacyStatement
+        What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the clusters.
+    """
+
+    _checks: ClassVar[Any] = {
+        **CategoricalEstimator._checks,
+        "n_clusters": whole(),
+        "method": one_of("auto", "pairs", "tree"),
+        "metric_share": fraction(),
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        metric_share: Number = 0.5,
+        method: str = "auto",
+        context_rule: str = "max-relevance",
+        context_size: int = 3,
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.metric_share = metric_share
+        self.method = method
+        self.context_rule = context_rule
+        self.context_size = context_size
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def predict(self, X: Any) -> Labels:
+        """Return the index of the nearest released centre of each row."""
+        with self._open_again(X) as rows:
+            return self._labels(rows)
+
+    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        check_clusters(int(self.n_clusters), MOST_AXES)
+
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
+        for_metric = run.budget.whole.take(self.metric_share)
+        for_clusters = run.budget.remainder(for_metric)
+        n_clusters = int(self.n_clusters)
+        view = data.private(run.meter, run.seed)
+        learning = learn_metric(view, for_metric, self.method, self._options(data.schema))
+        estimate = next(iter(learning.learned.estimates.values()))
+        embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
+        points = view.as_points(embedding, radius)
+        found = by_cells(points, for_clusters, n_clusters, run.choices)
+        doubts = (*found.warnings, *delta_in_doubt(found.sizes, run.budget))
+        found = replace(found, warnings=doubts)
+        return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
+
+    def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
+        self._keep_metric(data, result.learning)
+        self.cluster_centers_ = result.centres
+        self.cluster_sizes_ = result.found.sizes.value
+        self.cluster_sizes_error_ = result.found.sizes.standard_error
+        self.value_points_ = result.embedding.points
+
+    def _labels(self, data: TableRows) -> Labels:
+        parts = data.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
+        return np.concatenate([*parts]).astype(np.int64, copy=False)
+
+    def _published(self) -> dict[str, Any]:
+        published, n_clusters = super()._published(), len(self.cluster_centers_)
+        published["arrays"] |= {
+            "cluster_centers": self.cluster_centers_,
+            "cluster_sizes": self.cluster_sizes_,
+            "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+            "value_points": np.concatenate(self.value_points_),
+        }
+        published["parameters"] |= {
+            "n_clusters": n_clusters,
+            "metric_share": float(self.metric_share),
+        }
+        return published
