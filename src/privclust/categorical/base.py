@@ -16,7 +16,7 @@ from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SchemaError
 from privclust.parameters import one_of, whole
 from privclust.plan import Plan, rehearse
-from privclust.schema import Bins, Categories, Schema
+from privclust.schema import Bins, Box, Categories, Schema
 from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["CategoricalEstimator"]
@@ -78,8 +78,8 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         """Return the schema, or the facts that hold for columns without a name."""
         if self.schema is None:
             raise SchemaError(_NOTHING_DECLARED)
-        if isinstance(self.schema, (Bins, Categories, list, tuple)):
-            return self.schema
+        if isinstance(self.schema, (Bins, Box, Categories, list, tuple)):
+            return self.schema  # type: ignore[return-value]  # the door refuses a Box
         return Schema.of(self.schema)
 
     def _check_together(self) -> None:
