@@ -8,7 +8,7 @@ WORKERS ?= auto
 .PHONY: demo test check lint types contracts tests fuzz format peers clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m privclust.demo
+	$(BIN)/python -m privclust demo
 
 test: lint types contracts tests
 

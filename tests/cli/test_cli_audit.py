@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from privclust.audit.runner import is_estimator, takes_rng
-from privclust.cli.audit import _SUBJECTS
+from privclust.cli.audit import SUBJECTS, prepared
 from support.command_line import Run
 
 
@@ -32,7 +32,7 @@ def test_a_private_algorithm_is_not_refuted(run: Run) -> None:
 
 @pytest.mark.parametrize("subject", ["kmeans", "cocluster", "categorical", "source-target"])
 def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str) -> None:
-    fit, pairs = _SUBJECTS[subject](1.0, 1e-6)
+    fit, pairs = prepared(subject, 1.0, 1e-6)
     assert len(pairs) >= 3
     for pair in pairs:
         for rows in (pair.left, pair.right):
@@ -45,8 +45,8 @@ def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str
 
 
 def test_every_subject_may_run_in_several_processes() -> None:
-    for prepare in _SUBJECTS.values():
-        fit, _ = prepare(1.0, 1e-6)
+    for subject in SUBJECTS:
+        fit, _ = prepared(subject, 1.0, 1e-6)
         assert is_estimator(fit) or takes_rng(fit)
 
 

@@ -102,7 +102,7 @@ BAD = [
     ((*FIT, "--seed", "-1"), 2, "--seed"),
     ((*FIT, "--unit", "person"), 2, "needs --id-column NAME and --max-rows NUMBER"),
     ((*FIT, "--id-column", "x"), 2, "belong to --unit person"),
-    ((*FIT, "--dataset", "data"), 2, "add --ledger"),
+    ((*FIT, "--holder", "me"), 2, "add --ledger"),
     ((*FIT, "--ledger", "b.db", "--seed", "1"), 2, "not private"),
     (("cluster", "data.csv"), 2, "No such command"),
     (("--colour",), 2, "No such option"),

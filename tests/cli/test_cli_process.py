@@ -17,7 +17,7 @@ from support.command_line import Run
 
 FIT = (
     "-m",
-    "privclust.cli",
+    "privclust",
     "kmeans",
     "data.csv",
     "--schema",

@@ -10,7 +10,8 @@ import typer
 
 from privclust.cli import options, screen
 from privclust.cli.errors import UsageError
-from privclust.cli.reading import Reading, takes_reading
+from privclust.cli.groups import takes_groups
+from privclust.cli.reading import Reading
 
 __all__ = ["apply"]
 
@@ -31,7 +32,7 @@ Shape = Annotated[
 ]
 
 
-@takes_reading
+@takes_groups
 def apply(
     release: options.ReleasePath,
     data: NewRows,

@@ -8,7 +8,8 @@ import typer
 
 from privclust.cli import options, screen
 from privclust.cli.errors import REFUSED, UsageError
-from privclust.cli.reading import Reading, takes_reading
+from privclust.cli.groups import takes_groups
+from privclust.cli.reading import Reading
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-@takes_reading
+@takes_groups
 def check(
     data: options.DataPaths,
     reading: Reading,

@@ -1,54 +1,39 @@
 """Where every command is registered; ``main`` is what the installed script runs.
 
-A family of algorithms is a module with two commands, ``fit`` and ``plan``: add it to ``_FAMILIES``.
+A family of algorithms has a module with two commands, ``fit`` and ``plan``: see ``families``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from privclust.cli import (
-    apply,
-    audit,
-    categorical,
-    check,
-    cocluster,
-    demo,
-    kmeans,
-    ledger,
-    release,
-    report,
-    schema,
-    source_target,
-)
+from privclust.cli import apply, audit, check, demo, ledger, release, report, schema
 from privclust.cli.errors import PLAIN, OneSentence
+from privclust.families import FAMILIES
 
 __all__ = ["app", "main"]
-
-_FAMILIES = {
-    "kmeans": kmeans,
-    "cocluster": cocluster,
-    "categorical": categorical,
-    "source-target": source_target,
-}
 
 app = typer.Typer(
     name="privclust",
     cls=OneSentence,
     help="Cluster sensitive data and publish the result with a proof of privacy.",
     epilog="Exit status: 0 done, 1 refused (bad data, schema, release or budget), 2 wrong usage.",
-    **PLAIN,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 plans = typer.Typer(
     help="Say what a fit would ask, cost and achieve. No data are touched.", **PLAIN
 )
 
-for _name, _family in _FAMILIES.items():
-    app.command(_name)(_family.fit)
-    plans.command(_name)(_family.plan)
+for _family in FAMILIES:
+    _commands = import_module(_family.command_module)
+    app.command(_family.command)(_commands.fit)
+    plans.command(_family.command)(_commands.plan)
 app.add_typer(plans, name="plan")
 app.command("apply")(apply.apply)
 app.command("check")(check.check)

@@ -19,7 +19,7 @@ def demo(
     as_json: options.Json = False,
 ) -> None:
     """Show the whole way, schema to report, on made-up patients."""
-    from privclust.demo import run
+    from privclust.cli.demo_patients import run
 
     places = run(out, _nothing if as_json else screen.show)
     screen.answer({name: str(path) for name, path in places.items()}, as_json=as_json)

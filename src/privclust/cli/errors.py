@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 import typer
 from typer.core import TyperGroup
 
-from privclust.jobs.sentences import expected_errors, sentence_of
+from privclust.jobs.sentences import expected_errors, sentence_of, with_notes
 
 __all__ = ["PLAIN", "OneSentence", "UsageError"]
 
@@ -60,8 +60,8 @@ class OneSentence(TyperGroup):
         """Run a command; an interrupt ends it like an error."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _say("Interrupted.")
+        except KeyboardInterrupt as error:
+            _say(with_notes("Interrupted.", error))
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -70,7 +70,7 @@ def _answer(error: Exception) -> int:
     if hasattr(error, "format_message"):  # typer's own errors have no common public class
         return _answer_usage(error)
     if isinstance(error, UsageError):
-        _say(str(error))
+        _say(with_notes(str(error), error))
         return WRONG_USAGE
     if not isinstance(error, expected_errors()):
         raise error

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from privclust.cli import heads, ledger_tables, options, screen
+from privclust.cli.budgets import PersonOptions
 from privclust.cli.errors import PLAIN
+from privclust.cli.groups import takes_groups
 from privclust.jobs import places
 
 if TYPE_CHECKING:
@@ -33,27 +35,27 @@ Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="For readers o
 
 
 @app.command("create")
+@takes_groups
 def create(
     ledger: LedgerPlace,
     dataset: Dataset,
+    person: PersonOptions,
     unit: Annotated[
         str,
         typer.Option(
             "--unit",
             metavar="NAME",
-            help="Whose presence is hidden: add-remove-row, replace-row, person (needs the next "
-            "two options), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
+            help="Whose presence is hidden: add-remove-row, replace-row, person (needs an id and "
+            "most rows), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
         ),
     ] = "add-remove-row",
-    id_column: options.IdColumn = None,
-    max_rows: options.MaxRows = None,
     note: Note = "",
     as_json: options.Json = False,
 ) -> None:
     """Add a data set, and make the ledger if there is none; nothing can be spent yet."""
     from privclust.ledger import Ledger
 
-    chosen = _unit(unit, id_column, max_rows)
+    chosen = _unit(unit, person)
     Ledger.open(ledger).create_dataset(dataset, chosen, note=note)
     document = {"dataset": dataset, "unit": chosen.to_dict(), "ledger": ledger}
     screen.answer(document, f"Data set '{dataset}' is in the ledger {ledger}.", as_json=as_json)
@@ -246,11 +248,11 @@ def plot(
     screen.answer({"picture": str(output)}, f"Picture: {output}", as_json=as_json)
 
 
-def _unit(name: str, id_column: str | None, max_rows: int | None) -> Unit:
+def _unit(name: str, person: PersonOptions) -> Unit:
     from privclust.unit import unit_from
 
     if not name.lstrip().startswith("{"):
-        return options.unit_of(name, id_column, max_rows)
+        return person.unit_named(name)
     try:
         plain = json.loads(name)
     except json.JSONDecodeError as error:

@@ -1,9 +1,9 @@
-"""Options that commands share, and what they stand for in the library."""
+"""Single options that commands share; groups of them are in ``fitting`` and ``reading``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,37 +11,23 @@ from privclust.cli.errors import UsageError
 
 if TYPE_CHECKING:
     from privclust.cli.reading import Reading
-    from privclust.unit import Unit
 
 __all__ = [
     "Bounds",
     "Clusters",
-    "DataPath",
     "DataPaths",
-    "Dataset",
-    "Delta",
-    "Epsilon",
-    "Holder",
     "IdColumn",
     "Json",
-    "LedgerPlace",
     "MaxRows",
     "Overwrite",
-    "ReleaseOutput",
     "ReleasePath",
-    "Report",
+    "Rows",
     "SchemaPath",
-    "Seed",
-    "UnitName",
-    "check_budget",
     "declared",
+    "lines_of",
     "one_or_many",
-    "unit_of",
 ]
 
-DataPath = Annotated[
-    Path, typer.Argument(metavar="DATA", help="CSV or Parquet file, or folder of Parquet files.")
-]
 DataPaths = Annotated[
     list[str],
     typer.Argument(
@@ -54,57 +40,25 @@ ReleasePath = Annotated[
 ]
 SchemaPath = Annotated[
     Path | None,
-    typer.Option("--schema", metavar="FILE", help="Public bounds of every column (TOML or JSON)."),
+    typer.Option("--schema", metavar="FILE", help="Public facts about columns (TOML, JSON)."),
 ]
 Bounds = Annotated[
     tuple[float, float] | None,
-    typer.Option(
-        "--bounds", metavar="LOW HIGH", help="The short form: public bounds of all columns."
-    ),
+    typer.Option("--bounds", metavar="LOW HIGH", help="Short form: bounds of all columns."),
 ]
-Clusters = Annotated[int, typer.Option("--clusters", "-k", min=1, help="Number of clusters.")]
-Epsilon = Annotated[
-    float, typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss allowed, above 0.")
+Clusters = Annotated[
+    int, typer.Option("--clusters", "-k", min=1, metavar="N", help="Number of clusters.")
 ]
-Delta = Annotated[
-    float,
-    typer.Option(
-        "--delta", metavar="NUMBER", help="0 for pure ε; a tiny number buys more accuracy."
-    ),
-]
-UnitName = Annotated[
-    Literal["add-remove-row", "replace-row", "person"],
-    typer.Option("--unit", help="Whose presence is hidden; person needs the next two options."),
+Rows = Annotated[
+    int,
+    typer.Option("--rows", min=1, metavar="N", help="About how many rows, publicly known."),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id-column", metavar="NAME", help="The column that names a person.")
 ]
 MaxRows = Annotated[
-    int | None, typer.Option("--max-rows", min=1, help="Rows of one person that count, at most.")
-]
-LedgerPlace = Annotated[
-    str | None,
-    typer.Option("--ledger", metavar="FILE", help="The ledger to charge before rows are read."),
-]
-Holder = Annotated[
-    str | None,
-    typer.Option("--holder", metavar="NAME", help="Whose grants in the ledger are spent."),
-]
-Dataset = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset", metavar="NAME", help="Data set in the ledger.", show_default="name of DATA"
-    ),
-]
-Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="For tests: reproducible noise, which is NOT PRIVATE."),
-]
-ReleaseOutput = Annotated[
-    Path, typer.Option("--output", "-o", metavar="PATH", help="Folder or .privclust file to write.")
-]
-Report = Annotated[
-    bool, typer.Option("--report/--no-report", help="Write an HTML report for readers as well.")
+    typer.Option("--max-rows", min=1, metavar="N", help="Rows of a person that count."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Give one JSON document on stdout.")]
@@ -132,21 +86,9 @@ def declared(
     )
 
 
-def check_budget(epsilon: float, delta: float) -> None:
-    """Raise if the budget means nothing."""
-    from privclust.budget import Budget
-
-    Budget(epsilon, delta)
-
-
-def unit_of(name: str, id_column: str | None, max_rows: int | None) -> Unit:
-    """Return the privacy unit."""
-    from privclust.unit import Person, unit_from
-
-    if name != Person.name:
-        if id_column is not None or max_rows is not None:
-            raise UsageError("--id-column and --max-rows belong to --unit person; add it.")
-        return unit_from(name)
-    if id_column is None or max_rows is None:
-        raise UsageError("--unit person needs --id-column NAME and --max-rows NUMBER.")
-    return Person(id_column, max_rows)
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file of public names."""
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,39 +12,35 @@ import typer
 from privclust.cli import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
     from rich.table import Table
 
-    from privclust.jobs.publish import Place
-    from privclust.release import Facts, Release
+    from privclust.jobs.fit import Fit
+    from privclust.jobs.publish import Published
+    from privclust.release import Facts
 
-__all__ = ["checked_place", "publish", "tables"]
+__all__ = ["kept_or_printed", "show", "tables"]
 
 _CELL = 14  # characters for each column of a table
 
 
-def checked_place(release: object, *, report: bool, overwrite: bool) -> Place:
-    """Return where a release goes; raise if it cannot be written, before a fit costs any budget."""
-    from pathlib import Path
-
-    from privclust.jobs.publish import Place
-
-    return Place.checked(Path(str(release)), report=report, overwrite=overwrite)
-
-
-def publish(place: Place, release: Release, *, as_json: bool) -> None:
-    """Write a release and its report, and show it; what fits nowhere is printed in full."""
+@contextmanager
+def kept_or_printed(fit: Fit) -> Iterator[None]:
+    """Print in full a release that was paid for and that no place would take."""
     from privclust.exceptions import NotSavedError
     from privclust.jobs.publish import summary_of
 
     try:
-        published = place.publish(release)
+        yield
     except NotSavedError as error:
         if error.kept is None:
-            typer.echo(json.dumps(summary_of(release), allow_nan=False))
+            typer.echo(json.dumps(summary_of(fit.model.release()), allow_nan=False))
         raise
+
+
+def show(published: Published, *, as_json: bool) -> None:
+    """Show what was published, and where."""
+    release = published.release
     if not release.privacy.private:
         screen.alarm(release.privacy.promise)
     shown: list[RenderableType] = [*tables(release.facts()), "", *published.sentences]

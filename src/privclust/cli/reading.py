@@ -1,17 +1,13 @@
 """Options of all commands that read rows: which columns, and how CSV files are written.
 
-A command that takes a ``reading`` is decorated by :func:`takes_reading`, which gives it these
-options; a new one is added in this file alone.
+A command takes a :class:`Reading` as a group of options; a new one is added in this file alone.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from functools import wraps
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +16,7 @@ from privclust.cli.errors import UsageError
 if TYPE_CHECKING:
     from privclust.schema import Csv, Schema
 
-__all__ = ["Reading", "takes_reading"]
+__all__ = ["Reading"]
 
 
 @dataclass(frozen=True)
@@ -83,30 +79,6 @@ class Reading:
         if self.columns:
             named = Schema.from_bounds(*bounds, names=self.columns)
             return {"schema": replace(self, columns=None).applied_to(named)}
-        if self != Reading():
+        if any((self.ignore, self.delimiter, self.decimal, self.encoding)):
             raise UsageError("--bounds alone names no column; add --columns or use a --schema.")
         return {"bounds": bounds}
-
-
-def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Reading`, which it receives as ``reading``."""
-    hints = get_type_hints(Reading, include_extras=True)
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    added = [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hints[field.name]
-        )
-        for field in fields(Reading)
-    ]
-    kept = [parameter for parameter in own if parameter.name != "reading"]
-
-    @wraps(command)
-    def with_options(**arguments: Any) -> None:
-        said = {field.name: arguments.pop(field.name) or None for field in fields(Reading)}
-        command(**arguments, reading=Reading(**said))
-
-    shown = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept]
-    with_options.__signature__ = inspect.Signature([*shown, *added])  # type: ignore[attr-defined]
-    with_options.__annotations__ = {p.name: p.annotation for p in [*shown, *added]}
-    del with_options.__wrapped__  # typer would look for the options there
-    return with_options

@@ -52,7 +52,7 @@ def describe(
         "holder": holder,
         "contact": contact,
         "purpose": purpose,
-        "names": None if names is None else _lines(names),
+        "names": None if names is None else options.lines_of(names),
     }
     words = {name: text for name, text in given.items() if text is not None}
     if not words:
@@ -140,10 +140,3 @@ def _save_again(release: Release, path: Path) -> None:
 
     within = not places.is_one_file(path) and places.report_of(path).exists()
     release.save(path, overwrite=True, report=within)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None

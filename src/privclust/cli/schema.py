@@ -9,7 +9,8 @@ import typer
 
 from privclust.cli import options, screen
 from privclust.cli.errors import PLAIN, UsageError
-from privclust.cli.reading import Reading, takes_reading
+from privclust.cli.groups import takes_groups
+from privclust.cli.reading import Reading
 from privclust.jobs import places
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _PUBLIC = (
 
 
 @app.command("draft")
-@takes_reading
+@takes_groups
 def draft(
     sample: Annotated[
         Path, typer.Argument(metavar="SAMPLE", help="A PUBLIC sample: CSV or Parquet.")
@@ -62,7 +63,7 @@ def draft(
 
 
 @app.command("check")
-@takes_reading
+@takes_groups
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The .toml or .json file.")],
     reading: Reading,

@@ -75,6 +75,11 @@ class Place:
             kept = release.keep(self.release.name)
             where = "" if kept is None else f" (it was kept in '{kept}')"
             raise NotSavedError(f"{str(error).rstrip('.')}{where}.", kept) from None
+        except BaseException as error:  # an interrupt, or memory that does not suffice
+            kept = release.keep(self.release.name)
+            if kept is not None:
+                error.add_note(f"The release was kept in '{kept}'.")
+            raise
         if self.report is not None:
             self._write_report(release, self.report)
         return Published(release, self.release, self.report)

@@ -1,8 +1,8 @@
 """The kinds of release, one per family of algorithms, and what each must hold.
 
-To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in a
-module of this package that is listed in ``_BUILT_IN``. Saving, loading, the privacy part of the
-report and the command line then work for it.
+To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in the
+module ``release`` of a family that is listed in ``privclust.families``. Saving, loading, the
+privacy part of the report and the command line then work for it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.families import FAMILIES
 from privclust.release.facts import Facts
 
 if TYPE_CHECKING:
@@ -105,12 +106,6 @@ class ReleaseKind:
 
 
 _KINDS: dict[str, ReleaseKind] = {}
-_BUILT_IN = (
-    "privclust.kmeans.release",
-    "privclust.coclustering.release",
-    "privclust.categorical.release",
-    "privclust.source_target.release",
-)
 
 
 def register_kind(kind: ReleaseKind) -> None:
@@ -121,8 +116,8 @@ def register_kind(kind: ReleaseKind) -> None:
 def known_kinds() -> dict[str, ReleaseKind]:
     """Return every kind by its name."""
     # Imported late: the modules of the kinds import this one.
-    for module in _BUILT_IN:
-        import_module(module)
+    for family in FAMILIES:
+        import_module(family.release_module)
     return dict(_KINDS)
 
 

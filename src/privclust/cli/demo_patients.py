@@ -1,12 +1,11 @@
 """The whole way from a private file to a published report, on made-up patients.
 
-``python -m privclust.demo`` or ``privclust demo``. The patients are the same every time, the noise
+What ``privclust demo`` runs. The patients are the same every time, the noise
 is not: it is real, so the numbers differ a little from run to run.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,8 +64,8 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     _check_free(folder)
     folder.mkdir(exist_ok=True)
     patients, schema, release, new_patients, labels = (folder / name for name in _FILES)
-    model = PrivateKMeans(len(_GROUPS), epsilon=1.0, schema=_SCHEMA, rescale=True)
-    options = f"--schema {schema} --clusters {len(_GROUPS)} --epsilon 1 --rescale"
+    model = PrivateKMeans(len(_GROUPS), epsilon=1.0, schema=_SCHEMA)
+    options = f"--schema {schema} --clusters {len(_GROUPS)} --epsilon 1"
 
     _write_rows(patients, _people(_PATIENTS, seed=1))
     say(f"1. {_PATIENTS:,} made-up hospital patients, taken as private: {patients}\n")
@@ -147,9 +146,3 @@ def _tell_price(model: PrivateKMeans, patients: Path, say: Say) -> None:
     ratio = -model.score(patients) / best
     say(f"\n   {model.privacy_.protects}")
     say(f"   The price: {ratio:.3f} times the error of k-means without privacy.\n")
-
-
-if __name__ == "__main__":
-    from privclust.cli import main
-
-    main(["demo", *sys.argv[1:]])

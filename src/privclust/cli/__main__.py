@@ -1,5 +1,0 @@
-"""``python -m privclust.cli``: the command line where no script is installed."""
-
-from privclust.cli import main
-
-main()

@@ -1,0 +1,105 @@
+"""Options that say what is promised: how much may be spent, and whose presence is hidden.
+
+Fits and plans take these groups alike; a new option of all of them is a field here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from privclust.cli import options
+from privclust.cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from privclust.unit import Unit
+
+__all__ = ["BudgetOptions", "EpsilonDelta", "PersonOptions", "RowUnitOptions"]
+
+
+@dataclass(frozen=True)
+class EpsilonDelta:
+    """A privacy loss as (ε, δ)."""
+
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
+    ] = None
+    delta: Annotated[
+        float, typer.Option("--delta", metavar="NUMBER", help="0, or 1e-6 for more accuracy.")
+    ] = 0.0
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        from privclust.budget import Budget
+
+        epsilon = 1.0 if self.epsilon is None else self.epsilon
+        Budget(epsilon, self.delta)
+        return {"epsilon": epsilon, "delta": self.delta}
+
+
+@dataclass(frozen=True)
+class BudgetOptions(EpsilonDelta):
+    """How much a fit may spend."""
+
+    rho: Annotated[
+        float | None, typer.Option("--rho", metavar="NUMBER", help="zCDP, in place of ε.")
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        from privclust.budget import Budget
+
+        if self.rho is None:
+            return super().parameters()
+        if self.epsilon is not None:
+            raise UsageError("--rho takes the place of --epsilon; drop one of them.")
+        return {"budget": Budget.of_rho(self.rho, self.delta)}
+
+
+@dataclass(frozen=True)
+class PersonOptions:
+    """How a person with several rows is known."""
+
+    id_column: options.IdColumn = None
+    max_rows: options.MaxRows = None
+    id_type: Annotated[
+        Literal["text", "number"],
+        typer.Option("--id-type", help="As number: 7 is 07.", show_default=False),
+    ] = "text"
+    missing_ids: Annotated[
+        Literal["error", "separate"],
+        typer.Option("--missing-ids", help="Refuse, or a person each.", show_default=False),
+    ] = "error"
+
+    def unit_named(self, name: str) -> Unit:
+        """Return the privacy unit of a name; that of a person needs an id column."""
+        from privclust.unit import Person, unit_from
+
+        if name != Person.name:
+            given = (self.id_column, self.max_rows, self.id_type, self.missing_ids)
+            if given != (None, None, "text", "error"):
+                raise UsageError(
+                    "--id-column, --max-rows, --id-type and --missing-ids belong to --unit person; "
+                    "add it."
+                )
+            return unit_from(name)
+        if self.id_column is None or self.max_rows is None:
+            raise UsageError("--unit person needs --id-column NAME and --max-rows NUMBER.")
+        return Person(self.id_column, self.max_rows, self.id_type, self.missing_ids)
+
+
+@dataclass(frozen=True)
+class RowUnitOptions(PersonOptions):
+    """Whose presence among the rows is hidden."""
+
+    unit: Annotated[
+        Literal["add-remove-row", "replace-row", "person"],
+        typer.Option("--unit", metavar="UNIT", help="add-remove-row, replace-row or person."),
+    ] = "add-remove-row"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the unit as a parameter of an estimator."""
+        return {"unit": self.unit_named(self.unit)}

@@ -1,0 +1,62 @@
+"""The one list of the families of algorithms; text alone, so that reading it imports nothing.
+
+A family is a folder of the package and a line here. In the folder the others look for the modules
+``release`` (its kinds of release), ``command`` (its two commands) and ``audited`` (what an audit
+runs); the command line, the kinds of release and the audits then know it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FAMILIES", "Family"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of algorithms.
+
+    Attributes
+    ----------
+    name : str
+        The folder in the package.
+    title : str
+        What a reader calls the task.
+    command : str
+        Its command on the command line, and its name as the subject of an audit.
+    kind : str
+        Its kind of release.
+    estimators : tuple of str
+        Dotted names of its private estimators.
+    """
+
+    name: str
+    title: str
+    command: str
+    kind: str
+    estimators: tuple[str, ...]
+
+    @property
+    def release_module(self) -> str:
+        """The module that registers its kind of release."""
+        return f"privclust.{self.name}.release"
+
+    @property
+    def command_module(self) -> str:
+        """The module with its commands ``fit`` and ``plan``; nothing heavy is imported by it."""
+        return f"privclust.{self.name}.command"
+
+    @property
+    def audit_module(self) -> str:
+        """The module whose ``subject(epsilon, delta)`` returns a fit and pairs of neighbours."""
+        return f"privclust.{self.name}.audited"
+
+
+# fmt: off
+FAMILIES = (
+    Family("kmeans", "k-means clustering", "kmeans", "kmeans", ("privclust.PrivateKMeans", "privclust.published.PrivateZoneKMeans")),  # noqa: E501
+    Family("coclustering", "co-clustering of a matrix of counts", "cocluster", "coclustering", ("privclust.PrivateCoclustering", "privclust.published.PrivateTauCoclustering")),  # noqa: E501
+    Family("categorical", "distances between categories, and clusters by them", "categorical", "categorical", ("privclust.PrivateDilca", "privclust.PrivateCategoricalKMeans")),  # noqa: E501
+    Family("source_target", "new centres beside private ones", "source-target", "source_target", ("privclust.PrivateSourceTargetMedoids",)),  # noqa: E501
+)
+# fmt: on

@@ -1,0 +1,152 @@
+"""``privclust source-target`` and ``privclust plan source-target``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from privclust.cli import options
+from privclust.cli.budgets import BudgetOptions, RowUnitOptions
+from privclust.cli.errors import UsageError
+from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.reading import Reading
+from privclust.data.sites.metrics import CoordinateMetric
+from privclust.jobs.fit import Fit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from privclust.release import Release
+    from privclust.source_target import PrivateSourceTargetMedoids
+
+__all__ = ["fit", "plan"]
+
+SourcePath = Annotated[
+    Path, typer.Option("--source", metavar="FILE", help="Private existing centres (CSV, Parquet).")
+]
+TargetPath = Annotated[
+    Path, typer.Option("--target", metavar="FILE", help="Public points to serve (CSV, Parquet).")
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="NAME", help="Target's column: how much each counts."),
+]
+Names = Annotated[
+    str | None,
+    typer.Option("--names", metavar="NAME", help="Target's column: what each is called."),
+]
+Sources = Annotated[
+    int, typer.Option("--sources", min=1, help="About how many sources, from public knowledge.")
+]
+
+
+@dataclass(frozen=True)
+class SourceTargetOptions:
+    """The options of source-target alone."""
+
+    schema: options.SchemaPath = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="NAME", help="A coordinate; once each, or --schema."),
+    ] = None
+    bounds: options.Bounds = None
+    centers: Annotated[
+        int, typer.Option("--centers", "-k", min=1, help="Number of new centres.")
+    ] = 8
+    method: Annotated[
+        Literal["rings", "nna", "nas"], typer.Option("--method", help="The algorithm.")
+    ] = "rings"
+    metric: Annotated[
+        CoordinateMetric,
+        typer.Option("--metric", help="haversine: degrees in, kilometres out."),
+    ] = "euclidean"
+
+    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+        """Return what is declared; without, bounds are drawn around the target."""
+        if self.schema is None and self.bounds is None:
+            return {}
+        return options.declared(self.schema, self.bounds, reading)
+
+    def model(self, declared: dict[str, Any], **shared: Any) -> PrivateSourceTargetMedoids:
+        """Return the estimator."""
+        from privclust.source_target import PrivateSourceTargetMedoids
+
+        own: dict[str, Any] = {"method": self.method, "metric": self.metric}
+        return PrivateSourceTargetMedoids(self.centers, **own, **declared, **shared)
+
+    def places(self, target: Path, declared: dict[str, Any]) -> pa.Table:
+        """Read the coordinates of the public points."""
+        import pyarrow as pa
+
+        wanted = self._coordinates(declared)
+        numbers = _numbers(target, wanted)
+        return pa.table({name: numbers[:, i] for i, name in enumerate(wanted)})
+
+    def _coordinates(self, declared: dict[str, Any]) -> list[str]:
+        if "schema" in declared:
+            if self.column:
+                raise UsageError("--schema names the columns already; drop --column.")
+            return list(declared["schema"].numeric)
+        if not self.column:
+            raise UsageError("Say which columns are coordinates: --schema FILE, or --column each.")
+        if len({*self.column}) < len(self.column):
+            raise UsageError("A --column is given twice; give each coordinate once.")
+        return self.column
+
+
+@fit_command
+def fit(
+    source: SourcePath,
+    target: TargetPath,
+    own: SourceTargetOptions,
+    unit: RowUnitOptions,
+    fitting: FitOptions,
+    reading: Reading,
+    weights: Weights = None,
+    names: Names = None,
+) -> Fit:
+    """Choose new centres beside private ones. They are chosen among public points."""
+    declared = own.declared(reading)
+    shared = unit.parameters() | fitting.parameters_for(source)
+    model = own.model(declared, **shared)
+    counted = None if weights is None else _numbers(target, [weights])[:, 0]
+    called = None if names is None else _texts(target, names)
+
+    def chosen(release: Release) -> list[str]:
+        return [called[i] for i in release.arrays["medoid_indices"].tolist()] if called else []
+
+    beside = {"source": source, "sample_weight": counted}
+    places = own.places(target, declared)
+    return Fit(model, places, beside, names=None if called is None else chosen)
+
+
+@plan_command
+def plan(
+    target: TargetPath,
+    own: SourceTargetOptions,
+    budget: BudgetOptions,
+    sources: Sources = 1000,
+) -> Planned:
+    """Rehearse the choice of new centres with synthetic sources: questions, cost, noise, error."""
+    declared = own.declared()
+    model = own.model(declared, **budget.parameters())
+    return model.plan(sources, target=own.places(target, declared))
+
+
+def _numbers(target: Path, names: list[str]) -> Any:
+    """Read columns of numbers of the public points."""
+    import numpy as np
+
+    from privclust.data.points.door import public_rows
+
+    return np.concatenate([np.empty((0, len(names))), *public_rows(target, names)])
+
+
+def _texts(target: Path, name: str) -> list[str]:
+    """Read a column of text of the public points."""
+    from privclust.data.copied import column_texts
+
+    return [*column_texts(target, name)]
