@@ -1,0 +1,67 @@
+"""The one list of families agrees with everything that is built from it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from importlib import import_module
+
+import pytest
+from typer.main import get_command
+
+from privclust.cli import app
+from privclust.cli.audit import SUBJECTS
+from privclust.cli.budgets import BudgetOptions
+from privclust.cli.fitting import FitOptions
+from privclust.families import FAMILIES
+from privclust.release.kinds import known_kinds
+from support.estimators import ESTIMATORS
+
+
+def named(dotted: str) -> type:
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def test_every_private_estimator_belongs_to_one_family():
+    listed = [named(dotted) for family in FAMILIES for dotted in family.estimators]
+    assert sorted(kind.__name__ for kind in listed) == sorted(
+        record.kind.__name__ for record in ESTIMATORS
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_is_known_everywhere(family):
+    for dotted in family.estimators:
+        estimator = named(dotted)
+        assert estimator.__module__.startswith(f"privclust.{family.name}.")
+        assert estimator._kind == family.kind
+    assert known_kinds()[family.kind].name == family.kind
+    assert family.command in SUBJECTS
+    group = get_command(app)
+    assert family.command in group.commands
+    assert family.command in group.commands["plan"].commands
+
+
+def test_kinds_of_release_are_those_of_the_families():
+    assert {*known_kinds()} == {family.kind for family in FAMILIES}
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_takes_all_options_that_every_fit_takes(family):
+    commands = get_command(app).commands
+    fit = {parameter.name for parameter in commands[family.command].params}
+    plan = {parameter.name for parameter in commands["plan"].commands[family.command].params}
+    assert {field.name for field in fields(FitOptions)} <= fit
+    assert {field.name for field in fields(BudgetOptions)} | {"as_json"} <= plan
+
+
+def test_the_list_imports_nothing_of_the_library():
+    code = (
+        "import sys, privclust.families; "
+        "print(sorted(m for m in sys.modules if m.startswith('privclust.')))"
+    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    assert result.stdout == "['privclust._lazy', 'privclust.families']\n"
