@@ -6,6 +6,7 @@ what a user would write without a library: it is fast, and its low bits leak.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,6 +24,7 @@ REPEATS = 5
 
 def main() -> None:
     """Print the table of the README."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     ours, theirs, numpy = ExactNoise(), OpenDPNoise(), np.random.default_rng()
     scores = numpy.integers(0, 50, (ROWS, CANDIDATES))
     scale = float(SCALE)

@@ -120,7 +120,7 @@ def cluttered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_any_arguments_are_answered_without_a_traceback(cluttered: Path, part: int) -> None:
     for number in range(part, INPUTS, PARTS):
-        given = arguments(Random(number))  # noqa: S311
+        given = arguments(Random(number))
         result = CliRunner().invoke(app, given, prog_name="privclust")
         answered = result.exception is None or isinstance(result.exception, SystemExit)
         assert answered, (number, given, repr(result.exception))
