@@ -13,7 +13,6 @@ from privclust.cli.budgets import BudgetOptions, RowUnitOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
 from privclust.cli.reading import Reading
-from privclust.data.sites.metrics import CoordinateMetric
 from privclust.jobs.fit import Fit
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ class SourceTargetOptions:
         Literal["rings", "nna", "nas"], typer.Option("--method", help="The algorithm.")
     ] = "rings"
     metric: Annotated[
-        CoordinateMetric,
-        typer.Option("--metric", help="haversine: degrees in, kilometres out."),
+        str,  # the names stand beside the metrics, which are too heavy to import for a help page
+        typer.Option("--metric", metavar="NAME", help="Such as haversine: degrees to kilometres."),
     ] = "euclidean"
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
