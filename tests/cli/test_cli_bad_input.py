@@ -39,6 +39,7 @@ def cluttered(released: Path) -> Path:
     (released / "words.toml").write_text(
         '[columns.x]\nvalues = ["a"]\n[columns.y]\nlow=0\nhigh=1\n'
     )
+    (released / "list.toml").write_text('[columns.x]\nvalues = ["a"]\n')
     (released / "data.txt").write_text("x,y\n1,2\n")
     (released / "torn.parquet").write_bytes(b"PAR1")
     (released / "notes").mkdir()
@@ -110,6 +111,8 @@ BAD = [
     (("ledger", "balance", "absent.db"), 1, "absent.db"),
     (("plan", "kmeans"), 2, "either --schema FILE or --bounds LOW HIGH"),
     (("plan", "kmeans", "--bounds", "0", "1"), 2, "--columns"),
+    (("plan", "kmeans", "--schema", "list.toml"), 1, "'x' is declared as categorical"),
+    (("source-target", "--source", "data.csv", "--target", "data.csv"), 2, "--column"),
     (("plan", "kmeans", "--schema", "schema.toml", "--epsilon", "0"), 1, "above zero"),
     # other commands
     (("apply", "absent", "data.csv", "-o", "l.csv"), 1, "'absent' cannot be read"),

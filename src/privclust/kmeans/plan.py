@@ -39,7 +39,7 @@ def synthetic_rows(schema: Schema, n_clusters: int, n_rows: int, seed: int) -> F
     dimension = len(schema.numeric)
     middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
     centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
-    clump = _CLUMP * n_clusters ** (-1 / dimension)
+    clump = _CLUMP * n_clusters ** (-1 / max(1, dimension))  # without numbers, the door refuses
     rows = centres[rng.integers(n_clusters, size=n_rows)]
     rows = rows + rng.standard_normal(rows.shape) * clump
     return np.asarray(middle + half * np.clip(rows, -1, 1))
