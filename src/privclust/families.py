@@ -1,8 +1,8 @@
 """The one list of the families of algorithms; text alone, so that reading it imports nothing.
 
 A family is a folder of the package and a line here. In the folder the others look for the modules
-``release`` (its kinds of release), ``command`` (its two commands) and ``audited`` (what an audit
-runs); the command line, the kinds of release and the audits then know it.
+``release`` (its kind of release) and ``audited`` (what an audit runs); its two commands are a module
+of ``cli``, which nobody imports but the command line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Family:
     @property
     def command_module(self) -> str:
         """The module with its commands ``fit`` and ``plan``; nothing heavy is imported by it."""
-        return f"privclust.{self.name}.command"
+        return f"privclust.cli.{self.name}"
 
     @property
     def audit_module(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privclust.audit import NeighbourPair, table_pairs
-from privclust.categorical.estimator import PrivateCategoricalKMeans
+from privclust.categorical import PrivateCategoricalKMeans
 from privclust.schema import Categories, Schema
 
 __all__ = ["subject"]
