@@ -1,7 +1,7 @@
 """The one list of the families of algorithms; text alone, so that reading it imports nothing.
 
 A family is a folder of the package and a line here. In the folder the others look for the modules
-``release`` (its kind of release) and ``audited`` (what an audit runs); its two commands are a module
+``release`` (its kind of release) and ``audited`` (what an audit runs); its commands are a module
 of ``cli``, which nobody imports but the command line.
 """
 
