@@ -23,7 +23,7 @@ def asked(question, *about):
 def test_groups_add_up_what_clusters_have():
     one, all_of_it = asked("clusters", CENTRES), asked("grouped_clusters", CENTRES, GROUPS)
     for group in range(3):
-        inside = GROUPS == group
+        inside = group == GROUPS
         assert all_of_it.counts.value[group] == one.counts.value[inside].sum()
         np.testing.assert_allclose(
             all_of_it.offsets.value[group], one.offsets.value[inside].sum(axis=0), atol=1e-12

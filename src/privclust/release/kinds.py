@@ -110,6 +110,7 @@ _BUILT_IN = (
     "privclust.coclustering.release",
     "privclust.categorical.release",
     "privclust.source_target.release",
+    "privclust.summary.release",
 )
 
 
