@@ -6,6 +6,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from privclust.release import Release
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
 from privclust.summary.profiles import Profile, profiles_of
-from privclust.summary.release import cells_of, column_scales, kmeans_release
+from privclust.summary.release import cells_of, column_scales, hides_the_rows, kmeans_release
 from privclust.summary.sampling import sampled
 
 __all__ = ["Summary", "SummaryAnswers"]
@@ -66,7 +67,10 @@ class SummaryAnswers:
             The numbers to choose among; 1 is always one of them, and numbers that the cells
             cannot tell apart are left out.
         """
-        return chosen(cells_of(self.release()), candidates)
+        release = self.release()
+        choice = chosen(cells_of(release), candidates)
+        # Where noise hides the rows, cells were made up, and nothing is clear about them.
+        return replace(choice, n_clusters=None) if hides_the_rows(release) else choice
 
     def kmeans(self, n_clusters: int) -> Release:
         """Return a k-means release that names this summary, with the same privacy statement.

@@ -30,7 +30,7 @@ def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMe
     for_sizes = budget.take(_SIZES)
     result = summarised(view, budget.remainder(for_sizes), rng)
     warnings, k = result.warnings, 1
-    if most_clusters(result.cells) > 2:
+    if not warnings and most_clusters(result.cells) > 2:  # else there is nothing to choose by
         choice = chosen(result.cells)
         k = choice.suggestion
         if choice.n_clusters is None:

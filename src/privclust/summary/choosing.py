@@ -86,16 +86,17 @@ def chosen(cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
     rng = np.random.default_rng(0)  # public choices; the answer is the same every time
     live = cells.counts > 0
     places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
-    places = places - np.average(places, axis=0, weights=weights)
-    centers = [weighted_kmeans(places, weights, k, rng, restarts=_RESTARTS) for k in ks]
+    middle = np.average(places, axis=0, weights=weights)
+    places = places - middle
     clusters = [clustered(cells, k) for k in ks]
+    centers = [found.centers - middle for found in clusters]
     total = float(weights @ (places**2).sum(axis=1))
-    separation = np.array([_separation(places, weights, middle, total) for middle in centers])
-    bic = np.array([_bic(places, weights, middle, cells.within) for middle in centers])
+    separation = np.array([_separation(places, weights, found, total) for found in centers])
+    bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
     stability = np.array(
         [
-            _stability(places, weights, middle, cells.counts_error, np.sqrt(noise), rng)
-            for middle in centers
+            _stability(places, weights, found, cells.counts_error, np.sqrt(noise), rng)
+            for found in centers
         ]
     )
     several = np.array(ks) > 1

@@ -17,7 +17,7 @@ from privclust.summary.result import Cells
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["arrays_of", "cells_of", "column_scales", "kmeans_release"]
+__all__ = ["arrays_of", "cells_of", "column_scales", "hides_the_rows", "kmeans_release"]
 
 _ARRAYS = {
     "cells": ("m", "d"),
@@ -55,6 +55,11 @@ def cells_of(release: Release) -> Cells:
     arrays |= {name: float(arrays[name][0]) for name in _NUMBERS}
     arrays["cells"] = arrays["cells"] / column_scales(release)
     return Cells(**arrays)
+
+
+def hides_the_rows(release: Release) -> bool:
+    """Tell whether a warning says that noise hides the rows, so that cells were made up."""
+    return bool(release.parameters.get("warnings"))
 
 
 def kmeans_release(release: Release, n_clusters: int) -> Release:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privclust.kmeans.release import saw_the_rows
 from privclust.kmeans.report import context as kmeans_context
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg
 from privclust.summary.answers import Summary
 from privclust.summary.choosing import Choice
 from privclust.summary.clustering import most_clusters
-from privclust.summary.release import cells_of
+from privclust.summary.release import cells_of, hides_the_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +26,7 @@ _FEWEST_CELLS = 3
 def context(release: Release) -> dict[str, Any]:
     """Return what the template needs; without enough cells there is nothing to choose."""
     summary, cells = Summary(release), cells_of(release)
-    found = saw_the_rows(release) and most_clusters(cells) >= _FEWEST_CELLS
+    found = not hides_the_rows(release) and most_clusters(cells) >= _FEWEST_CELLS
     shown: dict[str, Any] = {
         "found": found,
         "rows": f"{cells.n_rows:,.0f}",
