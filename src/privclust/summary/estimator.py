@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from privclust.budget import Budget
-from privclust.data.points.door import PointRows, schema_from_bounds
+from privclust.data.points.door import PointRows
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED
@@ -98,7 +98,7 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
-        schema: Schema | None = None,
+        schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
         rescale: bool | None = None,
@@ -138,14 +138,14 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
         self._check_parameters()
         whole()("n_rows", n_rows)
         whole()("n_clusters", n_clusters)
-        schema = self.schema or schema_from_bounds(self.bounds, None, n_features)
+        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         made = min(int(n_rows), MOST_REHEARSED)
         return rehearse(
             self,
             lambda seed: synthetic(schema, int(n_clusters), made, unit_from(self.unit), seed),
             n_rows=int(n_rows),
             measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": self._rescales()},
+            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
         )
 
     # The way of a fit.
@@ -154,8 +154,14 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
             raise ParameterError("Both schema and bounds are given; drop one of them.")
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
-        unit, rescale = unit_from(self.unit), self._rescales()
-        return PointRows(X, schema=self.schema, bounds=self.bounds, unit=unit, rescale=rescale)
+        schema = self._declared()
+        return PointRows(
+            X,
+            schema=schema,
+            bounds=self.bounds,
+            unit=unit_from(self.unit),
+            rescale=self._rescales(schema),
+        )
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
         return summarised(data.private(run.meter, run.seed), run.budget.whole, run.choices)
@@ -169,17 +175,23 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.widths
-        self._arrays = arrays_of(cells, places)
+        self._cells, self._rescaled = cells, data.rescale
 
     def _published(self) -> dict[str, Any]:
-        parameters = {"rescale": self._rescales()}
-        return {"arrays": self._arrays, "schema": self.schema_, "parameters": parameters}
+        return {
+            "arrays": arrays_of(self._cells, self.cells_),
+            "schema": self.schema_,
+            "parameters": {"rescale": self._rescaled},
+        }
 
-    def _rescales(self) -> bool:
+    def _declared(self) -> Schema | None:
+        return None if self.schema is None else Schema.of(self.schema)
+
+    def _rescales(self, schema: Schema | None) -> bool:
         """Tell whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
-        return self.schema is not None and self.schema.ball is None
+        return schema is not None and schema.ball is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -54,10 +54,9 @@ class _Sizes:
 
     def together_with(self, other: _Sizes) -> _Sizes:
         """Return the best mean of two counts of the same rows."""
-        variance = 1 / (1 / self.variance + 1 / other.variance)
-        return _Sizes(
-            (self.value / self.variance + other.value / other.variance) * variance, variance
-        )
+        # At an absurd budget the noise is nothing, and so would be what is divided by.
+        one, two = (1 / np.maximum(sizes.variance, 1e-12) for sizes in (self, other))
+        return _Sizes((self.value * one + other.value * two) / (one + two), 1 / (one + two))
 
 
 def parts_of(share: Share, counts: float) -> tuple[Share, ...]:
