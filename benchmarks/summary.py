@@ -1,4 +1,4 @@
-"""One summary against a fit for each k, and the choice of k (tables A and B of the page on it).
+"""One summary against a fit for each k, the choice of k, and the errors of the noise.
 
 ``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
 writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit and date. The small
@@ -45,7 +45,7 @@ def main() -> None:
 def write(name: str, rows: list[Row], seed: int, full: bool) -> None:
     """Write rows with where they came from."""
     RESULTS.mkdir(exist_ok=True)
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     commit = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     about = {
         "seed": seed,
