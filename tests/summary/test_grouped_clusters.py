@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.data.points.view import Projection
+from privclust.data.points.public import Projection
 from support.noise import NoNoise
 from support.views import view_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from privclust.budget import Share
-from privclust.data.points.view import PointsView, Projection
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
 from privclust.kmeans.result import KMeansResult
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters

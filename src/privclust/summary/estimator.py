@@ -22,7 +22,7 @@ from privclust.summary.plan import synthetic
 from privclust.summary.release import arrays_of
 from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
-from privclust.unit import Unit, unit_from
+from privclust.unit import Unit, row_unit, unit_from
 
 __all__ = ["PrivateSummary"]
 
@@ -142,7 +142,7 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
         made = min(int(n_rows), MOST_REHEARSED)
         return rehearse(
             self,
-            lambda seed: synthetic(schema, int(n_clusters), made, unit_from(self.unit), seed),
+            lambda seed: synthetic(schema, int(n_clusters), made, row_unit(self.unit), seed),
             n_rows=int(n_rows),
             measure=INERTIA,
             known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},

@@ -9,7 +9,8 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 from privclust.budget import Share
-from privclust.data.points.view import ClusterAnswer, PointsView, Projection
+from privclust.data.points.public import ClusterAnswer, Projection
+from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans

@@ -10,7 +10,7 @@ from privclust.plan import Synthetic
 from privclust.schema import Schema
 from privclust.summary.clustering import most_clusters, squares
 from privclust.summary.release import cells_of
-from privclust.unit import Unit
+from privclust.unit import RowUnit
 
 __all__ = ["synthetic"]
 
@@ -18,7 +18,7 @@ __all__ = ["synthetic"]
 _PART = 10_000
 
 
-def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: Unit, seed: int) -> Synthetic:
+def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int) -> Synthetic:
     """Return rows in clumps; the error is the inertia of the summary's centres on them."""
     rows = synthetic_rows(schema, n_clusters, n_rows, seed)
     table = as_table(rows, schema, unit)

@@ -20,12 +20,16 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 from privclust.budget import Share
-from privclust.data.points.view import PointsView, Projection
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
-from privclust.kmeans.overview import (
-    COUNT,
+from privclust.kmeans.cells import COUNT, LOST_MEAN
+from privclust.kmeans.packing import packed_centres
+from privclust.kmeans.release import NEVER_SAW_THE_ROWS
+from privclust.kmeans.seeds import cell_radius, reseeded, with_unseen
+from privclust.kmeans.shrinking import clipped, shrunk_means
+from privclust.kmeans.spread import (
     LARGEST_MEAN_SHARE,
-    LOST_MEAN,
     Axes,
     Purse,
     Spread,
@@ -33,10 +37,6 @@ from privclust.kmeans.overview import (
     find_spread,
     mean_error,
 )
-from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.release import NEVER_SAW_THE_ROWS
-from privclust.kmeans.shrinking import clipped, shrunk_means
-from privclust.kmeans.throwing import cell_radius, reseeded, with_unseen
 from privclust.kmeans.weighted import nearest_of
 from privclust.summary.moving import LIVE, Placed, mean_square_left, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult

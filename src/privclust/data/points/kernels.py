@@ -235,7 +235,7 @@ class GroupedSums(ClusterSums):
         The number of groups; one without a centre has sums of zero.
     """
 
-    groups: Labels = field(kw_only=True)
+    groups: Indices = field(kw_only=True)
     n_groups: int = field(kw_only=True)
 
     def __call__(self, rows: Floats) -> BlockSums:
