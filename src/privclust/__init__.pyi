@@ -16,6 +16,7 @@ from privclust.schema import Box as Box
 from privclust.schema import Categories as Categories
 from privclust.schema import Schema as Schema
 from privclust.source_target import PrivateSourceTargetMedoids as PrivateSourceTargetMedoids
+from privclust.summary import PrivateSummary as PrivateSummary
 from privclust.unit import AddRemoveRow as AddRemoveRow
 from privclust.unit import MatrixCount as MatrixCount
 from privclust.unit import MatrixEntry as MatrixEntry

@@ -81,6 +81,7 @@ PAGES = {
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
+    "docs/summary.md": {"frame": visits()[["age", "visits"]]},
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},

@@ -257,6 +257,7 @@ def test_nothing_exact_is_kept(record):
         *("row_labels_", "row_profiles_", "row_profiles_error_", "n_directions_"),
         *("medoid_indices_", "centers_", "labels_", "order_", "order_costs_", "cost_estimate_"),
         *("released_source_", "served_by_source_", "_targets", "_rescaled"),
+        *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
     }
     for unit in record.units:
         assert vars(record.fitted(unit)).keys() <= allowed

@@ -20,6 +20,7 @@ from privclust import (
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
+    PrivateSummary,
 )
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import NotPrivateWarning
@@ -52,6 +53,7 @@ ESTIMATORS = [
     PrivateKMeans(3, method="cells", **POINTS),
     PrivateKMeans(3, method="lloyd", **POINTS),
     PrivateZoneKMeans(3, **POINTS),
+    PrivateSummary(**POINTS),
     PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),

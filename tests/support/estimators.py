@@ -25,6 +25,7 @@ from privclust import (
     PrivateDilca,
     PrivateKMeans,
     PrivateSourceTargetMedoids,
+    PrivateSummary,
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
@@ -140,6 +141,7 @@ _BASKETS = {
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
+    EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(
         PrivateDilca,
         methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),

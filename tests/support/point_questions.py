@@ -8,7 +8,8 @@ import pandas as pd
 from privclust.data.points.public import Projection
 from privclust.unit import AddRemoveRow, ReplaceRow
 
-QUESTIONS = ["count", "counts", "offsets", "square", "moments"]
+PARTS = ["counts", "offsets", "square"]
+QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments"]
 
 
 def pair_for(unit, question):
@@ -17,6 +18,7 @@ def pair_for(unit, question):
     low, high = ([-1.0, -1.0], [1.0, 1.0]) if question == "moments" else ([-1.0], [1.0])
     base, new = np.array([low] * 3), np.array([high])
     if isinstance(unit, ReplaceRow):
+        question = question.removeprefix("grouped ")
         # From the other cluster, from the other side of the same one, or from its centre.
         old = {"counts": [-1.0], "offsets": [0.01], "moments": [-1.0, 1.0]}.get(question, [0.5])
         return np.append(base, [old], axis=0), np.append(base, new, axis=0)
@@ -35,6 +37,16 @@ def ask(view, question, share):
     if question == "moments":
         whole = Projection(np.zeros(2), radius=1.0)
         return view.second_moments("moments", whole, share).value.ravel()
+    if question.startswith("grouped "):
+        # Two more cells, beyond those of the clusters, each in the group of the one beside it.
+        cells, groups, part = (
+            np.array([[-0.5], [0.5], [-9], [9]]),
+            np.array([0, 1, 0, 1]),
+            question[8:],
+        )
+        whole = Projection(np.zeros(1))
+        answer = view.grouped_clusters("g", whole, cells, groups, 0.5, **{part: share})
+        return getattr(answer, part).value.ravel()
     centres = np.array([[-0.5], [0.5]])
     answer = view.clusters("clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share})
     return getattr(answer, question).value.ravel()

@@ -20,7 +20,8 @@ from support.views import view_of
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 1), Person("who", 3)]
-QUESTIONS = ["count", "counts", "offsets", "square", "moments"]
+PARTS = ["counts", "offsets", "square"]
+QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments"]
 
 
 def extreme_rows(rng, n_rows, dimension):
@@ -61,6 +62,10 @@ def ask(view, question, share, frame, centres, clip):
         view.count("count", share)
     elif question == "moments":
         view.second_moments("moments", frame, share)
+    elif question.startswith("grouped "):
+        groups = np.arange(len(centres)) % 2
+        part = {question.removeprefix("grouped "): share}
+        view.grouped_clusters("groups", frame, centres, groups, clip, **part)
     else:
         view.clusters("clusters", frame, centres, clip, **{question: share})
 

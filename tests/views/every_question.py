@@ -51,6 +51,7 @@ TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 CATEGORIES = Schema({name: Categories([0, 1, 2]) for name in "abc"})
 FRAME = Projection(np.zeros(2))
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
+CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
@@ -138,6 +139,11 @@ def _clusters(view: PointsView, share: Share) -> Any:
     return view.clusters("q", FRAME, CENTRES, 0.5, **parts)
 
 
+def _grouped(view: PointsView, share: Share) -> Any:
+    parts = dict(zip(("counts", "offsets", "square"), share.split([1, 1, 1]), strict=True))
+    return view.grouped_clusters("q", FRAME, CELLS, GROUPS, 0.5, **parts)
+
+
 def _cells(view: SitesView, share: Share) -> Any:
     one, other = share.split([1, 1])
     return view.cells("q", TARGETS, counts=one, sums=other)
@@ -146,6 +152,7 @@ def _cells(view: SitesView, share: Share) -> Any:
 _POINTS = {
     "count": lambda v, s: v.count("q", s),
     "clusters": _clusters,
+    "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
 }
@@ -197,6 +204,7 @@ NO_QUESTIONS = {
     "count_tail",
     "moment_error",
     "offset_error",
+    "square_error",
     "table_error",
 }
 

@@ -33,12 +33,11 @@ TOTAL = int(COUNTS.sum())
 # one for each answer. The weights of the choices have steps of 2^20.
 ONE = (0, N_ROWS)
 BALL = (-N_ROWS * SOURCE_STEPS, N_ROWS * SOURCE_STEPS)
+AROUND = [ONE, (-N_ROWS * CLIP, N_ROWS * CLIP), (0, N_ROWS * SQUARE_LEVELS)]
 POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
     "count": ("points.kernels.RowCount.__call__", [ONE]),
-    "clusters": (
-        "points.kernels.block_sums",
-        [ONE, (-N_ROWS * CLIP, N_ROWS * CLIP), (0, N_ROWS * SQUARE_LEVELS)],
-    ),
+    "clusters": ("points.kernels.block_sums", AROUND),
+    "grouped_clusters": ("points.kernels.block_sums", AROUND),
     "second_moments": (
         "points.kernels.outer_products",
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],

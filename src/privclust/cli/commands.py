@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import apply, audit, check, demo, ledger, release, report, schema
+from privclust.cli import apply, audit, check, demo, ledger, release, report, schema, summary
 from privclust.cli.errors import PLAIN, OneSentence
 from privclust.families import FAMILIES
 
@@ -35,6 +35,9 @@ for _family in FAMILIES:
     app.command(_family.command)(_commands.fit)
     plans.command(_family.command)(_commands.plan)
 app.add_typer(plans, name="plan")
+app.command("cluster")(summary.cluster)
+app.command("choose-k")(summary.choose_k)
+app.command("sample")(summary.sample)
 app.command("apply")(apply.apply)
 app.command("check")(check.check)
 app.command("report")(report.report)

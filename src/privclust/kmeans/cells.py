@@ -33,13 +33,13 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 
-__all__ = ["by_cells"]
+__all__ = ["COUNT", "LOST_MEAN", "by_cells"]
 
 # Shares of the budget. The cells and the steps divide what these and ``spread`` leave.
-_COUNT, _SIZES = 0.03, 0.03
+COUNT, _SIZES = 0.03, 0.03
 # An error of the mean, in radii of the domain, at which centres that never saw the data are no
 # worse.
-_LOST_MEAN = 1.0
+LOST_MEAN = 1.0
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
 _HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
@@ -54,8 +54,8 @@ def by_cells(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     purse = Purse(budget)
-    n_rows = max(1.0, float(view.count("number of rows", purse.take(_COUNT)).value[0]))
-    if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > _LOST_MEAN:
+    n_rows = max(1.0, float(view.count("number of rows", purse.take(COUNT)).value[0]))
+    if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
         return _sized(view, centres, purse.rest, (_UNSEEN,))
     for_sizes = purse.take(_SIZES)

@@ -14,7 +14,7 @@ from privclust.kmeans.shrinking import shrunk_means
 from privclust.kmeans.spread import Axes, Purse, Spread
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["Seeds", "find_seeds"]
+__all__ = ["Seeds", "cell_radius", "find_seeds", "reseeded", "with_unseen"]
 
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
@@ -51,11 +51,11 @@ def find_seeds(
     deviations = np.sqrt(axes.variances)
     cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations * _SEED_SPREAD
     for number in range(_ROUNDS):
-        radius = _cell_radius(cells, deviations, plan.quantile, rng)
+        radius = cell_radius(cells, deviations, plan.quantile, rng)
         seen = _asked(view, purse, plan, axes, cells, radius * plan.shortened(number), number)
         cells = seen.cells
         if number < _ROUNDS - 1 and seen.n_live:
-            cells = _reseeded(cells, seen.weights, seen.radius, rng)
+            cells = reseeded(cells, seen.weights, seen.radius, rng)
     return _clustered(seen, spread, axes, n_clusters, rng)
 
 
@@ -143,7 +143,7 @@ def _clustered(
     cells, weights = seen.cells, seen.weights
     if seen.n_live < n_clusters:
         deviations = np.sqrt(axes.variances)
-        cells, weights = _with_unseen(cells, weights, spread.n_rows, deviations, rng)
+        cells, weights = with_unseen(cells, weights, spread.n_rows, deviations, rng)
     seeds = weighted_kmeans(cells, weights, n_clusters, rng)
     squares = ((cells - seeds[nearest_of(cells, seeds)]) ** 2).sum(axis=1)
     across = max(spread.distance**2 - axes.variances.sum(), 0)
@@ -153,7 +153,7 @@ def _clustered(
     return Seeds(centres, within, seen.n_live)
 
 
-def _cell_radius(
+def cell_radius(
     cells: Floats, deviations: Floats, quantile: float, rng: np.random.Generator
 ) -> float:
     """Return the distance that a share ``quantile`` of synthetic rows has to its nearest cell."""
@@ -162,7 +162,7 @@ def _cell_radius(
     return float(np.quantile(gaps, quantile))
 
 
-def _with_unseen(
+def with_unseen(
     cells: Floats, weights: Floats, n_rows: float, deviations: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Add synthetic cells for the rows that stand out nowhere, so that centres still spread."""
@@ -174,7 +174,7 @@ def _with_unseen(
     )
 
 
-def _reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
+def reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
     """Keep the cells with weight and put the others beside them, in proportion to weight."""
     dead = weights == 0
     sources = rng.choice(len(cells), int(dead.sum()), p=weights / weights.sum())

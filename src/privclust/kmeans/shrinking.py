@@ -12,7 +12,7 @@ from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 
-__all__ = ["refined", "shrunk_means"]
+__all__ = ["clipped", "refined", "shrunk_means"]
 
 # A second, third, ... step is made if its noise adds at most this much to the mean square distance
 # of rows to their centre, relative to it.
@@ -58,7 +58,7 @@ def refined(
         )
         sizes = answer.counts.value
         moves = shrunk_means(answer.offsets, sizes, 2 * answer.counts.standard_error, radius)
-        centres = _clipped(centres + moves, 1.0)
+        centres = clipped(centres + moves, 1.0)
         if not last:
             gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
             left = (float(answer.square.value[0]) - gain) / n_rows
@@ -90,10 +90,10 @@ def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Fl
     noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
     kept = np.maximum(0, 1 - noise / lengths)
     factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
-    return _clipped(factors[:, None] * sums.value, radius)
+    return clipped(factors[:, None] * sums.value, radius)
 
 
-def _clipped(vectors: Floats, radius: float) -> Floats:
+def clipped(vectors: Floats, radius: float) -> Floats:
     """Shorten vectors to at most ``radius``."""
     lengths: Floats = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
     return np.asarray(vectors * np.minimum(1, radius / lengths))

@@ -28,17 +28,22 @@ def nearest_of(points: Floats, centres: Floats) -> Indices:
 
 
 def weighted_kmeans(
-    cells: Floats, weights: Floats, n_clusters: int, rng: np.random.Generator
+    cells: Floats,
+    weights: Floats,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    restarts: int = _RESTARTS,
 ) -> Floats:
     """Return ``n_clusters`` centres of the cells of positive weight, the best of many restarts."""
     cells, weights = cells[weights > 0], weights[weights > 0]
     if len(cells) <= n_clusters:
         cells = cells if len(cells) else np.zeros((1, cells.shape[1]))
         return cells[np.arange(n_clusters) % len(cells)]
-    batch = int(np.clip(_DISTANCES // (len(cells) * n_clusters), 1, _RESTARTS))
+    batch = int(np.clip(_DISTANCES // (len(cells) * n_clusters), 1, restarts))
     found = [
-        _best_of(cells, weights, n_clusters, min(batch, _RESTARTS - start), rng)
-        for start in range(0, _RESTARTS, batch)
+        _best_of(cells, weights, n_clusters, min(batch, restarts - start), rng)
+        for start in range(0, restarts, batch)
     ]
     return min(found, key=lambda pair: pair[0])[1]
 

@@ -7,7 +7,7 @@ grid rows, and it declares beside it what one row can add to each of its entries
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from privclust.data.terms import ONE_CELL, Term
 __all__ = [
     "BlockSums",
     "ClusterSums",
+    "GroupedSums",
     "Moments",
     "ProjectionGrid",
     "RowCount",
@@ -220,6 +221,31 @@ class ClusterSums:
         seen = self.grid.rows(rows)
         wanted = {"offsets": self.offsets, "square": self.square}
         return block_sums(seen, self._targets, self.length, self.grid.dtype, **wanted)
+
+
+@dataclass(frozen=True)
+class GroupedSums(ClusterSums):
+    """The same, added up over groups of centres; offsets are still those from the nearest centre.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n_centres,)
+        The public group of each centre.
+    n_groups : int
+        The number of groups; one without a centre has sums of zero.
+    """
+
+    groups: Indices = field(kw_only=True)
+    n_groups: int = field(kw_only=True)
+
+    def __call__(self, rows: Floats) -> BlockSums:
+        """Return what a piece of grid rows adds."""
+        sums = super().__call__(rows)
+        counts = np.zeros(self.n_groups, np.int64)
+        offsets = np.zeros((self.n_groups, sums.offsets.shape[1]), np.int64)
+        np.add.at(counts, self.groups, sums.counts)
+        np.add.at(offsets, self.groups, sums.offsets)
+        return BlockSums(counts, offsets, sums.square)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
 from privclust.data.encode import Domain
 from privclust.data.points.kept import KEPT_BYTES, PIECE, GridRows
@@ -22,6 +22,7 @@ from privclust.data.points.kernels import (
     PAIR_WEIGHT,
     SQUARE_LEVELS,
     ClusterSums,
+    GroupedSums,
     Moments,
     RowCount,
 )
@@ -118,6 +119,54 @@ class PointsView(RowView):
         ``clip``². Centres without rows are noised like any other.
         """
         statistic = ClusterSums(frame, centres, clip, offsets is not None, square is not None)
+        return self._around(name, statistic, counts, offsets, square)
+
+    def grouped_clusters(
+        self,
+        name: str,
+        frame: Projection,
+        centres: Floats,
+        groups: Indices,
+        clip: float,
+        *,
+        counts: Share | None = None,
+        offsets: Share | None = None,
+        square: Share | None = None,
+    ) -> ClusterAnswer:
+        """Ask as :meth:`clusters` does, and add up over public groups of centres before noise.
+
+        An offset is that from the row's nearest centre, so a group moves as one, by what its
+        centres lack on average.
+
+        Parameters
+        ----------
+        name, frame, centres, clip, counts, offsets, square
+            As for :meth:`clusters`.
+        groups : ndarray of shape (n_centres,)
+            The group of each centre, from 0; as many are answered for as the largest says.
+
+        Notes
+        -----
+        *Why this is private.* A row belongs to one centre and this to one group, so it changes one
+        count by one; one sum of offsets by a vector of length at most ``clip``; and the sum of
+        squares by at most ``clip``². Groups without rows are noised like any other.
+        """
+        if len(groups) != len(centres) or groups.min() < 0:
+            raise ValueError("Every centre needs one group, numbered from 0.")
+        wanted = offsets is not None, square is not None
+        n_groups = int(groups.max()) + 1
+        statistic = GroupedSums(frame, centres, clip, *wanted, groups=groups, n_groups=n_groups)
+        return self._around(name, statistic, counts, offsets, square)
+
+    def _around(
+        self,
+        name: str,
+        statistic: ClusterSums,
+        counts: Share | None,
+        offsets: Share | None,
+        square: Share | None,
+    ) -> ClusterAnswer:
+        """Pay for the parts that are wanted, add them up in one pass, and let them leave."""
         asked: dict[str, Question] = {}
         if counts:
             asked["counts"] = self._counts(f"{name}: counts", counts)
@@ -183,6 +232,11 @@ class PointsView(RowView):
         frame = Projection(np.zeros(dimension))
         around = ClusterSums(frame, np.zeros((1, dimension)), clip)
         return self._offsets("", share, around).standard_error
+
+    def square_error(self, share: Share, clip: float) -> float:
+        """Return the standard error of a sum of squared distances of at most ``clip``."""
+        frame = Projection(np.zeros(1))
+        return self._square("", share, ClusterSums(frame, np.zeros((1, 1)), clip)).standard_error
 
     def moment_error(self, share: Share, radius: float, dimension: int) -> float:
         """Return the standard error of the off-diagonal entries of second moments."""

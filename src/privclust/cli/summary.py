@@ -1,0 +1,147 @@
+"""``privclust summarise`` and its plan, and what a summary answers afterwards at no cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privclust.cli import options, screen
+from privclust.cli.budgets import BudgetOptions, RowUnitOptions
+from privclust.cli.errors import UsageError
+from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.reading import Reading
+from privclust.jobs.fit import Fit
+
+if TYPE_CHECKING:
+    from privclust.summary import PrivateSummary, Summary
+
+__all__ = ["choose_k", "cluster", "fit", "plan", "sample"]
+
+SummaryPath = Annotated[
+    Path, typer.Argument(metavar="SUMMARY", help="A release of the kind summary.")
+]
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """The options of a summary alone."""
+
+    schema: options.SchemaPath = None
+    bounds: options.Bounds = None
+    rescale: Annotated[
+        bool | None,
+        typer.Option(
+            "--rescale/--no-rescale",
+            help="Distances in widths of columns.",
+            show_default="with a schema",
+        ),
+    ] = None
+
+    def model(self, reading: Reading | None = None, **shared: Any) -> PrivateSummary:
+        """Return the estimator."""
+        from privclust.summary import PrivateSummary
+
+        declared = options.declared(self.schema, self.bounds, reading)
+        return PrivateSummary(rescale=self.rescale, **declared, **shared)
+
+
+@fit_command
+def fit(
+    data: options.DataPaths,
+    own: SummaryOptions,
+    unit: RowUnitOptions,
+    fitting: FitOptions,
+    reading: Reading,
+) -> Fit:
+    """Summarise private rows once; the summary answers for any number of clusters."""
+    rows = options.one_or_many(data)
+    shared = unit.parameters() | fitting.parameters_for(rows)
+    return Fit(own.model(reading, **shared), rows)
+
+
+@plan_command
+def plan(
+    own: SummaryOptions,
+    unit: RowUnitOptions,
+    budget: BudgetOptions,
+    columns: Annotated[
+        int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
+    ] = None,
+    rows: options.Rows = 10_000,
+) -> Planned:
+    """Rehearse a summary on synthetic rows: questions, cost, noise, error to expect."""
+    if (own.bounds is None) != (columns is None):
+        raise UsageError("--bounds and --columns go together; give both or a --schema.")
+    return own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
+
+
+def cluster(
+    summary: SummaryPath,
+    clusters: options.Clusters = 8,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="PATH", help="Where the release goes.")
+    ] = Path("release"),
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Make a k-means release of a summary. Nothing more is spent."""
+    from privclust.cli.publishing import show
+    from privclust.jobs.publish import Place
+
+    place = Place.checked(output, report=True, overwrite=overwrite)
+    show(place.publish(_loaded(summary).kmeans(clusters)), as_json=as_json)
+
+
+def choose_k(
+    summary: SummaryPath,
+    most: Annotated[int, typer.Option("--most", min=2, help="The largest number to try.")] = 16,
+    as_json: options.Json = False,
+) -> None:
+    """Say how many clusters a summary shows, if that is clear. Nothing more is spent."""
+    choice = _loaded(summary).choose_k(range(1, most + 1))
+    document = {
+        "n_clusters": choice.n_clusters,
+        "suggestion": choice.suggestion,
+        "verdict": choice.verdict,
+        "k": list(choice.ks),
+        "inertia": choice.inertia.tolist(),
+        "inertia_error": choice.inertia_error.tolist(),
+    }
+    screen.answer(document, str(choice), as_json=as_json)
+
+
+def sample(
+    summary: SummaryPath,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="PATH", help="The .csv or .parquet file.")
+    ],
+    rows: options.Rows = 1000,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draw synthetic rows from a summary; they may be published. Nothing more is spent."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    from privclust.jobs import places
+
+    places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
+    loaded = _loaded(summary)
+    drawn = loaded.sample(rows)
+    table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
+    write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
+    with places.replacing(output) as temporary:
+        write(table, temporary)
+    document = {"rows": str(output), "n_rows": rows}
+    screen.answer(document, f"{rows:,} synthetic rows: {output}", as_json=as_json)
+
+
+def _loaded(path: Path) -> Summary:
+    from privclust.release import Release
+    from privclust.summary import Summary
+
+    return Summary(Release.load(path))

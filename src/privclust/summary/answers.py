@@ -1,0 +1,143 @@
+"""``Summary``: everything that a published summary answers, without the data and at no cost.
+
+A fitted :class:`privclust.PrivateSummary` answers the same, by the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.exceptions import ReleaseError
+from privclust.parameters import whole
+from privclust.release import Release
+from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
+from privclust.summary.clustering import clustered
+from privclust.summary.profiles import Profile, profiles_of
+from privclust.summary.release import cells_of, column_scales, hides_the_rows, kmeans_release
+from privclust.summary.sampling import sampled
+
+__all__ = ["Summary", "SummaryAnswers"]
+
+
+class SummaryAnswers:
+    """What can be asked of a summary for ever; all errors are standard errors of the noise alone.
+
+    Clusters are numbered from the largest on, the same in every answer for one number of clusters.
+    """
+
+    def release(self) -> Release:
+        """Return the summary as it is published."""
+        raise NotImplementedError
+
+    def centers(self, n_clusters: int) -> Floats:
+        """Return k centres of the rows, of shape (n_clusters, n_features)."""
+        arrays = self.kmeans(n_clusters).arrays
+        return np.array(arrays["cluster_centers"])
+
+    def centers_error(self, n_clusters: int) -> Floats:
+        """Return the errors of the coordinates of the centres, of the same shape."""
+        return np.array(self.kmeans(n_clusters).arrays["cluster_centers_error"])
+
+    def sizes(self, n_clusters: int) -> Floats:
+        """Return unbiased noisy numbers of rows of the k clusters; they may be negative."""
+        return np.array(self.kmeans(n_clusters).arrays["cluster_sizes"])
+
+    def sizes_error(self, n_clusters: int) -> Floats:
+        """Return the errors of the sizes."""
+        return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
+
+    def inertia(self, n_clusters: int) -> float:
+        """Return about the inertia of the rows with k centres."""
+        return clustered(cells_of(self.release()), n_clusters).inertia
+
+    def inertia_error(self, n_clusters: int) -> float:
+        """Return the error of the inertia; it does not cover rows that were clipped."""
+        return clustered(cells_of(self.release()), n_clusters).inertia_error
+
+    def choose_k(self, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
+        """Choose the number of clusters: a number, 1, or no clear number, with the curve.
+
+        Parameters
+        ----------
+        candidates : iterable of int, default=range(1, 17)
+            The numbers to choose among; 1 is always one of them, and numbers that the cells
+            cannot tell apart are left out.
+        """
+        release = self.release()
+        choice = chosen(cells_of(release), candidates)
+        # Where noise hides the rows, cells were made up, and nothing is clear about them.
+        return replace(choice, n_clusters=None) if hides_the_rows(release) else choice
+
+    def kmeans(self, n_clusters: int) -> Release:
+        """Return a k-means release that names this summary, with the same privacy statement.
+
+        Nothing more is spent: it is computed from what is released already.
+        """
+        return kmeans_release(self.release(), n_clusters)
+
+    def profiles(self, n_clusters: int) -> list[Profile]:
+        """Return what sets each of k clusters apart from all rows, beyond the noise."""
+        release = self.release()
+        schema, scales = release.schema, column_scales(release)
+        clusters = clustered(cells_of(release), n_clusters)
+        return profiles_of(clusters, schema.numeric, scales, schema.high - schema.low)
+
+    def sample(self, n_rows: int, random_state: int | None = None) -> Floats:
+        """Return synthetic rows, of shape (n_rows, n_features).
+
+        They resemble the rows as the cells do: marginals and covariances roughly, and nothing
+        finer than a cell. Rows are cut off at the declared bounds.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many; it has nothing to do with the number of private rows.
+        random_state : int or None
+            A number makes the rows reproducible; they are as private as the summary either way.
+        """
+        whole()("n_rows", n_rows)
+        release = self.release()
+        rng = np.random.default_rng(random_state)
+        rows = sampled(cells_of(release), int(n_rows), rng) * column_scales(release)
+        ball, schema = release.schema.ball, release.schema
+        if ball is not None:
+            gaps = rows - np.array(ball.center)
+            lengths = np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-300)
+            rows = np.array(ball.center) + gaps * np.minimum(1, float(ball.radius) / lengths)
+        return np.clip(rows, schema.low, schema.high)
+
+
+class Summary(SummaryAnswers):
+    """A published summary, which answers further questions without the data.
+
+    Parameters
+    ----------
+    release : Release
+        Of the kind "summary", such as ``Release.load("summary/")``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privclust import PrivateSummary
+    >>> from privclust.summary import Summary
+    >>> rows = np.random.default_rng(0).uniform(0, 8, (5000, 2))
+    >>> published = PrivateSummary(epsilon=1.0, bounds=(0, 8)).fit(rows).release()
+    >>> Summary(published).centers(3).shape
+    (3, 2)
+    """
+
+    def __init__(self, release: Release) -> None:
+        if release.kind != "summary":
+            raise ReleaseError(
+                f"A release of the kind {release.kind!r} is no summary; give one of the kind "
+                "'summary'."
+            )
+        self._release = release
+
+    def release(self) -> Release:
+        """Return the summary as it is published."""
+        return self._release

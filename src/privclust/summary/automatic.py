@@ -1,0 +1,42 @@
+"""k-means with a k that the rows choose: a summary, its choice of k, and its centres."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
+from privclust.kmeans.result import KMeansResult
+from privclust.summary.choosing import chosen
+from privclust.summary.clustering import clustered, most_clusters
+from privclust.summary.summarising import summarised
+
+__all__ = ["by_summary"]
+
+_SIZES = 0.03  # of the budget, for sizes whose errors are all alike
+
+_UNCLEAR = (
+    "There is no clear number of clusters; {k} was taken, and a PrivateSummary shows the curve to "
+    "choose by."
+)
+
+
+def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
+
+    For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
+    no clear one.
+    """
+    for_sizes = budget.take(_SIZES)
+    result = summarised(view, budget.remainder(for_sizes), rng)
+    warnings, k = result.warnings, 1
+    if not warnings and most_clusters(result.cells) > 2:  # else there is nothing to choose by
+        choice = chosen(result.cells)
+        k = choice.suggestion
+        if choice.n_clusters is None:
+            warnings = (*warnings, _UNCLEAR.format(k=k))
+    centres = clustered(result.cells, k).centers
+    frame = Projection(np.zeros(view.domain.dimension))
+    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    return KMeansResult(centres, sizes, warnings)

@@ -1,0 +1,194 @@
+"""The choice of k from released cells: a number, 1, or no clear number.
+
+Three criteria look at the cells. *Stability*: half of the cells, with noise drawn again as large as
+it is known to be, must give the same clusters. The index of Calinski and Harabasz compares the
+spread between clusters with that within. The *BIC* is that of a mixture of round normal
+distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
+answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
+tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.exceptions import ParameterError
+from privclust.kmeans.weighted import nearest_of, weighted_kmeans
+from privclust.parameters import whole
+from privclust.summary.clustering import clustered, most_clusters, squares
+from privclust.summary.result import Cells
+
+__all__ = ["DEFAULT_RANGE", "Choice", "chosen"]
+
+DEFAULT_RANGE = range(1, 17)
+_STABLE = 0.9  # mean adjusted Rand index over the redraws
+_REDRAWS, _KEPT = 4, 0.5
+_RESTARTS = 10
+_ITERATIONS = 40
+_LEAST_VARIANCE = 1e-6, 0.25  # of a component: of all, and of the spread within the cells
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the cells say about the number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        The number; None if there is no clear one.
+    suggestion : int
+        The number, or what the index of Calinski and Harabasz says if there is no clear one.
+    ks : tuple of int
+        The numbers that were looked at.
+    inertia, inertia_error : ndarray of shape (len(ks),)
+        About the inertia of each, and the error of the noise in it.
+    separation : ndarray of shape (len(ks),)
+        The index of Calinski and Harabasz; zero for k = 1.
+    bic : ndarray of shape (len(ks),)
+        The cells' BIC; larger is better.
+    stability : ndarray of shape (len(ks),)
+        The mean adjusted Rand index of redraws; one for k = 1.
+    """
+
+    n_clusters: int | None
+    suggestion: int
+    ks: tuple[int, ...]
+    inertia: Floats
+    inertia_error: Floats
+    separation: Floats
+    bic: Floats
+    stability: Floats
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        if self.n_clusters is None:
+            return "There is no clear number of clusters; choose one by the curve."
+        if self.n_clusters == 1:
+            return "The rows are one cluster as far as the noise lets one see."
+        return f"The rows are in {self.n_clusters} clusters."
+
+    def __str__(self) -> str:
+        lines = [f"{'k':>4} {'inertia':>10} {'± noise':>9} {'stability':>9}"]
+        curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
+        lines += [f"{k:>4} {i:>10.4g} {e:>9.2g} {s:>9.2f}" for k, i, e, s in curve]
+        return "\n".join([self.verdict, *lines])
+
+
+def chosen(cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
+    """Choose the number of clusters of the cells among candidates; it costs nothing."""
+    ks = _checked(cells, candidates)
+    rng = np.random.default_rng(0)  # public choices; the answer is the same every time
+    live = cells.counts > 0
+    places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
+    middle = np.average(places, axis=0, weights=weights)
+    places = places - middle
+    clusters = [clustered(cells, k) for k in ks]
+    centers = [found.centers - middle for found in clusters]
+    total = float(weights @ (places**2).sum(axis=1))
+    separation = np.array([_separation(places, weights, found, total) for found in centers])
+    bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
+    stability = np.array(
+        [
+            _stability(places, weights, found, cells.counts_error, np.sqrt(noise), rng)
+            for found in centers
+        ]
+    )
+    several = np.array(ks) > 1
+    suggestion = ks[int(separation.argmax())] if several.any() else 1
+    stable = bool((stability[several] >= _STABLE).any())
+    number = None if suggestion != ks[int(bic.argmax())] else suggestion
+    return Choice(
+        number if stable else 1,
+        suggestion if stable else 1,
+        ks,
+        np.array([found.inertia for found in clusters]),
+        np.array([found.inertia_error for found in clusters]),
+        separation,
+        bic,
+        stability,
+    )
+
+
+def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
+    """Return the candidates that the cells can tell apart, in order."""
+    asked = list(candidates)
+    for k in asked:
+        whole()("Each number of clusters", k)
+    ks = sorted({int(k) for k in asked if k < most_clusters(cells)} | {1})
+    if len(ks) == 1 and any(k > 1 for k in asked):
+        raise ParameterError(
+            f"Only {most_clusters(cells)} cells stand out of the noise, which is too few to choose "
+            "among these numbers of clusters; ask for smaller ones or raise the budget."
+        )
+    return tuple(ks)
+
+
+def _separation(places: Floats, weights: Floats, centers: Floats, total: float) -> float:
+    """Return the index of Calinski and Harabasz."""
+    k, n_rows = len(centers), float(weights.sum())
+    if k == 1:
+        return 0.0
+    left = max(float(weights @ squares(places, centers).min(axis=1)), 1e-300)
+    return float((total - left) / (k - 1) / (left / max(n_rows - k, 1.0)))
+
+
+def _bic(places: Floats, weights: Floats, centers: Floats, within: float) -> float:
+    """Return the log-likelihood of a mixture of round normals, less what its parameters cost."""
+    (m, d), k, n_rows = places.shape, len(centers), float(weights.sum())
+    scale = max(float(weights @ (places**2).sum(axis=1)) / n_rows + within, 1e-300)
+    least = _LEAST_VARIANCE[0] * scale + _LEAST_VARIANCE[1] * within / d
+    members = np.eye(k)[nearest_of(places, centers)]
+    for _ in range(_ITERATIONS):
+        shares = members * weights[:, None]
+        sizes = np.maximum(shares.sum(axis=0), 1e-9)
+        gaps = squares(places, shares.T @ places / sizes[:, None]) + within
+        variances = np.maximum((shares * gaps).sum(axis=0) / sizes / d, least)
+        logs = np.log(sizes / n_rows) - d / 2 * np.log(2 * np.pi * variances)
+        logs = logs - gaps / (2 * variances)
+        top = logs.max(axis=1, keepdims=True)
+        members = np.exp(logs - top)
+        each = top[:, 0] + np.log(members.sum(axis=1))
+        members /= members.sum(axis=1, keepdims=True)
+    return float(weights @ each * m / n_rows - 0.5 * (k * (d + 2) - 1) * math.log(m))
+
+
+def _stability(
+    places: Floats,
+    weights: Floats,
+    centers: Floats,
+    counts_error: float,
+    places_error: Floats,
+    rng: np.random.Generator,
+) -> float:
+    """Return how well clusters agree with those of half of the cells under noise drawn again."""
+    k, labels = len(centers), nearest_of(places, centers)
+    if k == 1:
+        return 1.0
+    found = []
+    for _ in range(_REDRAWS):
+        kept = rng.random(len(places)) < _KEPT
+        redrawn = np.maximum(weights + counts_error * rng.standard_normal(len(places)), 0) * kept
+        moved = places + places_error * rng.standard_normal(places.shape)
+        if (redrawn > 0).sum() <= k:
+            found.append(0.0)
+            continue
+        again = weighted_kmeans(moved, redrawn, k, rng, restarts=_RESTARTS)
+        found.append(_rand_index(labels, nearest_of(places, again), weights))
+    return float(np.mean(found))
+
+
+def _rand_index(one: Indices, other: Indices, weights: Floats) -> float:
+    """Return the adjusted Rand index of two labellings of weighted cells."""
+    table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(table, (one, other), weights)
+    rows, columns = (float((table.sum(axis=axis) ** 2).sum()) for axis in (1, 0))
+    chance, most = rows * columns / table.sum() ** 2, (rows + columns) / 2
+    if most <= chance * (1 + 1e-12):
+        return 1.0
+    return float(((table**2).sum() - chance) / (most - chance))

@@ -1,0 +1,199 @@
+"""``PrivateSummary``: the budget is spent once, and every later question is free."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+
+from privclust.budget import Budget
+from privclust.data.points.door import PointRows
+from privclust.estimator import PrivateEstimator, Run
+from privclust.exceptions import ParameterError
+from privclust.kmeans.plan import INERTIA, MOST_REHEARSED
+from privclust.ledger import Ledger
+from privclust.parameters import either, flag, whole
+from privclust.plan import Plan, rehearse
+from privclust.release import Release
+from privclust.schema import Schema
+from privclust.summary.answers import SummaryAnswers
+from privclust.summary.plan import synthetic
+from privclust.summary.release import arrays_of
+from privclust.summary.result import SummaryResult
+from privclust.summary.summarising import summarised
+from privclust.unit import Unit, row_unit, unit_from
+
+__all__ = ["PrivateSummary"]
+
+
+class PrivateSummary(SummaryAnswers, PrivateEstimator):
+    """A private summary of rows of numbers, from which centres for every k are free.
+
+    The budget is spent once, on cells with a noisy count and a noisy place each. Centres and sizes
+    for any number of clusters, the choice of that number, profiles and synthetic rows are computed
+    from the released cells, as often as one likes.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        The privacy loss allowed. Smaller is more private and less accurate.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+    schema : Schema or None
+        Public bounds of every column.
+    bounds : tuple of (low, high) or None
+        The short form of a schema: bounds for all columns, or one per column.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    rescale : bool or None, default=None
+        Measure distances in units of the declared width of each column; ``None`` is True with a
+        schema that has no ball, and False with bounds.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    cells_ : ndarray of shape (n_cells, n_features)
+        Released cells, within the declared bounds.
+    counts_ : ndarray of shape (n_cells,)
+        About how many rows each of them stands for.
+    counts_error_ : float
+        The standard error of a count.
+    cells_error_ : ndarray of shape (n_cells, n_features)
+        The standard errors of the noise of the cells' places.
+    privacy_ : PrivacyStatement
+        What was promised and what was asked.
+    schema_ : Schema
+        The schema used.
+    warnings_ : tuple of str
+        What the fit warned of: that noise hides the rows.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the data had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privclust import PrivateSummary
+    >>> rows = np.random.default_rng(0).normal([[2, 2], [6, 6]] * 5000, 0.3)
+    >>> summary = PrivateSummary(epsilon=1.0, bounds=(0, 8)).fit(rows)
+    >>> summary.centers(2).shape, summary.centers(5).shape
+    ((2, 2), (5, 2))
+    """
+
+    _kind = "summary"
+    _checks: ClassVar[Any] = {"rescale": either(None, flag())}
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Any = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        rescale: bool | None = None,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.rescale = rescale
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def release(self) -> Release:
+        """Return the summary as it may be published: the release that the ledger was told of."""
+        return PrivateEstimator.release(self)
+
+    def plan(
+        self, n_rows: int = 10_000, n_features: int | None = None, n_clusters: int = 8
+    ) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 100 000 are made.
+        n_features : int or None
+            The number of columns, if neither the schema nor the bounds tell it.
+        n_clusters : int, default=8
+            For how many clusters the error is told.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        whole()("n_clusters", n_clusters)
+        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
+        made = min(int(n_rows), MOST_REHEARSED)
+        return rehearse(
+            self,
+            lambda seed: synthetic(schema, int(n_clusters), made, row_unit(self.unit), seed),
+            n_rows=int(n_rows),
+            measure=INERTIA,
+            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
+        )
+
+    # The way of a fit.
+    def _check_together(self) -> None:
+        if self.schema is not None and self.bounds is not None:
+            raise ParameterError("Both schema and bounds are given; drop one of them.")
+
+    def _open(self, X: Any, public: Any = None) -> PointRows:
+        schema = self._declared()
+        return PointRows(
+            X,
+            schema=schema,
+            bounds=self.bounds,
+            unit=unit_from(self.unit),
+            rescale=self._rescales(schema),
+        )
+
+    def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
+        return summarised(data.private(run.meter, run.seed), run.budget.whole, run.choices)
+
+    def _keep(self, data: PointRows, result: SummaryResult, public: Any = None) -> None:
+        schema, domain = data.schema, data.domain
+        self._remember_columns(data.names, data.n_columns)
+        self.schema_ = schema
+        places = np.clip(domain.to_data_units(result.cells.cells), schema.low, schema.high)
+        cells = result.cells.scaled(domain.radius)
+        self.cells_, self.counts_ = places, cells.counts
+        self.counts_error_ = cells.counts_error
+        self.cells_error_ = np.sqrt(cells.noise) * domain.widths
+        self._cells, self._rescaled = cells, data.rescale
+
+    def _published(self) -> dict[str, Any]:
+        return {
+            "arrays": arrays_of(self._cells, self.cells_),
+            "schema": self.schema_,
+            "parameters": {"rescale": self._rescaled},
+        }
+
+    def _declared(self) -> Schema | None:
+        return None if self.schema is None else Schema.of(self.schema)
+
+    def _rescales(self, schema: Schema | None) -> bool:
+        """Tell whether distances are measured in units of the declared widths."""
+        if self.rescale is not None:
+            return bool(self.rescale)
+        return schema is not None and schema.ball is None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,158 @@
+"""The kind "summary": what it holds, and the k-means releases that are made of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.exceptions import ReleaseError
+from privclust.kmeans.release import column_scales
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.summary.clustering import clustered, most_clusters
+from privclust.summary.result import Cells
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = ["arrays_of", "cells_of", "column_scales", "hides_the_rows", "kmeans_release"]
+
+_ARRAYS = {
+    "cells": ("m", "d"),
+    "counts": ("m",),
+    "counts_error": ("one",),
+    "variances": ("m",),
+    "column_shares": ("d",),
+    "groups": ("m",),
+    "group_variances": ("g",),
+    "raw_counts": ("r",),
+    "raw_counts_error": ("one",),
+    "raw_cells": ("r",),
+    "n_rows": ("one",),
+    "n_rows_error": ("one",),
+    "within": ("one",),
+    "within_error": ("one",),
+}
+_NUMBERS = tuple(name for name, axes in _ARRAYS.items() if axes == ("one",))
+_PLACES = {"groups": "group_variances", "raw_cells": "cells"}
+
+
+def arrays_of(cells: Cells, places: Floats) -> dict[str, Any]:
+    """Return the arrays of a release; ``places`` are the cells in the units of the data."""
+    arrays: dict[str, Any] = {}
+    for name in _ARRAYS:
+        value = getattr(cells, name)
+        arrays[name] = np.array([value]) if name in _NUMBERS else np.array(value)
+    arrays |= {name: arrays[name].astype(np.int64) for name in _PLACES}
+    return {**arrays, "cells": places}
+
+
+def cells_of(release: Release) -> Cells:
+    """Return the cells of a release in the metric of the model."""
+    arrays: dict[str, Any] = {name: release.arrays[name] for name in _ARRAYS}
+    arrays |= {name: float(arrays[name][0]) for name in _NUMBERS}
+    arrays["cells"] = arrays["cells"] / column_scales(release)
+    return Cells(**arrays)
+
+
+def hides_the_rows(release: Release) -> bool:
+    """Tell whether a warning says that noise hides the rows, so that cells were made up."""
+    return bool(release.parameters.get("warnings"))
+
+
+def kmeans_release(release: Release, n_clusters: int) -> Release:
+    """Return k centres of a summary as a k-means release; its digest names the summary."""
+    from privclust.release.release import Release
+
+    clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
+    schema = release.schema
+    parameters = {
+        "n_clusters": len(clusters.sizes),
+        "method": "summary",
+        "rescale": bool(release.parameters.get("rescale")),
+        "summary": release.digest,
+    }
+    if "warnings" in release.parameters:
+        parameters["warnings"] = release.parameters["warnings"]
+    return Release(
+        kind="kmeans",
+        arrays={
+            "cluster_centers": np.clip(clusters.centers * scales, schema.low, schema.high),
+            "cluster_centers_error": clusters.centers_error * scales,
+            "cluster_sizes": clusters.sizes,
+            "cluster_sizes_error": clusters.sizes_error,
+        },
+        schema=schema,
+        parameters=parameters,
+        privacy=release.privacy,
+        created=release.created,
+    )
+
+
+def _check(release: Release) -> None:
+    arrays, columns = release.arrays, len(release.schema.numeric)
+    if release.schema.categorical or arrays["cells"].shape[1] != columns:
+        raise ReleaseError(
+            "The cells of a summary do not fit the columns of its schema; give one coordinate per "
+            "Box column, and no others."
+        )
+    if any(len(arrays[name]) != 1 for name in _NUMBERS):
+        raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
+    for name, target in _PLACES.items():
+        places, most = arrays[name], len(arrays[target])
+        if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
+            raise ReleaseError(f"The array {name!r} points beyond {target!r}; correct it.")
+    below_zero = ("counts", "variances", "column_shares", "group_variances", *_NUMBERS)
+    for name in below_zero:
+        if (arrays[name] < 0).any():
+            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
+    if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
+        raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
+
+
+def _facts(release: Release) -> Facts:
+    cells, names = cells_of(release), release.schema.numeric
+    order = np.argsort(-cells.counts, kind="stable")[:20]
+    places = release.arrays["cells"]
+    return Facts(
+        summary=[
+            ("cells", str(most_clusters(cells))),
+            ("columns", str(len(names))),
+            ("rows, with noise", f"{cells.n_rows:,.0f}"),
+        ],
+        listings=[
+            Listing(
+                ["cell", "rows", *names],
+                [
+                    [str(j), f"{cells.counts[j]:,.0f}", *(f"{x:.4g}" for x in places[j])]
+                    for j in order
+                ],
+            )
+        ],
+        values={
+            "cells": most_clusters(cells),
+            "rows": cells.n_rows,
+            "rows_error": cells.n_rows_error,
+        },
+    )
+
+
+def _context(release: Release) -> dict[str, Any]:
+    from privclust.summary.report import context
+
+    return context(release)
+
+
+register_kind(
+    ReleaseKind(
+        name="summary",
+        title="Private summary",
+        arrays=_ARRAYS,
+        check=_check,
+        facts=_facts,
+        template="summary/report.html.j2",
+        context=_context,
+    )
+)

@@ -1,0 +1,98 @@
+"""``Cells``: what a summary releases, and all that its post-processing ever sees.
+
+Lengths are those of the model's metric: units of the data, or declared widths if it rescales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from privclust._typing import Floats, Indices
+
+__all__ = ["Cells", "SummaryResult"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells that stand for the rows near them, with the noise that each number bears.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_cells, n_features)
+        Where they lie.
+    counts : ndarray of shape (n_cells,)
+        About how many rows each stands for; at least zero.
+    counts_error : float
+        The standard error of a count.
+    variances : ndarray of shape (n_cells,)
+        The variance of the noise of each place, along one of the axes that rows were seen along.
+    column_shares : ndarray of shape (n_features,)
+        How much of such an axis lies in each column; ones if the axes are the columns.
+    groups : ndarray of shape (n_cells,)
+        The group with which a cell was moved in all columns.
+    group_variances : ndarray of shape (n_groups,)
+        The variance of the noise of that move, in each column.
+    raw_counts : ndarray of shape (n_raw,)
+        Noisy counts as they came, also of cells in which noise hides the rows: for unbiased sizes.
+    raw_counts_error : float
+        The standard error of each of them.
+    raw_cells : ndarray of shape (n_raw,)
+        The cell that the rows of each of them are reckoned to.
+    n_rows, n_rows_error : float
+        The noisy number of rows.
+    within, within_error : float
+        The mean square distance of a row to its nearest cell.
+    """
+
+    cells: Floats
+    counts: Floats
+    counts_error: float
+    variances: Floats
+    column_shares: Floats
+    groups: Indices
+    group_variances: Floats
+    raw_counts: Floats
+    raw_counts_error: float
+    raw_cells: Indices
+    n_rows: float
+    n_rows_error: float
+    within: float
+    within_error: float
+
+    @property
+    def noise(self) -> Floats:
+        """The variance of the noise of each cell's place, in each column."""
+        return self.variances[:, None] * self.column_shares + self.of_group[:, None]
+
+    @property
+    def of_group(self) -> Floats:
+        """The variance of the move of each cell's group."""
+        return self.group_variances[self.groups]
+
+    def scaled(self, length: float, **changes: Any) -> Cells:
+        """Return the same cells in a metric in which the present unit is ``length`` long."""
+        square = length**2
+        return replace(
+            self,
+            **{"cells": self.cells * length, **changes},
+            variances=self.variances * square,
+            group_variances=self.group_variances * square,
+            within=self.within * square,
+            within_error=self.within_error * square,
+        )
+
+
+@dataclass(frozen=True)
+class SummaryResult:
+    """What a run releases, in the coordinates of the unit ball.
+
+    Attributes
+    ----------
+    cells : Cells
+    warnings : tuple of str
+        Why the cells should not be trusted, if so.
+    """
+
+    cells: Cells
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,266 @@
+"""A private summary of the rows: cells with noisy counts and places, for every later question.
+
+Nothing here knows a number of clusters. The budget is spent once, in four stages:
+
+1. the overview: number, mean and spread of the rows, and the axes along which they spread most;
+2. a scout, which counts rows in cells thrown wide; then all cells are thrown where rows are;
+3. two rounds of counts and clipped mean offsets along the axes, which move the cells;
+4. steps in all columns, for groups of cells at a time (``moving.py``), if the axes are fewer;
+
+and last the mean square distance of rows to the released cells. Everything here is computed from
+noisy answers, public facts and public random choices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.budget import Share
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
+from privclust.data.view import Noisy
+from privclust.kmeans.cells import COUNT, LOST_MEAN
+from privclust.kmeans.packing import packed_centres
+from privclust.kmeans.release import NEVER_SAW_THE_ROWS
+from privclust.kmeans.seeds import cell_radius, reseeded, with_unseen
+from privclust.kmeans.shrinking import clipped, shrunk_means
+from privclust.kmeans.spread import (
+    LARGEST_MEAN_SHARE,
+    Axes,
+    Purse,
+    Spread,
+    find_axes,
+    find_spread,
+    mean_error,
+)
+from privclust.kmeans.weighted import nearest_of
+from privclust.summary.moving import LIVE, Placed, mean_square_left, moved_in_groups, parts_of
+from privclust.summary.result import Cells, SummaryResult
+
+__all__ = ["summarised"]
+
+# What the overview leaves: for the last question, for the scout, and for rounds and steps.
+_WITHIN, _SCOUT, _REST = 0.02, 0.10, 0.70
+_ROUNDS = 0.35, 0.65
+_COUNTS = 0.45  # of a round's share
+
+# As many axes are looked for as this many clusters may need.
+CLUSTERS = 32
+_CELLS, _FEWEST_CELLS, _MOST_CELLS = 0.7, 16, 600
+_SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
+_FEWEST_LIVE = 3
+
+_REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
+_HIDDEN = f"Noise hides nearly all cells at this budget; {_REMEDY}."
+_UNSEEN = (
+    "At this budget even the mean of the rows would be noise, so the cells are spread over the "
+    f"declared bounds and {NEVER_SAW_THE_ROWS}; {_REMEDY}."
+)
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """What each stage after the overview may spend; no share, no steps in all columns."""
+
+    within: Share
+    scout: Share
+    rounds: tuple[Share, ...]
+    steps: Share | None
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The cells after two rounds, along the axes, with what the last round told of them."""
+
+    cells: Floats
+    counts: Noisy
+    offsets_error: float
+    radius: float
+    within: float
+
+    @property
+    def live(self) -> Floats:
+        """The counts of cells that stand out of the noise, and zero for the others."""
+        value = self.counts.value
+        return np.where(value > LIVE * self.counts.standard_error, value, 0)
+
+
+def summarised(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
+    """Summarise the rows of ``view`` within ``budget``."""
+    purse = Purse(budget)
+    number = view.count("number of rows", purse.take(COUNT))
+    n_rows = max(1.0, float(number.value[0]))
+    if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
+        return _without_rows(view, purse.rest, number, rng)
+    spread = find_spread(view, purse, n_rows)
+    axes = find_axes(view, purse, spread, CLUSTERS, rng)
+    shares = _shares(purse.rest, axes, view.domain.dimension)
+    seen = _rounds(view, shares, spread, axes, rng)
+    placed, hidden = _placed(seen, spread, axes, rng)
+    if shares.steps is not None and not hidden:
+        placed = moved_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
+    within = _within(view, shares.within, placed, n_rows, spread.distance)
+    return SummaryResult(_released(placed, axes, number, within), (_HIDDEN,) if hidden else ())
+
+
+def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
+    within, scout, left = rest.split([_WITHIN, _SCOUT, _REST])
+    if axes.frame.axes is None:
+        return _Shares(within, scout, left.split(_ROUNDS), None)
+    # The error of a mean grows with the root of the dimension; so do the two stages' shares.
+    plane, everywhere = math.sqrt(axes.frame.dimension), math.sqrt(dimension)
+    full = round(everywhere / (plane + everywhere), 6)
+    *rounds, steps = left.split([*(round(part * (1 - full), 6) for part in _ROUNDS), full])
+    return _Shares(within, scout, tuple(rounds), steps)
+
+
+def _rounds(
+    view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
+) -> _Seen:
+    """Throw cells, and move them twice to where the rows are."""
+    n_rows, p, deviations = spread.n_rows, axes.frame.dimension, np.sqrt(axes.variances)
+    cells = _scouted(view, shares, spread, axes, rng)
+    within = math.inf
+    for number, share in enumerate(shares.rounds, start=1):
+        for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
+        # The noisier the mean of a cell will be, the closer its rows are clipped.
+        unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
+        noise = 0.8 * unit_error * len(cells) / n_rows
+        radius = cell_radius(cells, deviations, float(np.clip(0.95 - noise, 0.6, 0.95)), rng)
+        if number > 1:
+            radius *= float(np.clip(1 - noise, 0.6, 1))
+            needed = (1 + 0.5 / math.sqrt(p)) * math.sqrt(within)
+            radius = max(min(radius, needed), 0.3 * radius)
+        answer = view.clusters(
+            f"cells, round {number}",
+            axes.frame,
+            cells,
+            radius,
+            counts=for_counts,
+            offsets=for_offsets,
+            square=for_square,
+        )
+        counts, least = answer.counts.value, LIVE * answer.counts.standard_error
+        moves = shrunk_means(answer.offsets, counts, least, radius)
+        cells = cells + moves
+        within = mean_square_left(answer, counts, moves, n_rows, radius**2)
+        live = np.where(counts > least, counts, 0)
+        if number == 1 and live.any():
+            cells = reseeded(cells, live, min(radius, 1.5 * math.sqrt(within)), rng)
+    return _Seen(cells, answer.counts, answer.offsets.standard_error, radius, within)
+
+
+def _scouted(
+    view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
+) -> Floats:
+    """Return cells thrown in proportion to the rows that wide ones have counted."""
+    p, deviations = axes.frame.dimension, np.sqrt(axes.variances)
+    for_counts, _, for_offsets = parts_of(shares.rounds[-1], _COUNTS)
+    # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
+    error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
+    affordable = _CELLS * spread.n_rows / max(error, LIVE * view.count_error(for_counts))
+    n_cells = int(np.clip(affordable, _FEWEST_CELLS, _MOST_CELLS))
+    cells = rng.standard_normal((n_cells, p)) * deviations * _SCOUT_SPREAD
+    counts = view.clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
+    weights = np.where(counts.value > LIVE * counts.standard_error, counts.value, 0)
+    if not weights.any():
+        return np.asarray(cells)
+    sources = rng.choice(n_cells, n_cells, p=weights / weights.sum())
+    jitter = cell_radius(cells, deviations, _SCOUT_REACH, rng) / math.sqrt(p)
+    moves = rng.standard_normal((n_cells, p)) * jitter
+    moves[np.unique(sources, return_index=True)[1]] = 0  # one copy of each stays in its place
+    return np.asarray(cells[sources] + moves)
+
+
+def _placed(
+    seen: _Seen, spread: Spread, axes: Axes, rng: np.random.Generator
+) -> tuple[Placed, bool]:
+    """Return the live cells in all columns, and whether nearly none of them is live."""
+    cells, weights = seen.cells, seen.live
+    hidden = int((weights > 0).sum()) < _FEWEST_LIVE
+    if hidden:
+        cells, weights = with_unseen(cells, weights, spread.n_rows, np.sqrt(axes.variances), rng)
+    live = weights > 0
+    variances = (seen.offsets_error / np.maximum(weights[live], 1)) ** 2
+    directions = axes.frame.axes
+    across = max(spread.distance**2 - float(axes.variances.sum()), 0)
+    placed = Placed(
+        cells=spread.mean + (cells[live] if directions is None else cells[live] @ directions.T),
+        counts=weights[live],
+        counts_error=seen.counts.standard_error,
+        variances=np.minimum(variances, seen.radius**2 / axes.frame.dimension),
+        groups=np.zeros(int(live.sum()), np.intp),
+        group_variances=np.zeros(1),
+        raw_counts=seen.counts,
+        raw_cells=nearest_of(seen.cells, cells[live]),
+        within=seen.within + (0 if directions is None else across),
+    )
+    return placed, hidden
+
+
+def _within(
+    view: PointsView, share: Share, placed: Placed, n_rows: float, distance: float
+) -> Noisy:
+    """Ask for the mean square distance of rows to their cell, clipped as widely as noise allows."""
+    unit = view.square_error(share, 1.0)
+    wide = min(math.sqrt(0.05 * placed.within * n_rows / unit), 1.5 * distance)
+    clip = min(2.0, max(3 * math.sqrt(placed.within), wide))
+    frame = Projection(np.zeros(view.domain.dimension))
+    cells = placed.cells[placed.counts > 0]
+    square = view.clusters("spread within cells", frame, cells, clip, square=share).square
+    # Noise hides a spread below its own size.
+    visible = np.maximum(square.value, square.standard_error)
+    return Noisy(visible / n_rows, square.standard_error / n_rows)
+
+
+def _released(placed: Placed, axes: Axes, number: Noisy, within: Noisy) -> Cells:
+    directions = axes.frame.axes
+    dimension = placed.cells.shape[1]
+    return Cells(
+        cells=clipped(placed.cells, 1.0),
+        counts=placed.counts,
+        counts_error=placed.counts_error,
+        variances=placed.variances,
+        column_shares=np.ones(dimension) if directions is None else (directions**2).sum(axis=1),
+        groups=placed.groups,
+        group_variances=placed.group_variances,
+        raw_counts=placed.raw_counts.value,
+        raw_counts_error=placed.raw_counts.standard_error,
+        raw_cells=placed.raw_cells,
+        n_rows=max(1.0, float(number.value[0])),
+        n_rows_error=number.standard_error,
+        within=float(within.value[0]),
+        within_error=within.standard_error,
+    )
+
+
+def _without_rows(
+    view: PointsView, share: Share, number: Noisy, rng: np.random.Generator
+) -> SummaryResult:
+    """Spread cells of equal weight over the declared bounds; their noisy counts are released."""
+    dimension, n_rows = view.domain.dimension, max(1.0, float(number.value[0]))
+    cells = packed_centres(CLUSTERS, *view.domain.box_in_unit_ball(), rng)
+    for_counts, for_square = share.split([0.9, 0.1])
+    frame = Projection(np.zeros(dimension))
+    answer = view.clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
+    everyone: Indices = np.arange(CLUSTERS)
+    placed = Placed(
+        cells=cells,
+        counts=np.full(CLUSTERS, n_rows / CLUSTERS),
+        counts_error=answer.counts.standard_error,
+        variances=np.zeros(CLUSTERS),
+        groups=np.zeros(CLUSTERS, np.intp),
+        group_variances=np.zeros(1),
+        raw_counts=answer.counts,
+        raw_cells=everyone,
+        within=1.0,
+    )
+    square = answer.square
+    visible = np.clip(square.value / n_rows, 1e-6, 4.0)
+    within = Noisy(visible, square.standard_error / n_rows)
+    whole = Axes(frame, np.ones(dimension))
+    return SummaryResult(_released(placed, whole, number, within), (_UNSEEN,))

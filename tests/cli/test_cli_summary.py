@@ -1,0 +1,54 @@
+"""``privclust summarise``, and what its release answers afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privclust.release import Release
+from support.command_line import SCHEMA, Run
+
+FIT = ("summarise", "data.csv", "--schema", "schema.toml", "--epsilon", 10, "-o", "summary")
+
+
+@pytest.fixture
+def summary(folder: Path, run: Run) -> Path:
+    result = run(*FIT)
+    assert result.exit_code == 0, result.stderr
+    return folder / "summary"
+
+
+def test_a_summary_answers_for_any_number_of_clusters(summary: Path, run: Run) -> None:
+    for k in (2, 3):
+        result = run("cluster", "summary", "--clusters", k, "-o", f"k{k}", "--json")
+        assert result.exit_code == 0, result.stderr
+        made = Release.load(f"k{k}")
+        assert made.kind == "kmeans"
+        assert made.arrays["cluster_centers"].shape == (k, len(SCHEMA.names))
+        assert made.privacy == Release.load("summary").privacy
+
+
+def test_a_summary_says_how_many_clusters_there_are(summary: Path, run: Run) -> None:
+    document = json.loads(run("choose-k", "summary", "--most", 6, "--json").stdout)
+    assert document["n_clusters"] == 3
+    assert document["k"] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_synthetic_rows_are_drawn_within_the_bounds(summary: Path, run: Run, name: str) -> None:
+    result = run("sample", "summary", "-o", name, "--rows", 50)
+    assert result.exit_code == 0, result.stderr
+    rows = pd.read_csv(name) if name.endswith("csv") else pd.read_parquet(name)
+    assert list(rows.columns) == list(SCHEMA.names)
+    assert len(rows) == 50
+    assert ((rows >= SCHEMA.low) & (rows <= SCHEMA.high)).all().all()
+
+
+def test_other_releases_are_refused_in_one_sentence(released: Path, run: Run) -> None:
+    for command in (("choose-k", "release"), ("cluster", "release", "-o", "k")):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert "is no summary" in result.stderr

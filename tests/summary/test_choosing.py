@@ -1,0 +1,67 @@
+"""The choice of k: a number where there is one, 1 where there is one cluster, and the curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privclust import PrivateSummary
+from privclust.exceptions import ParameterError
+from privclust.summary.choosing import _rand_index, _separation
+
+
+def clumps(k, seed=0):
+    rng = np.random.default_rng(seed)
+    corners = np.array([[-0.7, -0.7], [0.7, 0.7], [-0.7, 0.7], [0.7, -0.7], [0.0, 0.0]])[:k]
+    return corners[rng.integers(k, size=20_000)] + rng.normal(0, 0.07, (20_000, 2))
+
+
+def summary_of(rows):
+    return PrivateSummary(epsilon=1, delta=1e-6, bounds=(-1, 1), random_state=0).fit(rows)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_clear_number_is_found(k):
+    choice = summary_of(clumps(k)).choose_k(range(1, 9))
+    assert choice.n_clusters == choice.suggestion == k
+    assert choice.verdict == f"The rows are in {k} clusters."
+
+
+def test_one_cluster_is_one():
+    rows = np.clip(np.random.default_rng(0).normal(0, 0.25, (20_000, 2)), -1, 1)
+    choice = summary_of(rows).choose_k(range(1, 9))
+    assert choice.n_clusters == choice.suggestion == 1
+
+
+def test_the_curve_has_every_number_and_falls():
+    choice = summary_of(clumps(3)).choose_k([2, 3, 4, 6])
+    assert choice.ks == (1, 2, 3, 4, 6)
+    assert (np.diff(choice.inertia) < 0).all()
+    assert len(str(choice).splitlines()) == 7
+
+
+def test_numbers_beyond_the_cells_are_refused_in_one_sentence():
+    with pytest.raises(ParameterError, match="cells stand out of the noise") as caught:
+        summary_of(clumps(3)).choose_k([10_000])
+    assert ". " not in str(caught.value)
+
+
+def test_known_answers_of_the_criteria():
+    from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
+
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(3, size=(2, 400))
+    other = np.where(rng.random(400) < 0.7, one, other)
+    # The index counts pairs with repetition, so that it takes weights; many rows make it the same.
+    assert _rand_index(one, other, np.ones(400)) == pytest.approx(
+        adjusted_rand_score(one, other), abs=0.01
+    )
+    points = rng.normal(size=(300, 2)) + 4 * np.eye(2)[rng.integers(2, size=300)]
+    points -= points.mean(axis=0)
+    centers = np.array([[2.0, -2.0], [-2.0, 2.0]])
+    for _ in range(20):
+        near = ((points[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+        centers = np.array([points[near == label].mean(axis=0) for label in range(2)])
+    assert _separation(points, np.ones(300), centers, float((points**2).sum())) == pytest.approx(
+        calinski_harabasz_score(points, near)
+    )
