@@ -1,0 +1,14 @@
+"""Every proof page says what its promise does not cover."""
+
+from pathlib import Path
+
+import pytest
+
+PROOFS = Path(__file__).parents[2] / "proofs"
+PAGES = sorted(path.name for path in PROOFS.glob("*.md") if path.name != "README.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_what_is_not_promised(page: str) -> None:
+    text = (PROOFS / page).read_text("utf-8").lower()
+    assert "not cover" in text or "not promised" in text
