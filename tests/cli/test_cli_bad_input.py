@@ -105,7 +105,7 @@ BAD = [
     ((*FIT, "--id-column", "x"), 2, "belong to --unit person"),
     ((*FIT, "--holder", "me"), 2, "add --ledger"),
     ((*FIT, "--ledger", "b.db", "--seed", "1"), 2, "not private"),
-    (("cluster", "data.csv"), 2, "No such command"),
+    (("clusters", "data.csv"), 2, "No such command"),
     (("--colour",), 2, "No such option"),
     (("plan",), 2, "Missing command"),
     (("ledger", "balance", "absent.db"), 1, "absent.db"),
