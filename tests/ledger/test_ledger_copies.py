@@ -122,6 +122,29 @@ def test_a_ledger_that_cannot_be_put_back_takes_no_charge(granted: Ledger) -> No
     assert len(granted.history()) == 2
 
 
+def test_a_journal_that_another_program_changes_in_between_takes_no_charge(
+    granted: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Overtaken(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            if sql.startswith("PRAGMA synchronous"):
+                with closing(sqlite3.connect(granted.url)) as other:
+                    assert other.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+            return super().execute(sql, *values)
+
+    connect = sqlite3.connect
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            store.SQLiteStore,
+            "_open",
+            lambda self: connect(self._path, isolation_level=None, factory=Overtaken),
+        )
+        patched.setattr(store, "borrowed", lambda place, opened: closing(opened()))
+        with pytest.raises(LedgerError, match=r"journal mode 'wal'.*nothing was spent"):
+            charge(granted)
+    assert len(granted.history()) == 2
+
+
 def test_a_backup_is_whole_and_verified(granted: Ledger, tmp_path: Path) -> None:
     receipt = charge(granted)
     head = granted.backup(tmp_path / "backup.db")
