@@ -19,7 +19,7 @@ from privclust.exceptions import (
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.ledger import Amount, Ledger
+from privclust.ledger import Amount, Ledger, acts
 from privclust.unit import AddRemoveRow, MatrixEntry, Person, ReplaceRow
 
 ROW = AddRemoveRow()
@@ -120,6 +120,20 @@ def test_a_charge_pays_for_one_release(any_ledger: Ledger) -> None:
         any_ledger.settle(receipt, "sha256:2")
     kinds = [entry.kind for entry in any_ledger.history("visits")]
     assert kinds == ["create", "grant", "charge", "settle"]
+
+
+def test_an_act_that_fails_after_its_entry_leaves_nothing(any_ledger: Ledger) -> None:
+    def interrupted() -> None:
+        with any_ledger._store().writing() as book:
+            budget, name = Budget(1), any_ledger.holder
+            acts.charge(book, "visits", name, budget, "pure", ROW, "a test", None)
+            raise KeyboardInterrupt
+
+    any_ledger.grant("visits", 1)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert spent(any_ledger) == Amount()
+    charge(any_ledger, "1")
 
 
 @pytest.mark.parametrize("receipt", ["", "fit:abc", "fit:" + "0" * 64, "0" * 64])

@@ -128,6 +128,13 @@ class TestArrays:
         array = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype, order=order)
         np.testing.assert_array_equal(numbers(open_rows(array)), [[0, 1], [1, 1], [1, 0]])
 
+    def test_a_number_too_large_for_a_float_is_infinite_without_a_warning(self):
+        """A warning would tell of a value."""
+        if np.finfo(np.longdouble).max == np.finfo(np.float64).max:
+            pytest.skip("This machine has no longer floats.")
+        array = np.array([[np.longdouble("1e4000")], [np.longdouble(1)]])
+        assert numbers(open_rows(array)).tolist() == [[np.inf], [1.0]]
+
     def test_columns_are_named_by_position(self):
         array = np.array([[1.0, 2.0], [3.0, 4.0]])
         assert open_rows(array).names is None
@@ -161,6 +168,13 @@ class TestArrays:
     def test_sparse_duplicates_add_up(self):
         matrix = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
         assert numbers(open_rows(matrix)).tolist() == [[0.0, 3.0]]
+
+    @pytest.mark.parametrize("form", ["coo", "csr"])
+    def test_sparse_duplicates_of_short_integers_do_not_wrap_around(self, form):
+        parts = sparse.coo_array((np.array([100, 100], "i1"), ([0, 0], [1, 1])), shape=(1, 2))
+        if form == "csr":
+            parts = sparse.csr_array((parts.data, [1, 1], [0, 2]), shape=(1, 2))
+        assert numbers(open_rows(parts)).tolist() == [[0.0, 200.0]]
 
     def test_wide_rows_come_in_shorter_blocks(self):
         matrix = sparse.csr_array((100_000, 50_000))

@@ -7,38 +7,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats, Labels
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
-from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
-from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.estimator import PrivateClusterMixin, Run
 from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
-from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, synthetic
+from privclust.kmeans.plan import synthetic
+from privclust.kmeans.points import PointsEstimator
 from privclust.kmeans.result import KMeansResult
-from privclust.parameters import check_clusters, either, flag, whole
-from privclust.plan import Plan, rehearse
+from privclust.parameters import check_clusters, whole
+from privclust.plan import Plan, Synthetic
 from privclust.schema import Schema
-from privclust.unit import Unit, row_unit, unit_from
+from privclust.unit import RowUnit, row_unit
 
 __all__ = ["KMeansEstimator"]
 
 
 class KMeansEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin, PrivateEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClusterMixin, PointsEstimator
 ):
     """What the k-means estimators share; a subclass has the parameters and the algorithm."""
 
     _kind = "kmeans"
-    _checks: ClassVar[Any] = {"n_clusters": whole(), "rescale": either(None, flag())}
+    _checks: ClassVar[Any] = {"n_clusters": whole(), **PointsEstimator._checks}
 
     n_clusters: int
-    schema: Any
-    bounds: tuple[Any, Any] | None
-    unit: Unit | str
-    rescale: bool | None
 
     def predict(self, X: Any) -> Labels:
         """Return the index of the nearest released centre of each row."""
@@ -70,34 +65,13 @@ class KMeansEstimator(
         n_features : int or None
             The number of columns, if neither the schema nor the bounds tell it.
         """
-        self._check_parameters()
-        whole()("n_rows", n_rows)
-        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        unit = row_unit(self.unit)
-        rehearsed = min(int(n_rows), MOST_REHEARSED)
-        return rehearse(
-            self,
-            lambda seed: synthetic(schema, int(self.n_clusters), rehearsed, unit, seed),
-            n_rows=int(n_rows),
-            measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
-        )
+
+        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
+            return synthetic(schema, int(self.n_clusters), count, unit, seed)
+
+        return self._rehearsed(n_rows, n_features, clumps)
 
     # The way of a fit.
-    def _check_together(self) -> None:
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
-
-    def _open(self, X: Any, public: Any = None) -> PointRows:
-        schema = self._declared()
-        return PointRows(
-            X,
-            schema=schema,
-            bounds=self.bounds,
-            unit=unit_from(self.unit),
-            rescale=self._rescales(schema),
-        )
-
     def _open_again(self, X: Any) -> PointRows:
         """Open new rows; a schema and an id column are looked for by name, at the door."""
         check_is_fitted(self)
@@ -111,13 +85,7 @@ class KMeansEstimator(
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(int(self.n_clusters), data.n_columns)
-        uneven = data.schema.uneven_widths()
-        if uneven is not None and not self._rescales(self._declared()):
-            self._warn(
-                f"The declared width of {uneven[1]!r} is more than ten times that of "
-                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
-                PublicFactWarning,
-            )
+        super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
         result = self._cluster(data.private(run.meter, run.seed), run)
@@ -165,17 +133,3 @@ class KMeansEstimator(
     def _method(self) -> dict[str, Any]:
         """Return the parameters of the algorithm, for the release."""
         raise NotImplementedError
-
-    def _declared(self) -> Schema | None:
-        return None if self.schema is None else Schema.of(self.schema)
-
-    def _rescales(self, schema: Schema | None) -> bool:
-        """Tell whether distances are measured in units of the declared widths."""
-        if self.rescale is not None:
-            return bool(self.rescale)
-        return schema is not None and schema.ball is None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from privclust.budget import Budget
 from privclust.data.points.door import PointRows
 from privclust.estimator import PrivateEstimator, Run
-from privclust.exceptions import ParameterError
-from privclust.kmeans.plan import INERTIA, MOST_REHEARSED
+from privclust.kmeans.points import PointsEstimator
 from privclust.ledger import Ledger
-from privclust.parameters import either, flag, whole
-from privclust.plan import Plan, rehearse
+from privclust.parameters import whole
+from privclust.plan import Plan, Synthetic
 from privclust.release import Release
 from privclust.schema import Schema
 from privclust.summary.answers import SummaryAnswers
@@ -22,12 +20,12 @@ from privclust.summary.plan import synthetic
 from privclust.summary.release import arrays_of
 from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
-from privclust.unit import Unit, row_unit, unit_from
+from privclust.unit import RowUnit, Unit
 
 __all__ = ["PrivateSummary"]
 
 
-class PrivateSummary(SummaryAnswers, PrivateEstimator):
+class PrivateSummary(SummaryAnswers, PointsEstimator):
     """A private summary of rows of numbers, from which centres for every k are free.
 
     The budget is spent once, on cells with a noisy count and a noisy place each. Centres and sizes
@@ -90,7 +88,6 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
     """
 
     _kind = "summary"
-    _checks: ClassVar[Any] = {"rescale": either(None, flag())}
 
     def __init__(
         self,
@@ -135,34 +132,14 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
         n_clusters : int, default=8
             For how many clusters the error is told.
         """
-        self._check_parameters()
-        whole()("n_rows", n_rows)
         whole()("n_clusters", n_clusters)
-        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        made = min(int(n_rows), MOST_REHEARSED)
-        return rehearse(
-            self,
-            lambda seed: synthetic(schema, int(n_clusters), made, row_unit(self.unit), seed),
-            n_rows=int(n_rows),
-            measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
-        )
+
+        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
+            return synthetic(schema, int(n_clusters), count, unit, seed)
+
+        return self._rehearsed(n_rows, n_features, clumps)
 
     # The way of a fit.
-    def _check_together(self) -> None:
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
-
-    def _open(self, X: Any, public: Any = None) -> PointRows:
-        schema = self._declared()
-        return PointRows(
-            X,
-            schema=schema,
-            bounds=self.bounds,
-            unit=unit_from(self.unit),
-            rescale=self._rescales(schema),
-        )
-
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
         return summarised(data.private(run.meter, run.seed), run.budget.whole, run.choices)
 
@@ -183,17 +160,3 @@ class PrivateSummary(SummaryAnswers, PrivateEstimator):
             "schema": self.schema_,
             "parameters": {"rescale": self._rescaled},
         }
-
-    def _declared(self) -> Schema | None:
-        return None if self.schema is None else Schema.of(self.schema)
-
-    def _rescales(self, schema: Schema | None) -> bool:
-        """Tell whether distances are measured in units of the declared widths."""
-        if self.rescale is not None:
-            return bool(self.rescale)
-        return schema is not None and schema.ball is None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -1,0 +1,87 @@
+"""``PointsEstimator``: what the private estimators of numeric rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sklearn.utils import Tags
+
+from privclust.data.points.door import PointRows
+from privclust.estimator import PrivateEstimator
+from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.kmeans.plan import INERTIA, MOST_REHEARSED
+from privclust.parameters import either, flag, whole
+from privclust.plan import Plan, Synthetic, rehearse
+from privclust.schema import Schema
+from privclust.unit import RowUnit, Unit, row_unit, unit_from
+
+__all__ = ["PointsEstimator"]
+
+
+class PointsEstimator(PrivateEstimator):
+    """A private estimator of numeric rows, with a schema or bounds."""
+
+    _checks: ClassVar[Any] = {"rescale": either(None, flag())}
+
+    schema: Any
+    bounds: tuple[Any, Any] | None
+    unit: Unit | str
+    rescale: bool | None
+
+    def _rehearsed(
+        self,
+        n_rows: int,
+        n_features: int | None,
+        synthetic: Callable[[Schema, int, RowUnit, int], Synthetic],
+    ) -> Plan:
+        """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
+        unit = row_unit(self.unit)
+        rehearsed = min(int(n_rows), MOST_REHEARSED)
+        return rehearse(
+            self,
+            lambda seed: synthetic(schema, rehearsed, unit, seed),
+            n_rows=int(n_rows),
+            measure=INERTIA,
+            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
+        )
+
+    def _check_together(self) -> None:
+        if self.schema is not None and self.bounds is not None:
+            raise ParameterError("Both schema and bounds are given; drop one of them.")
+
+    def _open(self, X: Any, public: Any = None) -> PointRows:
+        schema = self._declared()
+        return PointRows(
+            X,
+            schema=schema,
+            bounds=self.bounds,
+            unit=unit_from(self.unit),
+            rescale=self._rescales(schema),
+        )
+
+    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
+        uneven = data.schema.uneven_widths()
+        if uneven is not None and not data.rescale:
+            self._warn(
+                f"The declared width of {uneven[1]!r} is more than ten times that of "
+                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
+                PublicFactWarning,
+            )
+
+    def _declared(self) -> Schema | None:
+        return None if self.schema is None else Schema.of(self.schema)
+
+    def _rescales(self, schema: Schema | None) -> bool:
+        """Tell whether distances are measured in units of the declared widths."""
+        if self.rescale is not None:
+            return bool(self.rescale)
+        return schema is not None and schema.ball is None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
