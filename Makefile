@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests fuzz format peers clean
+.PHONY: demo test check lint types contracts tests fuzz mutants format peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
@@ -34,6 +34,10 @@ tests: $(VENV)/.installed-dev
 # 10 000 damaged inputs for every loader; `make tests` tries a few of them.
 fuzz: $(VENV)/.installed-dev
 	PRIVCLUST_FUZZ=10000 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) tests/fuzz
+
+# Small wrong changes of the library, of which the tests must notice every one.
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python tests/mutants/run.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

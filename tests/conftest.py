@@ -8,9 +8,17 @@ database server.
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 settings.register_profile("untimed", deadline=None)
+# For mutants: the same examples in every run, and none made smaller, since nobody looks at them.
+settings.register_profile(
+    "mutants",
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.load_profile("untimed")
 
 AUDITS = ("audits", "statistical")
