@@ -156,6 +156,17 @@ def test_clusters_are_found_within_one_budget():
     assert not hasattr(model, "labels_")
 
 
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_metric_and_clusters_divide_the_whole_budget(share):
+    """A half for each would hide which of them takes what."""
+    model = PrivateCategoricalKMeans(2, schema=SCHEMA, metric_share=share, random_state=0)
+    model.fit(ROWS[:100])
+    queries = model.privacy_.queries
+    of_metric = [q.query for q in queries].index("number of rows")
+    assert float(sum(q.loss.pure for q in queries[:of_metric])) == pytest.approx(share)
+    assert float(sum(q.loss.pure for q in queries)) == pytest.approx(1)
+
+
 def test_all_rows_of_a_person_are_hidden():
     rows = ROWS.assign(id=np.arange(len(ROWS)) // 2)
     unit = Person("id", 2)
