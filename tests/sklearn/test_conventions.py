@@ -230,6 +230,15 @@ def test_a_scaler_is_warned_of_however_the_pipeline_is_fitted(fit):
     assert len(leaks_of(lambda: getattr(pipeline, fit)(ROWS))) == 1
 
 
+def test_every_step_that_learns_is_warned_of_whatever_stands_between():
+    pipeline = make_pipeline(StandardScaler(), PCA(2), Normalizer(), model())
+    messages = leaks_of(lambda: pipeline.fit(ROWS))
+    assert [message.partition("(")[2].partition(")")[0] for message in messages] == [
+        "StandardScaler",
+        "PCA",
+    ]
+
+
 def test_every_step_that_learns_is_warned_of_in_nested_pipelines_too():
     inner = make_pipeline(PCA(2), model())
     outer = make_pipeline(make_pipeline(StandardScaler()), inner)

@@ -148,6 +148,21 @@ def test_a_sure_selection_is_right_for_every_uniform_number_in_the_word(worst_nu
         assert column == (int(word) >= at) == (int(word) + 1 > at)
 
 
+def test_a_selection_among_many_allows_for_the_rounding_of_their_sum():
+    """Equal weights are rounded in the same direction, so that their sums drift from the truth."""
+    many, scale = 2**15, Fraction(3)
+    gaps = np.full((1, many), -1)
+    gaps[0, 0] = 0
+    weight = Fraction(PRECISE.exp(PRECISE.divide(Decimal(-1), Decimal(3))))
+    true_total, sums = 1 + (many - 1) * weight, np.cumsum(np.exp(gaps / 3.0), axis=1)[0]
+    drifts = [fraction(sums[at]) - (1 + at * weight) for at in range(0, many, 64)]
+    at = 64 * max(range(len(drifts)), key=lambda index: abs(drifts[index]))
+    between = (1 + at * weight + fraction(sums[at])) / 2 / true_total
+    words = np.array([int(between * 2**64)], np.uint64)
+    assert max(map(abs, drifts)) > 8 * FILTER_ERROR * true_total
+    assert not float_filter.selections(gaps, scale, words, FILTER_ERROR)[1].any()
+
+
 # What the bounds settle: brute force over every combination of ends.
 tables = st.integers(2, 4).flatmap(
     lambda columns: st.tuples(

@@ -138,6 +138,16 @@ def test_the_promise_is_tight_and_would_break_with_less_noise():
     )
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(4)])
+def test_permute_and_flip_has_no_bounded_range_and_costs_half_of_epsilon_squared(epsilon):
+    loss = PermuteAndFlip(epsilon, Fraction(1)).loss
+    assert loss == Loss(epsilon, epsilon**2 / 2)
+
+
+def test_gaussian_noise_has_no_pure_loss():
+    assert DiscreteGaussian(Fraction(100), Fraction(1)).loss == Loss(None, Fraction(1, 200))
+
+
 @given(score_vectors, st.data(), st.floats(1.1, 30))
 @settings(max_examples=100)
 def test_the_exponential_mechanism_costs_an_eighth_of_epsilon_squared(scores, data, order):

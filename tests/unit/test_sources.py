@@ -128,6 +128,13 @@ class TestArrays:
         array = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype, order=order)
         np.testing.assert_array_equal(numbers(open_rows(array)), [[0, 1], [1, 1], [1, 0]])
 
+    def test_a_number_too_large_for_a_float_is_infinite_without_a_warning(self):
+        """A warning would tell of a value."""
+        if np.finfo(np.longdouble).max == np.finfo(np.float64).max:
+            pytest.skip("This machine has no longer floats.")
+        array = np.array([[np.longdouble("1e4000")], [np.longdouble(1)]])
+        assert numbers(open_rows(array)).tolist() == [[np.inf], [1.0]]
+
     def test_columns_are_named_by_position(self):
         array = np.array([[1.0, 2.0], [3.0, 4.0]])
         assert open_rows(array).names is None
