@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget, Share
+from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
