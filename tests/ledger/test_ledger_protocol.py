@@ -19,7 +19,7 @@ from privclust.exceptions import (
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.ledger import Amount, Ledger
+from privclust.ledger import Amount, Ledger, acts
 from privclust.unit import AddRemoveRow, MatrixEntry, Person, ReplaceRow
 
 ROW = AddRemoveRow()
@@ -123,6 +123,20 @@ def test_a_charge_pays_for_one_release(any_ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("receipt", ["", "fit:abc", "fit:" + "0" * 64, "0" * 64])
+def test_an_act_that_fails_after_its_entry_leaves_nothing(any_ledger: Ledger) -> None:
+    def interrupted() -> None:
+        with any_ledger._store().writing() as book:
+            budget, name = Budget(1), any_ledger.holder
+            acts.charge(book, "visits", name, budget, "pure", ROW, "a test", None)
+            raise KeyboardInterrupt
+
+    any_ledger.grant("visits", 1)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert spent(any_ledger) == Amount()
+    charge(any_ledger, "1")
+
+
 def test_a_false_receipt_settles_nothing(ledger: Ledger, receipt: str) -> None:
     with pytest.raises(LedgerConflictError, match="is not one of this ledger"):
         ledger.settle(receipt, "sha256:1")

@@ -169,6 +169,13 @@ class TestArrays:
         matrix = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
         assert numbers(open_rows(matrix)).tolist() == [[0.0, 3.0]]
 
+    @pytest.mark.parametrize("form", ["coo", "csr"])
+    def test_sparse_duplicates_of_short_integers_do_not_wrap_around(self, form):
+        parts = sparse.coo_array((np.array([100, 100], "i1"), ([0, 0], [1, 1])), shape=(1, 2))
+        if form == "csr":
+            parts = sparse.csr_array((parts.data, [1, 1], [0, 2]), shape=(1, 2))
+        assert numbers(open_rows(parts)).tolist() == [[0.0, 200.0]]
+
     def test_wide_rows_come_in_shorter_blocks(self):
         matrix = sparse.csr_array((100_000, 50_000))
         assert open_rows(matrix).block_rows == 83
