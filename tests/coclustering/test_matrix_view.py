@@ -111,6 +111,14 @@ def test_the_noise_of_a_table_is_that_of_its_unit(unit, cap):
     assert answer.value.std() == pytest.approx(spread, rel=0.1)
 
 
+@pytest.mark.parametrize(("unit", "cap"), [(MatrixCount(), 1), (MatrixEntry(4), 4)])
+def test_the_gaussian_noise_of_a_table_is_that_of_its_unit(unit, cap):
+    budget = Budget(1, 1e-6)
+    view = MatrixView(csr(np.ones((2, 3))), unit, Meter(budget), ExactNoise())
+    answer = view.total("sum of all", budget.whole)
+    assert answer.standard_error == pytest.approx(cap / np.sqrt(2 * float(budget.amount)))
+
+
 def test_nothing_is_answered_beyond_the_budget():
     view = MatrixView(csr(np.ones((3, 3))), MatrixCount(), Meter(Budget(1)), ExactNoise())
     view.total("first", Budget(1).whole)
