@@ -88,7 +88,7 @@ def run_tests(source: Path, tests: tuple[str, ...]) -> int | None:
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603
             [*command, *tests],
             cwd=ROOT,
             env=environment,

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from mutants.run import ROOT, Mutant, listed
 
 MUTANTS = listed()
