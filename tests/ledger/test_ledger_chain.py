@@ -10,6 +10,7 @@ from privclust.budget import Budget
 from privclust.exceptions import LedgerCorruptedError, LedgerError
 from privclust.ledger import Ledger
 from privclust.ledger.chain import COLUMNS, Entry, Head
+from privclust.ledger.replay import replay
 from privclust.unit import AddRemoveRow
 
 Tamper = Callable[[str], None]
@@ -219,6 +220,14 @@ def test_a_false_entry_with_a_right_digest_is_found_by_the_replay(
     forged(used, lambda entry: Entry(**{**vars(entry), **changes}))
     with pytest.raises(LedgerCorruptedError, match=problem):
         used.verify()
+
+
+def test_the_replay_compares_every_entry_with_its_digest_by_itself(used: Ledger) -> None:
+    """Entries may come from elsewhere than a book, which compares them as well."""
+    *before, last = used.history()
+    changed = Entry(**{**vars(last), "purpose": "another"})
+    with pytest.raises(LedgerCorruptedError, match="does not match its digest"):
+        replay(before[0].previous, [*before, changed])
 
 
 def test_a_grant_that_overstates_its_worth_is_found(any_ledger: Ledger) -> None:
