@@ -6,11 +6,8 @@ A few inputs each in every run; ``PRIVCLUST_FUZZ=10000`` tries so many, as ``mak
 from __future__ import annotations
 
 import io
-import os
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +18,7 @@ from privclust import Bins, Box, Categories, PrivateKMeans, Schema
 from privclust.exceptions import DataError, ReleaseError, SchemaError
 from privclust.release import Release
 from privclust.schema import Csv
-
-INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "60"))
+from support.damage import attempts, one_sentence
 
 SCHEMA = Schema(
     {
@@ -44,43 +40,6 @@ TABLE = pa.table(
     }
 )
 CSV = "x;day;n;c;z\n1,5;2020-02-01;1;a;1\n;x;2;b;\n3;;;q;'\n"
-
-
-# What breaks parsers, and what the loaders themselves look for.
-WORDS = [
-    *('"', "'", "[", "]", "\n", "=", "{}", "-", ".", "\x00", "\ud7ff", "[" * 200, "9" * 400),
-    *("nan", "inf", "1e999", "0x", "true", "2020-01-01", "date", "hours", "error", "category"),
-    *("low", "high", "form", "missing", "edges", "values", "unknown"),
-    *("columns", "ball", "csv", "ignore", "note", "delimiter", "decimal", "encoding", "quote"),
-]
-
-
-def one_sentence(error: Exception) -> None:
-    message = str(error)
-    assert message.endswith((".", '."')), message
-    assert "\nTraceback" not in message
-
-
-def damaged(content: bytes, chance: Random) -> bytes:
-    """Return good bytes, some of them overwritten, cut out, doubled or put elsewhere."""
-    made = bytearray(content)
-    for _ in range(chance.randint(0, 6)):
-        start = chance.randint(0, len(made))
-        stop = min(len(made), start + chance.randint(0, 12))
-        kinds = (
-            chance.randbytes(chance.randint(0, 8)),
-            bytes(made[start:stop]) * 2,
-            bytes([chance.choice((0, 1, 127, 128, 255))]) * (stop - start),
-            chance.choice(WORDS).encode(),
-        )
-        made[start:stop] = chance.choice(kinds)
-    return bytes(made)
-
-
-def attempts(content: bytes) -> Iterator[bytes]:
-    """Yield damaged inputs, the same in every run; the number of the failing one is in locals."""
-    for number in range(INPUTS):
-        yield damaged(content, Random(number))
 
 
 def files() -> dict[str, bytes]:
