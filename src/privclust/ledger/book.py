@@ -62,12 +62,18 @@ class Book:
 
     def identity(self) -> str:
         """Return the digest that the first entry continues."""
-        return str(self._run("SELECT identity FROM privclust_ledger", ())[0][0])
+        rows = self._run("SELECT identity FROM privclust_ledger", ())
+        if len(rows) != 1:
+            raise LedgerCorruptedError(
+                "The ledger was changed: it has lost its identity; nothing was spent, restore it "
+                "from a backup and find out who had access."
+            )
+        return str(rows[0][0])
 
     def head(self) -> Head:
         """Return the newest entry's position and digest."""
-        rows = self._run("SELECT seq, hash FROM privclust_entries ORDER BY seq DESC LIMIT 1", ())
-        return Head(*rows[0]) if rows else Head(0, self.identity())
+        newest = self._first(f"{_ALL} ORDER BY seq DESC LIMIT 1")
+        return Head(newest.seq, newest.hash) if newest else Head(0, self.identity())
 
     def dataset(self, name: str) -> Entry | None:
         """Return the entry that created the data set."""
@@ -87,35 +93,31 @@ class Book:
 
     def pots(self, dataset: str) -> list[Pot]:
         """Return all pots of a data set that were ever granted anything, oldest grant first."""
-        rows = self._run(
-            "SELECT holder, pot FROM privclust_entries WHERE dataset = ? AND kind = 'grant' "
-            "GROUP BY holder, pot ORDER BY min(seq)",
-            (dataset,),
-        )
-        return [self.pot(dataset, holder, name) for holder, name in rows]
+        where = "WHERE dataset = ? AND kind = 'grant'"
+        grants = self._entries(where, dataset)
+        found = dict.fromkeys((grant.holder, grant.pot) for grant in grants)
+        return [self.pot(dataset, holder, name) for holder, name in found]
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, oldest first."""
-        rows = self._run(
-            "SELECT dataset FROM privclust_entries WHERE kind = 'create' ORDER BY seq", ()
-        )
-        return [name for (name,) in rows]
+        return [created.dataset for created in self._entries("WHERE kind = 'create'")]
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """Return all entries in order, or those of one data set."""
-        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
-        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", values)]
+        return self._entries() if dataset is None else self._entries("WHERE dataset = ?", dataset)
 
     def keys(self, dataset: str) -> list[Entry]:
         """Return the public keys of the whole ledger and of a data set, oldest first."""
-        where = "WHERE kind = 'key' AND dataset IN ('', ?)"
-        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", (dataset,))]
+        return self._entries("WHERE kind = 'key' AND dataset IN ('', ?)", dataset)
 
     def append(self, entry: Entry) -> Entry:
         """Add the entry to the chain and return it with its place and digest."""
         sealed = entry.sealed(self.head())
         self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
         return sealed
+
+    def _entries(self, where: str = "", *values: str) -> list[Entry]:
+        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", values)]
 
     def _first(self, sql: str, *values: str) -> Entry | None:
         rows = self._run(sql, values)
