@@ -1,0 +1,103 @@
+"""A damaged ledger file answers or is refused with one sentence, and never gives a free charge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from privclust import Budget
+from privclust.exceptions import LedgerError
+from privclust.ledger import Ledger
+from privclust.ledger.amounts import PICO
+from privclust.ledger.idle import _close_waiting as close_connections
+from privclust.unit import AddRemoveRow
+from support.damage import INPUTS, attempts, damaged, one_sentence, overwritten
+
+GRANTED, CHARGES = 4, 39  # of a tenth each, so that a tenth is left
+
+
+def charge(ledger: Ledger, tenths: int) -> str:
+    return ledger.reserve("visits", Budget(f"0.{tenths}"), AddRemoveRow(), "a fit")
+
+
+@pytest.fixture(scope="module")
+def spent(tmp_path_factory) -> bytes:
+    """Return the file of a ledger with a tenth left, and others' entries before and after."""
+    ledger = Ledger.open(tmp_path_factory.mktemp("ledger") / "budget.db")
+    for name in ("others", "visits"):
+        ledger.create_dataset(name)
+        ledger.grant(name, GRANTED)
+    ledger.grant("visits", 1, 1e-6, holder="ann")
+    for _ in range(CHARGES):
+        charge(ledger, 1)
+    ledger.reserve("others", Budget(1), AddRemoveRow(), "another fit")
+    close_connections()
+    return Path(ledger.url).read_bytes()
+
+
+QUESTIONS: list[Callable[[Ledger], object]] = [
+    Ledger.verify,
+    Ledger.history,
+    Ledger.datasets,
+    lambda ledger: ledger.balance("visits"),
+    lambda ledger: ledger.statement("visits").to_dict(),
+]
+
+
+def copies(content: bytes, path: Path) -> Iterator[Ledger]:
+    """Yield ledgers in damaged copies of a file."""
+    fraction = INPUTS // 2
+    for made in chain(
+        attempts(content, overwritten, INPUTS - fraction), attempts(content, damaged, fraction)
+    ):
+        close_connections()
+        path.unlink(missing_ok=True)
+        path.write_bytes(made)
+        yield Ledger.open(path, timeout=0.1)
+    close_connections()
+
+
+def test_any_ledger_file_answers_or_one_sentence(spent, tmp_path):
+    for ledger in copies(spent, tmp_path / "budget.db"):
+        for question in QUESTIONS:
+            try:
+                question(ledger)
+            except LedgerError as error:
+                one_sentence(error)
+
+
+def test_no_damage_to_a_ledger_file_gives_a_free_charge(spent, tmp_path):
+    for ledger in copies(spent, tmp_path / "budget.db"):
+        try:
+            charge(ledger, 2)
+        except LedgerError as error:
+            one_sentence(error)
+        else:
+            raise AssertionError("a charge of two tenths went through where one is left")
+        try:
+            receipt = charge(ledger, 1)
+        except LedgerError as error:
+            one_sentence(error)
+            continue
+        close_connections()
+        newest = ledger.history()[-1]
+        assert newest.hash == receipt[-64:]
+        assert newest.spent_epsilon == GRANTED * PICO
+
+
+def test_the_undamaged_ledger_covers_a_tenth_and_no_more(spent, tmp_path):
+    path = tmp_path / "budget.db"
+    path.write_bytes(spent)
+    ledger = Ledger.open(path)
+    with pytest.raises(LedgerError, match="left"):
+        charge(ledger, 2)
+    assert charge(ledger, 1)
+    assert ledger.verify().entries == CHARGES + 7
+
+
+def test_the_same_damage_is_tried_in_every_run(spent):
+    assert overwritten(spent, Random(1)) == overwritten(spent, Random(1)) != spent
