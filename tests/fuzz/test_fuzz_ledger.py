@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -83,10 +85,23 @@ def test_no_damage_to_a_ledger_file_gives_a_free_charge(spent, tmp_path):
         except LedgerError as error:
             one_sentence(error)
             continue
-        close_connections()
-        newest = ledger.history()[-1]
-        assert newest.hash == receipt[-64:]
-        assert newest.spent_epsilon == GRANTED * PICO
+        assert ledger.head().digest == receipt[-64:]
+
+
+def test_an_index_that_hides_the_newest_charges_gives_no_budget_back(spent, tmp_path):
+    """The number of entries on the page of the index is lowered: the last charges are gone."""
+    path = tmp_path / "budget.db"
+    path.write_bytes(spent)
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "SELECT rootpage FROM sqlite_master WHERE name = 'privclust_pots'"
+        ((page,),) = connection.execute(sql).fetchall()
+    damaged_index = bytearray(spent)
+    damaged_index[(page - 1) * 4096 + 4] -= 5
+    path.write_bytes(damaged_index)
+    ledger = Ledger.open(path)
+    with pytest.raises(LedgerError):
+        charge(ledger, 2)
+    assert ledger.balance("visits")[0].spent.epsilon == CHARGES * PICO // 10
 
 
 def test_the_undamaged_ledger_covers_a_tenth_and_no_more(spent, tmp_path):
