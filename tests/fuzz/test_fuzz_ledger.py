@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,8 +18,9 @@ from privclust.ledger import Ledger
 from privclust.ledger.amounts import PICO
 from privclust.ledger.idle import _close_waiting as close_connections
 from privclust.unit import AddRemoveRow
-from support.damage import INPUTS, attempts, damaged, one_sentence, overwritten
+from support.damage import attempts, damaged, one_sentence, overwritten
 
+INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "30"))
 GRANTED, CHARGES = 4, 39  # of a tenth each, so that a tenth is left
 
 
@@ -52,10 +54,10 @@ QUESTIONS: list[Callable[[Ledger], object]] = [
 
 def copies(content: bytes, path: Path) -> Iterator[Ledger]:
     """Yield ledgers in damaged copies of a file."""
-    fraction = INPUTS // 2
-    for made in chain(
-        attempts(content, overwritten, INPUTS - fraction), attempts(content, damaged, fraction)
-    ):
+    # Pages that stay in place leave more to be read than bytes put in or cut out.
+    moved = INPUTS // 3
+    kinds = attempts(content, overwritten, INPUTS - moved), attempts(content, damaged, moved)
+    for made in chain(*kinds):
         close_connections()
         path.unlink(missing_ok=True)
         path.write_bytes(made)

@@ -3,8 +3,8 @@
 A book lives for one transaction. It looks things up and appends; what may be appended is decided
 above (``acts.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
 
-No index is asked: entries match their digests, but an index has none, and a damaged one would hide
-the newest charges and so give their budget back. A database finds no index for ``column || ''``.
+Entries match their digests, but an index has none: a damaged one would hide the newest charges and
+so give their budget back. A store whose indexes may be damaged has its entries looked up without.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ VERSION = 2
 
 Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM privclust_entries"  # noqa: S608
 _INSERT = (
     f"INSERT INTO privclust_entries ({', '.join(COLUMNS)}) "  # noqa: S608
     f"VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -58,10 +57,13 @@ class Book:
     ----------
     run : callable
         Runs SQL with ``?`` for each parameter and returns all rows.
+    entries : str
+        What to select entries from: the table, and how the database is to look into it.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
         self._run = run
+        self._all = f"SELECT {', '.join(COLUMNS)} FROM {entries}"  # noqa: S608
 
     def identity(self) -> str:
         """Return the digest that the first entry continues."""
@@ -116,18 +118,18 @@ class Book:
         return sealed
 
     def _entries(self, **wanted: str) -> list[Entry]:
-        sql = f"{_ALL} {_where(wanted)} ORDER BY seq"
+        sql = f"{self._all} {_where(wanted)} ORDER BY seq"
         return [_entry(row) for row in self._run(sql, [*wanted.values()])]
 
     def _newest(self, **wanted: str) -> Entry | None:
-        sql = f"{_ALL} {_where(wanted)} ORDER BY seq DESC LIMIT 1"
+        sql = f"{self._all} {_where(wanted)} ORDER BY seq DESC LIMIT 1"
         rows = self._run(sql, [*wanted.values()])
         return _entry(rows[0]) if rows else None
 
 
 def _where(wanted: Iterable[str]) -> str:
-    """Return the condition that columns have the wanted values, to be found without an index."""
-    equal = " AND ".join(f"{column} || '' = ?" for column in wanted)
+    """Return the condition that columns have the wanted values."""
+    equal = " AND ".join(f"{column} = ?" for column in wanted)
     return f"WHERE {equal}" if equal else ""
 
 
