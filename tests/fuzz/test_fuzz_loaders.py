@@ -99,6 +99,21 @@ def test_any_file_is_read_or_one_sentence(form):
             one_sentence(error, () if named else PRIVATE)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x,y,"z\n86753,1,2\n86754,2,3\n',  # a quote that is not closed
+        "86753,86753\n1,2\n",  # no header
+        '"x\n86753",y\n1,2\n',
+    ],
+)
+def test_a_header_that_went_wrong_does_not_quote_rows(text):
+    schema = Schema({"x": Box(0, 10), "y": Box(0, 10)})
+    with pytest.raises(DataError) as told:
+        schema.check(io.BytesIO(text.encode()))
+    one_sentence(told.value, ("8675",))
+
+
 @pytest.fixture(scope="module")
 def release(tmp_path_factory) -> dict[str, bytes]:
     rows = np.linspace(0, 1, 60).reshape(-1, 2)
