@@ -2,11 +2,14 @@
 
 A book lives for one transaction. It looks things up and appends; what may be appended is decided
 above (``acts.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
+
+Entries match their digests, but an index has none: a damaged one would hide the newest charges and
+so give their budget back. A store whose indexes may be damaged has its entries looked up without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +25,6 @@ VERSION = 2
 
 Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM privclust_entries"  # noqa: S608
 _INSERT = (
     f"INSERT INTO privclust_entries ({', '.join(COLUMNS)}) "  # noqa: S608
     f"VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -55,61 +57,59 @@ class Book:
     ----------
     run : callable
         Runs SQL with ``?`` for each parameter and returns all rows.
+    entries : str
+        What to select entries from: the table, and how the database is to look into it.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
         self._run = run
+        self._all = f"SELECT {', '.join(COLUMNS)} FROM {entries}"  # noqa: S608
 
     def identity(self) -> str:
         """Return the digest that the first entry continues."""
-        return str(self._run("SELECT identity FROM privclust_ledger", ())[0][0])
+        rows = self._run("SELECT identity FROM privclust_ledger", ())
+        if len(rows) != 1:
+            raise LedgerCorruptedError(
+                "The ledger was changed: it has lost its identity; nothing was spent, restore it "
+                "from a backup and find out who had access."
+            )
+        return str(rows[0][0])
 
     def head(self) -> Head:
         """Return the newest entry's position and digest."""
-        rows = self._run("SELECT seq, hash FROM privclust_entries ORDER BY seq DESC LIMIT 1", ())
-        return Head(*rows[0]) if rows else Head(0, self.identity())
+        newest = self._newest()
+        return Head(newest.seq, newest.hash) if newest else Head(0, self.identity())
 
     def dataset(self, name: str) -> Entry | None:
         """Return the entry that created the data set."""
-        return self._first(f"{_ALL} WHERE kind = 'create' AND dataset = ?", name)
+        return self._newest(kind="create", dataset=name)
 
     def find(self, kind: str, request: str) -> Entry | None:
         """Return the entry of this kind and request."""
-        return self._first(f"{_ALL} WHERE kind = ? AND request = ?", kind, request)
+        return self._newest(kind=kind, request=request)
 
     def pot(self, dataset: str, holder: str, name: str) -> Pot:
         """Return a pot as its newest entry left it."""
-        newest = self._first(
-            f"{_ALL} WHERE dataset = ? AND holder = ? AND pot = ? ORDER BY seq DESC LIMIT 1",
-            *(dataset, holder, name),
-        )
+        newest = self._newest(dataset=dataset, holder=holder, pot=name)
         return newest.after if newest else Pot(dataset, holder, name)
 
     def pots(self, dataset: str) -> list[Pot]:
         """Return all pots of a data set that were ever granted anything, oldest grant first."""
-        rows = self._run(
-            "SELECT holder, pot FROM privclust_entries WHERE dataset = ? AND kind = 'grant' "
-            "GROUP BY holder, pot ORDER BY min(seq)",
-            (dataset,),
-        )
-        return [self.pot(dataset, holder, name) for holder, name in rows]
+        grants = self._entries(dataset=dataset, kind="grant")
+        found = dict.fromkeys((grant.holder, grant.pot) for grant in grants)
+        return [self.pot(dataset, holder, name) for holder, name in found]
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, oldest first."""
-        rows = self._run(
-            "SELECT dataset FROM privclust_entries WHERE kind = 'create' ORDER BY seq", ()
-        )
-        return [name for (name,) in rows]
+        return [created.dataset for created in self._entries(kind="create")]
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """Return all entries in order, or those of one data set."""
-        where, values = ("", ()) if dataset is None else ("WHERE dataset = ?", (dataset,))
-        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", values)]
+        return self._entries() if dataset is None else self._entries(dataset=dataset)
 
     def keys(self, dataset: str) -> list[Entry]:
         """Return the public keys of the whole ledger and of a data set, oldest first."""
-        where = "WHERE kind = 'key' AND dataset IN ('', ?)"
-        return [_entry(row) for row in self._run(f"{_ALL} {where} ORDER BY seq", (dataset,))]
+        return [key for key in self._entries(kind="key") if key.dataset in ("", dataset)]
 
     def append(self, entry: Entry) -> Entry:
         """Add the entry to the chain and return it with its place and digest."""
@@ -117,9 +117,20 @@ class Book:
         self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
         return sealed
 
-    def _first(self, sql: str, *values: str) -> Entry | None:
-        rows = self._run(sql, values)
+    def _entries(self, **wanted: str) -> list[Entry]:
+        sql = f"{self._all} {_where(wanted)} ORDER BY seq"
+        return [_entry(row) for row in self._run(sql, [*wanted.values()])]
+
+    def _newest(self, **wanted: str) -> Entry | None:
+        sql = f"{self._all} {_where(wanted)} ORDER BY seq DESC LIMIT 1"
+        rows = self._run(sql, [*wanted.values()])
         return _entry(rows[0]) if rows else None
+
+
+def _where(wanted: Iterable[str]) -> str:
+    """Return the condition that columns have the wanted values."""
+    equal = " AND ".join(f"{column} = ?" for column in wanted)
+    return f"WHERE {equal}" if equal else ""
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -36,6 +36,7 @@ from privclust.ledger.moments import this_minute
 __all__ = ["SQLiteStore"]
 
 _APPLICATION = 0x70634C67  # "pcLg" in the header of the file: this is a ledger of privclust
+_UNINDEXED = "privclust_entries NOT INDEXED"
 _OBJECTS = "SELECT type, name, sql FROM sqlite_master WHERE name LIKE 'privclust%' ORDER BY name"
 
 
@@ -74,7 +75,7 @@ class SQLiteStore:
         """Open the ledger as it is at one moment."""
         with self._connected("rw") as connection, _transaction(connection, "BEGIN"):
             self._check(connection)
-            yield Book(_runner(connection))
+            yield Book(_runner(connection), _UNINDEXED)
 
     @contextmanager
     def writing(self) -> Iterator[Book]:
@@ -88,7 +89,7 @@ class SQLiteStore:
             self._durable(connection),
         ):
             self._check(connection)
-            yield Book(_runner(connection))
+            yield Book(_runner(connection), _UNINDEXED)
 
     def damage(self) -> str | None:
         """Compare tables and triggers with the schema, and let SQLite check its pages."""

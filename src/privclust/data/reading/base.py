@@ -37,6 +37,7 @@ __all__ = [
 _BLOCK_ROWS = 65_536
 _BLOCK_NUMBERS = 2**22  # 32 MB as float64: wide rows come in shorter blocks
 _NAMES_SHOWN = 5
+_LONGEST_SHOWN = 80
 
 
 @contextmanager
@@ -206,24 +207,25 @@ def chosen_by_name(
 
     ``ignore`` lists the columns that may be; ``None`` stands for all.
     """
-    for name, times in Counter(available).items():
-        if times > 1:
-            raise DataError(f"Column {name!r} occurs twice in the data; rename one of them.")
     if id_column is not None and id_column not in available:
         raise DataError(
             f"Column {id_column!r} is the declared id column but absent from the data; "
             "add it or choose another privacy unit."
         )
-    aside = {*(available if ignore is None else ignore), id_column} - {*(columns or ())}
-    if columns is None:
-        return _not_empty([name for name in available if name not in aside], id_column)
-    absent = [name for name in columns if name not in available]
+    # What is absent comes first: if a file has no header, its "names" are the values of a row.
+    absent = [name for name in columns or () if name not in available]
     if absent:
         is_, it = ("is", "it") if len(absent) == 1 else ("are", "them")
         raise DataError(
             f"{quoted(absent)} {is_} declared in the schema but absent from the data; "
             f"add {it} or drop {it} from the schema."
         )
+    twice = [name for name, times in Counter(available).items() if times > 1]
+    if twice:
+        raise DataError(f"{quoted(twice[:1])} occurs twice in the data; rename one of them.")
+    aside = {*(available if ignore is None else ignore), id_column} - {*(columns or ())}
+    if columns is None:
+        return _not_empty([name for name in available if name not in aside], id_column)
     extra = [name for name in available if name not in columns and name not in aside]
     if extra:
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
@@ -262,7 +264,17 @@ def _not_empty(names: Sequence[str], id_column: str | None) -> Selection:
 
 
 def quoted(names: Sequence[str]) -> str:
-    """Return "Column 'a'" or "Columns 'a', 'b'", shortened when there are many."""
-    shown = ", ".join(repr(name) for name in names[:_NAMES_SHOWN])
+    """Return "Column 'a'" or "Columns 'a', 'b'", shortened when there are many.
+
+    Of each name its first line is shown: behind a quote that is not closed there are rows.
+    """
+    shown = ", ".join(repr(_first_line(name)) for name in names[:_NAMES_SHOWN])
     more = len(names) - _NAMES_SHOWN
     return f"Column{'s' * (len(names) > 1)} {shown}{f' and {more} more' if more > 0 else ''}"
+
+
+def _first_line(name: str) -> str:
+    lines = name.splitlines()
+    return (
+        name if len(lines) < 2 and len(name) <= _LONGEST_SHOWN else f"{lines[0][:_LONGEST_SHOWN]}…"
+    )

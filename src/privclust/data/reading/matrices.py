@@ -20,13 +20,8 @@ from scipy import sparse
 
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import RowReader, one_sentence
-from privclust.data.reading.matrix_files import (
-    check_memory,
-    market_shape,
-    npz_shape,
-    read_market,
-    read_npz,
-)
+from privclust.data.reading.market import market_shape, read_market
+from privclust.data.reading.matrix_files import check_memory, npz_shape, read_npz
 from privclust.data.reading.opening import open_rows
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
 from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
