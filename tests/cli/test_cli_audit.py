@@ -14,6 +14,7 @@ from privclust.cli.audit import SUBJECTS, prepared
 from support.command_line import Run
 
 
+@pytest.mark.audit
 def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> None:
     options = ("--epsilon", "0.5", "--runs", "300", "--jobs", "1")
     result = run("audit", "subcluster-guarantee", *options)
@@ -21,6 +22,7 @@ def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> Non
     assert result.stdout.startswith("Privacy claim violated: ε = 0.5\n")
 
 
+@pytest.mark.audit
 def test_a_private_algorithm_is_not_refuted(run: Run) -> None:
     # At a large ε nothing honest can be refuted, so that chance does not decide the test.
     result = run("audit", "cocluster", "--epsilon", "5", "--runs", "300", "--jobs", "1", "--json")

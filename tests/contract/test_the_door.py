@@ -16,7 +16,7 @@ PACKAGE = Path(privclust.__file__).parent
 OPEN = re.compile(
     r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
-    r"|privclust\.data\.(checking|check_report)$"  # for the steward's eyes, and marked so
+    r"|privclust\.data\.(checking|check_report|copied)$"  # for the holder's eyes alone
 )
 FAMILIES = ("kmeans", "categorical", "coclustering", "source_target")
 BEFORE = [

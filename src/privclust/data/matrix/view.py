@@ -225,8 +225,9 @@ def _whole_weights(weights: Floats) -> Integers:
     shifted = weights - weights.min(axis=1, keepdims=True)
     largest = float(shifted.max(initial=0))
     steps = min(_WEIGHT_STEPS, 2**62 // (_LARGEST_ENTRY * max(1, len(weights))))
-    scale = steps / largest if largest > 0 else 0.0
-    whole: Integers = np.minimum(np.rint(shifted * scale), steps).astype(np.int64)
+    # Shares of the largest, not a factor: that of a number next to zero would be infinite.
+    shares = shifted / largest if largest > 0 else shifted
+    whole: Integers = np.minimum(np.rint(shares * steps), steps).astype(np.int64)
     return whole
 
 
