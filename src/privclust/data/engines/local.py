@@ -53,9 +53,7 @@ class LocalEngine(Engine):
 
     def open(self, source: Parted, encode: Encoder) -> LocalRows:
         """Return the rows of a source as an encoder makes them; nothing is read yet."""
-        rows = LocalRows(source, encode, self._kept_bytes)
-        source.at_close(rows.close)
-        return rows
+        return LocalRows(source, encode, self._kept_bytes)
 
 
 class LocalRows(EncodedRows):

@@ -18,9 +18,6 @@ __all__ = ["PIECE", "GridRows"]
 # Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
 PIECE = 2**18
 
-# Grid coordinates are at most 2^20 in size, so they fit.
-Kept = NDArray[np.int32]
-
 
 @dataclass(frozen=True)
 class GridRows:
@@ -36,16 +33,17 @@ class GridRows:
     domain: Domain
     piece: int = PIECE
 
-    def __call__(self, block: Block) -> list[Kept]:
+    def __call__(self, block: Block) -> list[NDArray[np.int32]]:
         """Return the rows of a block on the grid, in pieces."""
         rows = self.domain.numbers(block)
         height = max(1, self.piece // self.domain.dimension)
+        # Grid coordinates are at most 2^20 in size, so they fit.
         return [
             self.domain.to_grid(rows[start : start + height]).astype(np.int32)
             for start in range(0, len(rows), height)
         ]
 
-    def unpacked(self, piece: Kept) -> Floats:
+    def unpacked(self, piece: NDArray[np.int32]) -> Floats:
         """Return a piece as exact floats, in memory that the next piece uses again."""
         rows: NDArray[Any] = scratch("grid rows", piece.shape)
         np.copyto(rows, piece)
