@@ -24,6 +24,7 @@ __all__ = [
     "Summed",
     "Total",
     "current_engine",
+    "engine_for",
     "using",
 ]
 
@@ -93,6 +94,13 @@ class EncodedRows(ABC):
         """
 
     @abstractmethod
+    def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what a statistic gives for some rows after the other, in their order.
+
+        For answers about single rows, which go back to whoever holds the rows.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of the rows."""
 
@@ -120,6 +128,15 @@ def current_engine() -> Engine:
 
         return LocalEngine()
     return chosen
+
+
+def engine_for(source: Parted) -> Engine:
+    """Return the engine for what the holder asks about rows: this machine, if they stay here."""
+    if source.stays_here is None:
+        return current_engine()
+    from privclust.data.engines.local import LocalEngine
+
+    return LocalEngine(0)
 
 
 @contextmanager

@@ -92,6 +92,12 @@ class LocalRows(EncodedRows):
             self._shelf = shelf
         return total
 
+    def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what a statistic gives for each piece; rows are read once, and not kept."""
+        for block in self._source.blocks():
+            for piece in self._encode(block):
+                yield statistic(self._encode.unpacked(piece))
+
     def _room(self) -> int:
         return int(_KEPT_SHARE * free_memory()) if self._kept_bytes is None else self._kept_bytes
 

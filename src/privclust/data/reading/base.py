@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from privclust._typing import Floats, Mask
 from privclust.data.reading.parts import IN_MEMORY, Part, WholePart
-from privclust.exceptions import DataError, NoRowsError
+from privclust.exceptions import DataError, NoRowsError, PrivclustError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,7 @@ _LONGEST_SHOWN = 80
 
 @contextmanager
 def one_sentence(
-    message: str, *errors: type[BaseException], error: type[DataError] = DataError
+    message: str, *errors: type[BaseException], error: type[PrivclustError] = DataError
 ) -> Iterator[None]:
     """Raise ``message`` in place of another library's error, whose text may quote a value.
 
