@@ -248,11 +248,10 @@ def test_nothing_is_built_on_an_entry_that_was_changed(used: Ledger) -> None:
 def test_no_charge_is_appended_where_an_earlier_one_was_taken_out(used: Ledger) -> None:
     """The newest charge on the pot is gone, and the newest entry of all is as it was."""
     spent = used.balance("visits")[0].spent.epsilon
-    newest = "kind = 'charge' AND pot = 'pure'"
     without_rules(
         used,
         "DELETE FROM privclust_entries WHERE seq = "
-        f"(SELECT max(seq) FROM privclust_entries WHERE {newest})",
+        "(SELECT max(seq) FROM privclust_entries WHERE kind = 'charge' AND pot = 'pure')",
     )
     assert used.balance("visits")[0].spent.epsilon < spent
     with pytest.raises(LedgerCorruptedError, match="missing"):
