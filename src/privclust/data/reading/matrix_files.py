@@ -1,4 +1,4 @@
-"""Sparse matrices in ``.npz`` files: shape and type as declared, whether memory holds them, entries.
+"""Sparse matrices in ``.npz`` files: shape and type as declared, whether memory holds it, entries.
 
 The declared shape is read and checked first: a few bytes can declare a matrix of any size. Other
 libraries parse the files, and what they raise for damage is without end (a damaged zip file may be
