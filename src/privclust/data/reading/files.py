@@ -9,7 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privclust.data.reading.base import Selection, one_sentence
-from privclust.data.reading.csv_files import csv_batches, has_rows, header, with_delimiter
+from privclust.data.reading.csv_files import (
+    check_names,
+    csv_batches,
+    has_rows,
+    header,
+    with_delimiter,
+)
 from privclust.data.reading.places import Place, Places
 from privclust.data.reading.tables import ArrowRows, Batches
 from privclust.exceptions import DataError
@@ -78,7 +84,10 @@ def _open_csv(
 ) -> ArrowRows:
     dialects = [with_delimiter(place, csv, declared) for place in places]
     each = list(zip(places, dialects, strict=True))
-    selection = _one_choice(places, [header(*pair) for pair in each], choose)
+    names = [header(*pair) for pair in each]
+    if declared is None:
+        check_names(places[0], names[0])
+    selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
 
     def read(size: int) -> Batches:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from scipy import sparse
 
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import RowReader, one_sentence
+from privclust.data.reading.declared import check_numbers
 from privclust.data.reading.market import market_shape, read_market
 from privclust.data.reading.matrix_files import check_memory, npz_shape, read_npz
 from privclust.data.reading.opening import open_rows
+from privclust.data.reading.places import placed
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
 from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
 
@@ -57,9 +60,12 @@ class MatrixReader:
             self._check_object()
         elif self._path is not None or self.shape is not None:
             self._need_shape()
+            data = placed(data)
             self._triples = open_rows(data, _TRIPLES)
+            self._check_types(data, _TRIPLES)
         else:
             _check_two_dimensions(data)
+            self._check_types(data, list(getattr(data, "columns", ())))
 
     def counts(self, unit: MatrixUnit) -> Any:
         """Read the entries as counts of the unit."""
@@ -80,6 +86,14 @@ class MatrixReader:
         _check_has_columns(self._data.shape)
         check_memory(self._data.shape)
         self._check_columns(self._data.shape)
+
+    def _check_types(self, data: Any, names: Sequence[Any]) -> None:
+        """Refuse columns that cannot hold numbers, as far as their types are known."""
+        try:
+            check_numbers(data, names)
+        except DataError:
+            self.close()
+            raise
 
     def _check_columns(self, shape: tuple[int, ...]) -> None:
         if self.shape is not None and shape[1] != self.shape[1]:
