@@ -20,7 +20,7 @@ from privclust.parameters import check_memory, whole
 from privclust.plan import Plan, rehearse
 from privclust.release import About
 from privclust.schema import Box, Schema
-from privclust.unit import MatrixEntry, MatrixRow, Unit, matrix_unit_from
+from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["Coclusterer"]
 
@@ -94,7 +94,7 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
     def _doubts(self, directions: int | None) -> tuple[str, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = int(self.n_row_clusters) - 1
-        by_rows = isinstance(matrix_unit_from(self.unit), MatrixRow)
+        by_rows = matrix_unit_from(self.unit).whole_rows
         if directions is None or directions >= (wanted if by_rows else 1):
             return ()
         if by_rows:
@@ -140,7 +140,7 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             if name in names or hasattr(self, f"{name}_")
         }
         unit = matrix_unit_from(self.unit)
-        largest = float(unit.cap) if isinstance(unit, MatrixEntry) else _LARGEST_COUNT
+        largest = _LARGEST_COUNT if unit.cap is None else float(unit.cap)
         return {
             "arrays": arrays,
             "schema": Schema({"entry": Box(0, largest)}, note="One fact for all entries."),

@@ -17,7 +17,7 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
-from privclust.unit import MatrixRow, Unit, matrix_unit_from
+from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["PrivateCoclustering", "PrivateTauCoclustering"]
 
@@ -124,7 +124,7 @@ class PrivateCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             if not self._budget().delta:
                 raise ParameterError('The unit "row" needs delta above 0, such as 1e-6; set it.')
             if self.rule == "tau":
@@ -207,7 +207,7 @@ class PrivateTauCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
 
     def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
