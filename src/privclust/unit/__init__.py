@@ -15,6 +15,7 @@ from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUni
 from privclust.unit.rows import AddRemoveRow, IdType, Person, ReplaceRow, RowUnit
 
 __all__ = [
+    "MATRIX_UNITS",
     "ROW_UNITS",
     "UNITS_WITH_IDS",
     "AddRemoveRow",
@@ -40,11 +41,15 @@ _KINDS: dict[str, type[Unit]] = {
     for kind in (AddRemoveRow, ReplaceRow, Person, MatrixCount, MatrixEntry, MatrixRow)
 }
 ROW_UNITS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, RowUnit))
+# The short names of the units of a matrix.
+MATRIX_UNITS = tuple(
+    name.removeprefix("matrix-") for name, kind in _KINDS.items() if issubclass(kind, MatrixUnit)
+)
 # Units of those who may have many rows and are known by an id, such as people.
 UNITS_WITH_IDS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, Person))
+_SHORT_FOR_MATRICES = {name: f"matrix-{name}" for name in MATRIX_UNITS}
 # "row" alone could be a row of a table: it is short for a unit only where a matrix is meant.
-_SHORT = {"count": "matrix-count", "entry": "matrix-entry"}
-_SHORT_FOR_MATRICES = {**_SHORT, "row": "matrix-row"}
+_SHORT = {name: full for name, full in _SHORT_FOR_MATRICES.items() if name != "row"}
 _FOR_ROWS = '"add-remove-row", "replace-row" or Person(id_column, max_rows)'
 _FOR_MATRICES = '"matrix-count", "matrix-entry", MatrixEntry(cap) or "matrix-row"'
 _REMEDY = f"use {_FOR_ROWS}; for a matrix of counts {_FOR_MATRICES}"
