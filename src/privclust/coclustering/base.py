@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Labels
 from privclust.coclustering.association import tau, tau_weights
+from privclust.coclustering.blocks import BlockMixin
 from privclust.coclustering.plan import GUESSING, MOST_REHEARSED, synthetic
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
@@ -28,7 +28,7 @@ __all__ = ["Coclusterer"]
 _LARGEST_COUNT = float(2**31 - 1)
 
 
-class Coclusterer(PrivateClusterMixin, PrivateEstimator):
+class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
     """Common parts of the co-clustering estimators; see a subclass for the parameters."""
 
     _kind = "coclustering"
@@ -156,9 +156,3 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             "rule": self.rule,
             "tau": self.tau_,
         }
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags

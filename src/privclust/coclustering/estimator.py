@@ -69,6 +69,8 @@ class PrivateCoclustering(Coclusterer):
         with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
         How much one count in a column favours each row cluster.
+    rows_, columns_, biclusters_ : ndarray of bool, of shape (n_blocks, n_rows or n_columns)
+        The rows and columns of each block, in scikit-learn's form; not with the unit ``"row"``.
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
