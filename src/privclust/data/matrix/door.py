@@ -19,7 +19,7 @@ from privclust.data.reading.matrices import MatrixReader
 from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
 __all__ = ["CountMatrix"]
 
@@ -88,7 +88,7 @@ class CountMatrix:
     ) -> MatrixView | ProfilesView:
         """Return the matrix behind noise; with a seed it is reproducible and NOT PRIVATE."""
         noise = noise_from(seed, self._given_noise)
-        if isinstance(self.unit, MatrixRow):
+        if self.unit.whole_rows:
             return ProfilesView(self._counts, meter, noise)
         return MatrixView(self._counts, self.unit, meter, noise)
 
@@ -104,11 +104,10 @@ class CountMatrix:
                 "fitted; give a matrix with the same columns."
             )
         entries = self._counts
-        if isinstance(self.unit, MatrixRow):
+        if self.unit.whole_rows:
             entries = entries.astype(np.float64)
             entries.data = np.sqrt(entries.data)
-        step = float(self.unit.step) if isinstance(self.unit, MatrixEntry) else 1.0
-        return np.asarray((entries @ (column_weights * step)).argmax(axis=1))
+        return np.asarray((entries @ (column_weights * float(self.unit.step))).argmax(axis=1))
 
     def __enter__(self) -> Self:
         return self

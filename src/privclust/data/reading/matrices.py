@@ -27,7 +27,7 @@ from privclust.data.reading.matrix_files import check_memory, npz_shape, read_np
 from privclust.data.reading.opening import open_rows
 from privclust.data.reading.places import placed
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
 __all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts"]
 
@@ -212,9 +212,9 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
         check_places(matrix)
     parts = sparse.coo_array(matrix)
     _check_shape(parts.shape, unit)
-    step = unit.step if isinstance(unit, MatrixEntry) else 1
+    step = unit.step
     _check_values(parts.data, whole=step == 1)
-    limit = unit.cap if isinstance(unit, MatrixEntry) else LARGEST_COUNT
+    limit = LARGEST_COUNT if unit.cap is None else unit.cap
     small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
     counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
     whole = np.minimum(counts.data, limit)
@@ -248,7 +248,7 @@ def _check_type(matrix: Any) -> None:
 
 def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
     _check_has_columns(shape)
-    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+    if shape[0] == 0 and not unit.whole_rows:
         raise DataError("The matrix has no rows; give at least one.")
 
 
