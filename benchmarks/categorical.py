@@ -29,7 +29,8 @@ from category_measures import hamming_points
 from category_output import Scores, draw, mean_and_error, show
 from category_speed import scale, times
 from privclust.categorical import PrivateCategoricalKMeans
-from privclust.datasets import SYNTHETIC_CATEGORIES, CategorySet, category_set
+from privclust.datasets import CategorySet, category_set
+from privclust.datasets.named import SYNTHETIC_CATEGORIES
 from privclust.exceptions import DataError
 from privclust.metrics import context_scores, distance_l1, distance_pearson, object_pearson
 from privclust.reference import Dilca

@@ -2,9 +2,9 @@
 
 ``python benchmarks/kmeans.py [SET ...] [--epsilon .2 1] [--runs 10] [--peer PYTHON]`` prints, for
 each point set, the inertia divided by the best that ordinary k-means finds (mean ± standard error),
-and the seconds of one fit. A SET is a name of ``privclust.datasets.POINT_SETS``, or a file and the
-number of clusters as PATH:K. diffprivlib needs an older scikit-learn than ours, hence an
-interpreter of its own: ``make peers`` makes one.
+and the seconds of one fit. A SET is a name of ``POINT_SETS`` in
+``privclust.datasets.named``, or a file and the number of clusters as PATH:K. diffprivlib
+needs an older scikit-learn than ours, hence an interpreter of its own: ``make peers`` makes one.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ without privacy. ``... coreset`` and ``... nearest`` vary the coreset of NNA and
 ``... times`` times a fit of every method and ``... solver`` our solver and AkM, ``... large``
 solves for 200 000 targets. ``... figures --save FOLDER`` draws what the others saved there, and
 ``... tables --save FOLDER`` prints the saved costs as Markdown. A SET is a name of
-``privclust.datasets.SOURCE_TARGET_SETS``, "cities", or two parts of a file as FILE:SOURCE:TARGET,
-where the file may lie in the folder of ``--data`` or PRIVCLUST_DATA. A budget of ρ is spent at
-δ = 1e-6: ρ = 0.5 is ε = 5.2 and ρ = 3 is ε = 15 then.
+``SOURCE_TARGET_SETS`` in ``privclust.datasets.named``, "cities", or two parts of a file as
+FILE:SOURCE:TARGET, where the file may lie in the folder of ``--data`` or PRIVCLUST_DATA. A budget
+of ρ is spent at δ = 1e-6: ρ = 0.5 is ε = 5.2 and ρ = 3 is ε = 15 then.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from scipy.spatial.distance import cdist
 
 from peers.akm import akm
 from privclust.datasets import (
-    SOURCE_TARGET_SETS,
     SourceTarget,
     geography,
     scaled,
     source_target_set,
 )
+from privclust.datasets.named import SOURCE_TARGET_SETS
 from privclust.metrics import share_of_gap, source_target_curve
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.source_target import PrivateSourceTargetMedoids

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from privclust.datasets import (
-    POINT_SETS,
-    SOURCE_TARGET_SETS,
-    SYNTHETIC_CATEGORIES,
     biclusters,
     birch1_like,
     birch2_like,
@@ -26,6 +23,7 @@ from privclust.datasets import (
     source_target_set,
     synthetic_2,
 )
+from privclust.datasets.named import POINT_SETS, SOURCE_TARGET_SETS, SYNTHETIC_CATEGORIES
 from privclust.exceptions import DataError
 
 CITIES = Path(__file__).parents[2] / "examples" / "clinic_sites_cities.csv"

@@ -12,9 +12,6 @@ from privclust.datasets.formats import read_triples as read_triples
 from privclust.datasets.matrices import MatrixSet as MatrixSet
 from privclust.datasets.matrices import biclusters as biclusters
 from privclust.datasets.matrices import read_matrix as read_matrix
-from privclust.datasets.named import POINT_SETS as POINT_SETS
-from privclust.datasets.named import SOURCE_TARGET_SETS as SOURCE_TARGET_SETS
-from privclust.datasets.named import SYNTHETIC_CATEGORIES as SYNTHETIC_CATEGORIES
 from privclust.datasets.named import category_set as category_set
 from privclust.datasets.named import matrix_set as matrix_set
 from privclust.datasets.named import point_set as point_set
