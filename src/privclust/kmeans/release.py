@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
@@ -46,22 +47,13 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _check(release: Release) -> None:
-    k, d = release.arrays["cluster_centers"].shape
     if release.schema.categorical:
         raise ReleaseError(
             f"Column {release.schema.categorical[0]!r} is declared as categorical in a kmeans "
             "release; declare a Box."
         )
-    if not k:
-        raise ReleaseError("A kmeans release needs at least one centre; fit it again.")
-    columns = len(release.schema.numeric)
-    if d != columns:
-        raise ReleaseError(
-            f"The centres have {d} coordinates where the schema declares {columns} numeric "
-            "columns; give one coordinate per Box column."
-        )
-    if (release.arrays["cluster_sizes_error"] < 0).any():
-        raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
+    check_centres(release, "cluster_centers")
+    check_not_negative(release, "cluster_sizes_error")
 
 
 def _facts(release: Release) -> Facts:
@@ -93,12 +85,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.kmeans.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="kmeans",
@@ -111,7 +97,5 @@ register_kind(
         check=_check,
         facts=_facts,
         labels=labels,
-        template="kmeans/report.html.j2",
-        context=_context,
     )
 )

@@ -24,7 +24,7 @@ from privclust.data.reading.matrix_parts import MatrixSource, MemoryMatrix
 from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
 __all__ = ["CountMatrix"]
 
@@ -109,7 +109,7 @@ class CountMatrix:
     ) -> MatrixView | ProfilesView:
         """Return the matrix behind noise; with a seed it is reproducible and NOT PRIVATE."""
         noise = noise_from(seed, self._given_noise)
-        if isinstance(self.unit, MatrixRow):
+        if self.unit.whole_rows:
             return ProfilesView(self._source, meter, noise)
         return MatrixView(self._source, self.unit, meter, noise)
 
@@ -132,8 +132,8 @@ class CountMatrix:
 
     def label_parts(self, column_weights: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the labels as :meth:`labels` gives them, while the matrix is read."""
-        step = float(self.unit.step) if isinstance(self.unit, MatrixEntry) else 1.0
-        of = kernels.HeaviestGroup(column_weights * step, isinstance(self.unit, MatrixRow))
+        weights = column_weights * float(self.unit.step)
+        of = kernels.HeaviestGroup(weights, self.unit.whole_rows)
         rows = engine_for(self._source).open(self._source, self._source.encoder)
         for stacked in rows.each(of):
             yield from stacked.parts

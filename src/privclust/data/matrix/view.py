@@ -25,7 +25,7 @@ from privclust.exceptions import DataError
 from privclust.privacy.mechanisms import DiscreteGaussian, Exponential, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.unit import MatrixUnit
 
 __all__ = [
     "MatrixView",
@@ -47,8 +47,8 @@ class MatrixView(View):
     ----------
     counts : MatrixSource, or csr_array of int64
         The entries, at most ``unit.levels`` each if the unit is one entry.
-    unit : MatrixCount or MatrixEntry
-        The privacy unit.
+    unit : MatrixUnit
+        The privacy unit, of single entries.
     meter : Meter
         What is debited.
     noise : NoiseSource
@@ -63,13 +63,11 @@ class MatrixView(View):
     one column, only.
     """
 
-    def __init__(
-        self, counts: Any, unit: MatrixCount | MatrixEntry, meter: Meter, noise: NoiseSource
-    ) -> None:
+    def __init__(self, counts: Any, unit: MatrixUnit, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
         self._source = source_from(counts)
         self._rows = current_engine().open(self._source, self._source.encoder)
-        self._capped = unit.capped
+        self._capped = unit.cap is not None
         self._levels = unit.levels
         self._step = float(unit.step)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
-from privclust.data.reading.csv_files import has_rows, header, with_delimiter
+from privclust.data.reading.csv_files import check_names, has_rows, header, with_delimiter
 from privclust.data.reading.parts import Part, runs
 from privclust.data.reading.pieces import (
     BROKEN,
@@ -148,7 +148,10 @@ def _open_csv(
     stored = [_not_given(place, declared) for place in places]
     dialects = [with_delimiter(place, csv, d) for place, d in zip(places, stored, strict=True)]
     each = list(zip(places, dialects, strict=True))
-    names = [_with_given(header(*pair), pair[0]) for pair in each]
+    headers = [header(*pair) for pair in each]
+    if declared is None:
+        check_names(places[0], headers[0])
+    names = [_with_given(found, place) for found, place in zip(headers, places, strict=True)]
     selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
     pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]

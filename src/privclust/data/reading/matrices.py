@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from scipy import sparse
 from privclust._typing import Floats
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import RowReader, one_sentence
+from privclust.data.reading.declared import check_numbers
 from privclust.data.reading.market import market_shape, read_market
 from privclust.data.reading.matrix_files import check_memory, npz_shape, read_npz
 from privclust.data.reading.opening import open_rows
+from privclust.data.reading.places import placed
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
 __all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts", "matrix_of_triples"]
 
@@ -58,9 +61,12 @@ class MatrixReader:
             self._check_object()
         elif self._path is not None or self.shape is not None:
             self._need_shape()
+            data = placed(data)
             self._triples = open_rows(data, _TRIPLES)
+            self._check_types(data, _TRIPLES)
         else:
             _check_two_dimensions(data)
+            self._check_types(data, list(getattr(data, "columns", ())))
 
     def counts(self, unit: MatrixUnit) -> Any:
         """Read the entries as counts of the unit."""
@@ -86,6 +92,14 @@ class MatrixReader:
         _check_has_columns(self._data.shape)
         check_memory(self._data.shape)
         self._check_columns(self._data.shape)
+
+    def _check_types(self, data: Any, names: Sequence[Any]) -> None:
+        """Refuse columns that cannot hold numbers, as far as their types are known."""
+        try:
+            check_numbers(data, names)
+        except DataError:
+            self.close()
+            raise
 
     def _check_columns(self, shape: tuple[int, ...]) -> None:
         if self.shape is not None and shape[1] != self.shape[1]:
@@ -209,9 +223,9 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
         check_places(matrix)
     parts = sparse.coo_array(matrix)
     _check_shape(parts.shape, unit)
-    step = unit.step if isinstance(unit, MatrixEntry) else 1
+    step = unit.step
     _check_values(parts.data, whole=step == 1)
-    limit = unit.cap if isinstance(unit, MatrixEntry) else LARGEST_COUNT
+    limit = LARGEST_COUNT if unit.cap is None else unit.cap
     small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
     counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
     whole = np.minimum(counts.data, limit)
@@ -245,7 +259,7 @@ def _check_type(matrix: Any) -> None:
 
 def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
     _check_has_columns(shape)
-    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+    if shape[0] == 0 and not unit.whole_rows:
         raise DataError("The matrix has no rows; give at least one.")
 
 
