@@ -11,6 +11,7 @@ from privclust.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.ledger import Ledger as Ledger
 from privclust.plan import Plan as Plan
 from privclust.privacy.statement import PrivacyStatement as PrivacyStatement
+from privclust.display import progress as progress
 from privclust.release import Release as Release
 from privclust.schema import Ball as Ball
 from privclust.schema import Bins as Bins
