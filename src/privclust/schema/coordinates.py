@@ -7,6 +7,7 @@ for each of the other columns the shares of its categories. All of it is known f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -139,13 +140,15 @@ class Coordinates:
             table[:, column.places] = on_simplex(shares, at_most=column.omits)
         return table
 
-    def described(self, center: Floats) -> dict[str, Any]:
+    def described(self, center: Sequence[float]) -> dict[str, Any]:
         """Return a centre by column: a number, or a dict of the shares of the categories."""
         values: dict[str, Any] = {}
         for column in self.columns:
-            part = np.asarray(center[column.places], np.float64).tolist()
-            named = column.labels is not None
-            values[column.name] = dict(zip(column.labels or (), part, strict=named)) or part[0]
+            part = list(center[column.places])
+            labels = column.labels
+            values[column.name] = (
+                part[0] if labels is None else dict(zip(labels, part, strict=True))
+            )
         return values
 
 

@@ -14,6 +14,7 @@ from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.parameters import whole
 from privclust.release import Release
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
 from privclust.summary.profiles import Profile, profiles_of
@@ -82,9 +83,10 @@ class SummaryAnswers:
     def profiles(self, n_clusters: int) -> list[Profile]:
         """Return what sets each of k clusters apart from all rows, beyond the noise."""
         release = self.release()
-        schema, scales = release.schema, column_scales(release)
+        coordinates, scales = Coordinates(release.schema), column_scales(release)
         clusters = clustered(cells_of(release), n_clusters)
-        return profiles_of(clusters, schema.numeric, scales, schema.high - schema.low)
+        widths = coordinates.high - coordinates.low
+        return profiles_of(clusters, coordinates.names, scales, widths)
 
     def sample(self, n_rows: int, random_state: int | None = None) -> Floats:
         """Return synthetic rows, of shape (n_rows, n_features).

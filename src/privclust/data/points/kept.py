@@ -7,7 +7,7 @@ number, up to a limit; beyond it every pass reads the source again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from threading import Lock
@@ -15,9 +15,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust._typing import Floats
-from privclust.data.encode import Domain
 from privclust.data.engines.local import Summed, Total, sum_over, sum_over_blocks
+from privclust.data.points.coded import CodedRows, GridPiece
+from privclust.data.points.mixed import Region
 from privclust.data.reading import Block, RowReader
 
 __all__ = ["KEPT_BYTES", "PIECE", "GridRows"]
@@ -28,8 +28,8 @@ PIECE = 2**18
 # What may be kept in memory, in bytes.
 KEPT_BYTES = 2**28
 
-# Grid coordinates are at most 2^20 in size, so they fit.
-Kept = list[NDArray[np.int32]]
+# Grid coordinates are at most 2^20 in size, so they fit into four bytes.
+Kept = list[NDArray[np.int32] | CodedRows]
 
 
 class GridRows:
@@ -38,7 +38,7 @@ class GridRows:
     Parameters
     ----------
     source : RowReader
-    domain : Domain
+    domain : Domain or MixedDomain
     piece : int
         How many numbers a statistic sees at a time.
     kept_bytes : int
@@ -48,7 +48,7 @@ class GridRows:
     def __init__(
         self,
         source: RowReader,
-        domain: Domain,
+        domain: Region,
         *,
         piece: int = PIECE,
         kept_bytes: int = KEPT_BYTES,
@@ -59,33 +59,25 @@ class GridRows:
         self._kept_bytes = kept_bytes
         self._kept: list[Kept] | None = None
 
-    def sum(self, statistic: Callable[[Floats], Total]) -> Summed[Total]:
+    def sum(self, statistic: Callable[[GridPiece], Total]) -> Summed[Total]:
         """Return the sum of a statistic over all rows, a piece at a time."""
         if self._kept is not None:
             return sum_over(
                 self._kept,
-                lambda pieces: reduce(add, (statistic(piece.astype(float)) for piece in pieces)),
+                lambda pieces: reduce(add, (statistic(_restored(piece)) for piece in pieces)),
                 lambda pieces: sum(map(len, pieces)),
                 self._source.n_rows,
             )
         shelf = _Shelf(self._kept_bytes)
 
         def of_block(block: Block) -> Total:
-            pieces = self._pieces(block)
+            pieces = self._domain.pieces(block, self._piece)
             shelf.put(pieces)
             return reduce(add, map(statistic, pieces))
 
         total = sum_over_blocks(self._source, of_block)
         self._kept = shelf.kept
         return total
-
-    def _pieces(self, block: Block) -> list[Floats]:
-        rows = self._domain.numbers(block)
-        height = max(1, self._piece // self._domain.dimension)
-        return [
-            self._domain.to_grid(rows[start : start + height])
-            for start in range(0, len(rows), height)
-        ]
 
 
 class _Shelf:
@@ -96,7 +88,7 @@ class _Shelf:
         self._room = room
         self._lock = Lock()
 
-    def put(self, pieces: list[Floats]) -> None:
+    def put(self, pieces: Sequence[GridPiece]) -> None:
         """Keep the pieces, if there is room for them."""
         size = sum(piece.size for piece in pieces) * 4
         with self._lock:
@@ -104,7 +96,15 @@ class _Shelf:
             if self._room < 0:
                 self.kept = None
         if self.kept is not None:
-            compact = [piece.astype(np.int32) for piece in pieces]
+            compact = [_compact(piece) for piece in pieces]
             with self._lock:
                 if self.kept is not None:
                     self.kept.append(compact)
+
+
+def _compact(piece: GridPiece) -> NDArray[np.int32] | CodedRows:
+    return piece.compact() if isinstance(piece, CodedRows) else piece.astype(np.int32)
+
+
+def _restored(piece: NDArray[np.int32] | CodedRows) -> GridPiece:
+    return piece.restored() if isinstance(piece, CodedRows) else piece.astype(np.float64)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
+from privclust.data.points.coded import CodedRows, GridPiece, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
@@ -67,11 +68,14 @@ class ProjectionGrid:
         unit = GRID_RADIUS if self._axes is None else GRID_RADIUS * _AXIS_STEPS
         self._factor = 1 / (unit * self.step)
 
-    def rows(self, grid: Floats) -> Floats:
+    def rows(self, grid: GridPiece) -> Floats:
         """Return grid rows as integer coordinates of the frame, clipped to its radius."""
-        moved = grid - self._origin
-        if self._axes is not None:
-            moved = moved @ self._axes  # every partial sum is below 2^42, so exact
+        if isinstance(grid, CodedRows) and self._axes is not None:
+            moved = grid.products(self._axes) - self._origin @ self._axes
+        else:
+            moved = dense(grid) - self._origin
+            if self._axes is not None:
+                moved = moved @ self._axes  # every partial sum is below 2^42, so exact
         if self._factor != 1:
             moved *= self._factor
             np.rint(moved, out=moved)
@@ -167,7 +171,7 @@ class RowCount:
 
     term = ONE_CELL
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return the number of rows of a piece."""
         return np.array([len(rows)], np.int64)
 
@@ -216,7 +220,7 @@ class ClusterSums:
     def _targets(self) -> Floats:
         return self.grid.centres(self.centres)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         seen = self.grid.rows(rows)
         wanted = {"offsets": self.offsets, "square": self.square}
@@ -238,7 +242,7 @@ class GroupedSums(ClusterSums):
     groups: Indices = field(kw_only=True)
     n_groups: int = field(kw_only=True)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         sums = super().__call__(rows)
         counts = np.zeros(self.n_groups, np.int64)
@@ -276,7 +280,7 @@ class Moments:
         high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
         return Term(np.where(diagonal, 0, -high), high)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds to each entry."""
         moments = np.rint(self.grid.rows(rows) * (MOMENT_STEPS / self.grid.steps))
         products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
