@@ -18,7 +18,7 @@ from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "CompleteRows", "Domain", "clip_to_ball"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -147,6 +147,11 @@ class Domain:
         """Return the numbers of a block; where a constant is declared, no value is refused."""
         return block.numbers(lenient=self.lenient)
 
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 4 * self.dimension
+
     def pieces(self, block: Block, piece: int) -> list[Floats]:
         """Return the rows of a block on the grid, about ``piece`` numbers at a time."""
         rows = self.numbers(block)
@@ -202,6 +207,26 @@ class Domain:
                 "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
+
+
+@dataclass(frozen=True)
+class CompleteRows:
+    """The encoder of numeric rows that are compared with public points: complete, as they are."""
+
+    domain: Domain
+
+    def __call__(self, block: Block) -> list[Floats]:
+        """Return the rows of a block, in one piece."""
+        return [self.domain.rows(block)]
+
+    def unpacked(self, piece: Floats) -> Floats:
+        """Return the rows as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 8 * self.domain.dimension
 
 
 def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> Floats:

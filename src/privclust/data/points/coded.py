@@ -9,13 +9,13 @@ for a piece of them at a time where a statistic needs it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from privclust._typing import Codes, Floats, Indices
+from privclust.data.engines.scratch import scratch
 
-__all__ = ["CodedRows", "GridCodes", "GridPiece", "dense"]
+__all__ = ["GridCodes", "GridPiece", "MixedRows", "dense"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class GridCodes:
 
 
 @dataclass(frozen=True)
-class CodedRows:
+class MixedRows:
     """A piece of rows on the grid.
 
     Attributes
@@ -78,33 +78,35 @@ class CodedRows:
         return len(self.codes)
 
     @property
-    def size(self) -> int:
-        """How much is kept of it, in numbers of four bytes."""
-        return self.numbers.size + -(-self.codes.nbytes // 4)
+    def shape(self) -> tuple[int, int]:
+        """The shape of the rows, if they were written out."""
+        return len(self), self.layout.dimension
 
-    def compact(self) -> CodedRows:
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.numbers.nbytes + self.codes.nbytes
+
+    def compact(self) -> MixedRows:
         """Return the same rows in as few bytes as they need."""
-        return CodedRows(self.layout, self.numbers.astype(np.int32), self.codes)
+        return MixedRows(self.layout, self.numbers.astype(np.int32), self.codes)
 
-    def restored(self) -> CodedRows:
+    def restored(self) -> MixedRows:
         """Return kept rows with numbers that can be computed with."""
-        return CodedRows(self.layout, self.numbers.astype(np.float64), self.codes)
+        return MixedRows(self.layout, self.numbers.astype(np.float64), self.codes)
 
-    @cached_property
     def dense(self) -> Floats:
-        """The rows written out."""
+        """Return the rows written out, in memory that the next call uses again."""
         layout = self.layout
-        # One place more, for what is left out.
-        rows = np.empty((len(self), layout.dimension + 1))
-        rows[:, :-1] = layout.off
+        rows: Floats = scratch("rows written out", self.shape)
+        rows[:] = layout.off
         rows[:, layout.numbers] = self.numbers
-        places = np.arange(len(self)) * rows.shape[1]
-        flat = rows.reshape(-1)
-        for column, code in enumerate(self.codes.T):
-            start, size = layout.starts[column], layout.sizes[column]
-            at = np.where(code < size, start + code.astype(np.intp), layout.dimension)
-            flat[places + at] += layout.steps[column]
-        return rows[:, :-1]
+        flat, places = rows.reshape(-1), np.arange(len(self)) * layout.dimension
+        columns = zip(self.codes.T, layout.starts, layout.sizes, layout.steps, strict=True)
+        for code, start, size, step in columns:
+            at = places + (start + code.astype(np.intp))
+            flat[at if code.max(initial=0) < size else at[code < size]] += step
+        return rows
 
     def squares(self) -> Floats:
         """Return the squared length of each row, exactly."""
@@ -119,17 +121,20 @@ class CodedRows:
     def products(self, matrix: Floats) -> Floats:
         """Return the product of the rows with an integer matrix, exactly."""
         layout = self.layout
-        total: Floats = self.numbers @ matrix[layout.numbers]
+        shape = len(self), matrix.shape[1]
+        total: Floats = scratch("products of rows", shape)
+        np.matmul(self.numbers, matrix[layout.numbers], out=total)
         total += layout.off @ matrix
+        looked_up: Floats = scratch("products by code", total.shape)
         for code, table in zip(self.codes.T, layout.tables(matrix), strict=True):
-            total += table[code]
+            total += np.take(table, code, axis=0, out=looked_up, mode="clip")
         return total
 
 
 # What a statistic of points is called with.
-GridPiece = Floats | CodedRows
+GridPiece = Floats | MixedRows
 
 
 def dense(rows: GridPiece) -> Floats:
     """Return grid rows written out."""
-    return rows.dense if isinstance(rows, CodedRows) else rows
+    return rows.dense() if isinstance(rows, MixedRows) else rows

@@ -17,7 +17,8 @@ from scipy import sparse
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
-from privclust.data.points.coded import CodedRows, GridPiece, dense
+from privclust.data.engines.scratch import scratch
+from privclust.data.points.coded import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
@@ -69,13 +70,20 @@ class ProjectionGrid:
         self._factor = 1 / (unit * self.step)
 
     def rows(self, grid: GridPiece) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius."""
-        if isinstance(grid, CodedRows) and self._axes is not None:
-            moved = grid.products(self._axes) - self._origin @ self._axes
+        """Return grid rows as integer coordinates of the frame, clipped to its radius.
+
+        They lie in memory that the next call uses again.
+        """
+        if self._axes is None:
+            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
+        elif isinstance(grid, MixedRows):
+            moved = grid.products(self._axes)
+            moved -= self._origin @ self._axes
         else:
-            moved = dense(grid) - self._origin
-            if self._axes is not None:
-                moved = moved @ self._axes  # every partial sum is below 2^42, so exact
+            moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
+            # Every partial sum is below 2^42, so exact.
+            shape = len(moved), self._axes.shape[1]
+            moved = np.matmul(moved, self._axes, out=scratch("projected rows", shape))
         if self._factor != 1:
             moved *= self._factor
             np.rint(moved, out=moved)
@@ -113,11 +121,14 @@ def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Ind
     targets: NDArray[Any] = np.column_stack([centres, -halves]).T.astype(dtype)
     labels = np.empty(len(rows), np.intp)
     height = max(1, _PRODUCTS // len(centres))
-    part = np.ones((min(height, len(rows)), len(targets)), dtype)
+    part = scratch("rows to compare", (min(height, len(rows)), len(targets)), dtype)
+    part[:, -1] = 1
+    products = scratch("products with centres", (len(part), len(centres)), dtype)
     for start in range(0, len(rows), height):
         piece = part[: len(rows) - start]
         piece[:, :-1] = rows[start : start + height]
-        np.argmax(piece @ targets, axis=1, out=labels[start : start + height])
+        inner = np.matmul(piece, targets, out=products[: len(piece)])
+        np.argmax(inner, axis=1, out=labels[start : start + height])
     return labels
 
 
@@ -140,7 +151,8 @@ def block_sums(
     counts = np.bincount(labels, minlength=len(centres)).astype(np.int64)
     sums, levels = np.zeros(centres.shape), 0.0
     if offsets or square:
-        gaps = rows - centres[labels]
+        gaps = np.take(centres, labels, axis=0, out=scratch("gaps", rows.shape), mode="clip")
+        np.subtract(rows, gaps, out=gaps)
         distances = np.einsum("ij,ij->i", gaps, gaps)
         if square:
             shares = np.minimum(distances / (float(clip) * clip), 1)
@@ -282,7 +294,9 @@ class Moments:
 
     def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds to each entry."""
-        moments = np.rint(self.grid.rows(rows) * (MOMENT_STEPS / self.grid.steps))
+        moments = self.grid.rows(rows)  # in scratch memory, so it may be written to
+        moments *= MOMENT_STEPS / self.grid.steps
+        np.rint(moments, out=moments)
         products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
         weighted: Integers = products[self.upper] * self.weights
         return weighted

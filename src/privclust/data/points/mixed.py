@@ -14,7 +14,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.encode import GRID_RADIUS, Domain
-from privclust.data.points.coded import CodedRows, GridCodes
+from privclust.data.points.coded import GridCodes, MixedRows
 from privclust.data.reading import Block
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import SchemaError
@@ -131,7 +131,13 @@ class MixedDomain:
         numbers = self.numbers.complete(self._numbers(block, self.numbers))
         return np.column_stack([numbers, codes])
 
-    def pieces(self, block: Block, piece: int) -> list[CodedRows]:
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        numbers = 0 if self.numbers is None else self.numbers.dimension
+        return 4 * numbers + self.coder.dtype.itemsize * len(self.coder.names)
+
+    def pieces(self, block: Block, piece: int) -> list[MixedRows]:
         """Return the rows of a block on the grid, about ``piece`` coordinates at a time."""
         codes = self.coder.codes(block)
         grid = np.empty((block.n_rows, 0))
@@ -139,7 +145,7 @@ class MixedDomain:
             grid = self.numbers.to_grid(self._numbers(block, self.numbers))
         height = max(1, piece // self.dimension)
         return [
-            CodedRows(self.grid, grid[start : start + height], codes[start : start + height])
+            MixedRows(self.grid, grid[start : start + height], codes[start : start + height])
             for start in range(0, block.n_rows, height)
         ]
 

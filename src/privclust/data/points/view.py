@@ -14,7 +14,8 @@ import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
-from privclust.data.points.kept import KEPT_BYTES, PIECE, GridRows
+from privclust.data.engines.base import current_engine
+from privclust.data.points.kept import PIECE, GridRows
 from privclust.data.points.kernels import (
     DIAGONAL_WEIGHT,
     MOMENT_STEPS,
@@ -55,8 +56,8 @@ class PointsView(RowView):
         What is debited.
     noise : NoiseSource
         Where the noise comes from.
-    piece, kept_bytes : int
-        How rows are cut and kept, see :class:`GridRows`; no answer depends on it.
+    piece : int
+        How rows are cut, see :class:`GridRows`; no answer depends on it.
     """
 
     def __init__(
@@ -68,11 +69,10 @@ class PointsView(RowView):
         noise: NoiseSource,
         *,
         piece: int = PIECE,
-        kept_bytes: int = KEPT_BYTES,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.domain = domain
-        self._rows = GridRows(source, domain, piece=piece, kept_bytes=kept_bytes)
+        self._rows = current_engine().open(source, GridRows(domain, piece))
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.

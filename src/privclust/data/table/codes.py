@@ -6,6 +6,8 @@ that is not declared is counted as "other" or is an error, as the schema says.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +19,7 @@ from privclust.data.reading.convert import as_kind, decoded, marked_kind
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
 
-__all__ = ["CategoryCoder", "ColumnCoder"]
+__all__ = ["CategoryCoder", "CodedRows", "ColumnCoder"]
 
 
 class ColumnCoder:
@@ -77,6 +79,26 @@ class CategoryCoder(ColumnCoder):
                     f"Column {name!r} leaves missing values out, which a learned metric cannot; "
                     'declare missing="category" for it.'
                 )
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """The encoder of categorical rows: their codes, as small as the categories allow."""
+
+    coder: CategoryCoder
+
+    def __call__(self, block: Block) -> list[Codes]:
+        """Return the codes of a block, in one piece."""
+        return [self.coder.codes(block)]
+
+    def unpacked(self, piece: Codes) -> Codes:
+        """Return the codes as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return self.coder.dtype.itemsize * len(self.coder.names)
 
 
 def _value_codes(
