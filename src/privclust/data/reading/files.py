@@ -78,9 +78,13 @@ class FileRows(RowReader):
         cut = runs(pieces, count, lambda piece: piece.n_bytes)
         return [of(run, names, self.block_rows, self._parse) for run in cut]
 
+    def whole(self) -> FilesPart:
+        """Return all files as one part."""
+        names = self.selection.names
+        return FilesPart.of(self._pieces, names, self.block_rows, self._parse)
+
     def _blocks(self) -> Iterator[Block]:
-        for part in self.parts():
-            yield from part.blocks()
+        return self.whole().blocks()
 
     def close(self) -> None:
         super().close()
@@ -113,6 +117,11 @@ def open_files(
     numbers : sequence of str
         Columns of CSV files that hold numbers, for the decimal mark.
     """
+    if places[0].format == "npz":
+        raise DataError(
+            f"File {places[0].name} is a matrix of counts and no table of rows; give a .csv, .tsv "
+            "or .parquet file."
+        )
     if places[0].format == "csv":
         return _open_csv(places, choose, block_rows, declared, csv or Csv(), numbers)
     return _open_typed(places, choose, block_rows)
