@@ -4,6 +4,7 @@ from privclust.categorical import PrivateDilca as PrivateDilca
 from privclust.coclustering import PrivateCoclustering as PrivateCoclustering
 from privclust.data.engines.choosing import engine as engine
 from privclust.data.engines.choosing import local_cluster as local_cluster
+from privclust.display import progress as progress
 from privclust.exceptions import LeakWarning as LeakWarning
 from privclust.exceptions import PrivclustError as PrivclustError
 from privclust.exceptions import PrivclustWarning as PrivclustWarning
@@ -11,7 +12,6 @@ from privclust.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.ledger import Ledger as Ledger
 from privclust.plan import Plan as Plan
 from privclust.privacy.statement import PrivacyStatement as PrivacyStatement
-from privclust.display import progress as progress
 from privclust.release import Release as Release
 from privclust.schema import Ball as Ball
 from privclust.schema import Bins as Bins

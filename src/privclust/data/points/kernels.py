@@ -18,6 +18,7 @@ from scipy import sparse
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.engines.scratch import scratch
+from privclust.data.points.coded import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
@@ -68,13 +69,15 @@ class ProjectionGrid:
         unit = GRID_RADIUS if self._axes is None else GRID_RADIUS * _AXIS_STEPS
         self._factor = 1 / (unit * self.step)
 
-    def rows(self, grid: Floats) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius.
-
-        They lie in memory that the next call uses again.
-        """
-        moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
-        if self._axes is not None:
+    def rows(self, grid: GridPiece) -> Floats:
+        """Return grid rows as clipped integers of the frame, in memory that is used again."""
+        if self._axes is None:
+            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
+        elif isinstance(grid, MixedRows):
+            moved = grid.products(self._axes)
+            moved -= self._origin @ self._axes
+        else:
+            moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
             # Every partial sum is below 2^42, so exact.
             shape = len(moved), self._axes.shape[1]
             moved = np.matmul(moved, self._axes, out=scratch("projected rows", shape))
@@ -177,7 +180,7 @@ class RowCount:
 
     term = ONE_CELL
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return the number of rows of a piece."""
         return np.array([len(rows)], np.int64)
 
@@ -226,7 +229,7 @@ class ClusterSums:
     def _targets(self) -> Floats:
         return self.grid.centres(self.centres)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         seen = self.grid.rows(rows)
         wanted = {"offsets": self.offsets, "square": self.square}
@@ -248,7 +251,7 @@ class GroupedSums(ClusterSums):
     groups: Indices = field(kw_only=True)
     n_groups: int = field(kw_only=True)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         sums = super().__call__(rows)
         counts = np.zeros(self.n_groups, np.int64)
@@ -286,7 +289,7 @@ class Moments:
         high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
         return Term(np.where(diagonal, 0, -high), high)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds to each entry."""
         moments = self.grid.rows(rows)  # in scratch memory, so it may be written to
         moments *= MOMENT_STEPS / self.grid.steps

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privclust._typing import Floats
-from privclust.data.encode import Domain
 from privclust.data.engines.base import Stacked
+from privclust.data.points.mixed import Region
 from privclust.data.reading import Block
 
 __all__ = ["NearestCentre"]
@@ -16,7 +16,7 @@ __all__ = ["NearestCentre"]
 class NearestCentre:
     """The index of the nearest centre of each row, in the units of the data."""
 
-    domain: Domain
+    domain: Region
     centres: Floats
 
     def __call__(self, block: Block) -> Stacked:

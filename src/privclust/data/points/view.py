@@ -1,4 +1,4 @@
-"""``PointsView``: numeric rows behind the door, and the closed list of questions about them.
+"""``PointsView``: rows as points behind the door, and the closed list of questions about them.
 
 Every question takes its share of the budget, debits the meter, and only then reads the rows; what
 comes back is noisy. The questions and their sensitivities are proved in ``proofs/points.md``.
@@ -14,7 +14,6 @@ import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
-from privclust.data.encode import Domain
 from privclust.data.engines.base import current_engine
 from privclust.data.points.kept import PIECE, GridRows
 from privclust.data.points.kernels import (
@@ -27,6 +26,7 @@ from privclust.data.points.kernels import (
     Moments,
     RowCount,
 )
+from privclust.data.points.mixed import Region
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
@@ -42,13 +42,13 @@ __all__ = [
 
 
 class PointsView(RowView):
-    """Numeric rows that answer questions only through noise.
+    """Rows, of numbers or mixed, that answer questions only through noise.
 
     Parameters
     ----------
     source : RowReader
         The rows, already bounded per person if the unit is a person.
-    domain : Domain
+    domain : Domain or MixedDomain
         The declared region.
     unit : RowUnit
         The privacy unit.
@@ -63,7 +63,7 @@ class PointsView(RowView):
     def __init__(
         self,
         source: RowReader,
-        domain: Domain,
+        domain: Region,
         unit: RowUnit,
         meter: Meter,
         noise: NoiseSource,
