@@ -20,6 +20,8 @@ PACKAGES = {
     "privclust": "Estimators, schemas, units, budgets, releases: what most programs need.",
     "privclust.published": "Published algorithms, repaired so that they are private.",
     "privclust.reference": "Algorithms without privacy, for comparison alone.",
+    "privclust.datasets": "Public data sets of the papers, generated or read from files.",
+    "privclust.metrics": "Measures of the papers, exact: for experiments alone.",
     "privclust.audit": "Bounds of a privacy loss by experiment.",
     "privclust.ledger": "Budgets that last: grants, charges, backups, keys.",
     "privclust.release": "What is published, and how it is signed and loaded.",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust._typing import Floats
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import RowReader, one_sentence
 from privclust.data.reading.declared import check_numbers
@@ -27,9 +28,9 @@ from privclust.data.reading.matrix_files import check_memory, npz_shape, read_np
 from privclust.data.reading.opening import open_rows
 from privclust.data.reading.places import placed
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
-__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts"]
+__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts", "matrix_of_triples"]
 
 Shape = tuple[int, int]
 
@@ -72,6 +73,11 @@ class MatrixReader:
         counts = as_counts(self._read(), unit)
         self._check_columns(counts.shape)
         return counts
+
+    @property
+    def triples(self) -> RowReader | None:
+        """The triples, if the matrix is given as such."""
+        return self._triples
 
     def close(self) -> None:
         """Free what the source holds."""
@@ -126,15 +132,7 @@ class MatrixReader:
             triples = np.concatenate([block.numbers() for block in source.blocks()])
         except NoRowsError:  # the matrix of zeros
             triples = np.empty((0, 3))
-        places = triples[:, :2]
-        inside = np.isfinite(places).all() and (places == np.rint(places)).all()
-        if not inside or (places < 0).any() or (places >= shape).any():
-            raise DataError(
-                "A row or column number is not a whole number within the declared shape; number "
-                "rows and columns from 0 and declare the whole shape."
-            )
-        rows, columns = places.astype(np.int64).T
-        return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
+        return matrix_of_triples(triples, shape)
 
     def _need_shape(self) -> Shape:
         if self.shape is None:
@@ -143,6 +141,19 @@ class MatrixReader:
                 "read off the entries; pass shape=(rows, columns)."
             )
         return self.shape
+
+
+def matrix_of_triples(triples: Floats, shape: Shape) -> Any:
+    """Return the matrix of rows, columns and counts, which must be whole and within the shape."""
+    places = triples[:, :2]
+    inside = np.isfinite(places).all() and (places == np.rint(places)).all()
+    if not inside or (places < 0).any() or (places >= shape).any():
+        raise DataError(
+            "A row or column number is not a whole number within the declared shape; number "
+            "rows and columns from 0 and declare the whole shape."
+        )
+    rows, columns = places.astype(np.int64).T
+    return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
 
 
 def _checked_shape(shape: Any) -> Shape | None:
@@ -212,9 +223,9 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
         check_places(matrix)
     parts = sparse.coo_array(matrix)
     _check_shape(parts.shape, unit)
-    step = unit.step if isinstance(unit, MatrixEntry) else 1
+    step = unit.step
     _check_values(parts.data, whole=step == 1)
-    limit = unit.cap if isinstance(unit, MatrixEntry) else LARGEST_COUNT
+    limit = LARGEST_COUNT if unit.cap is None else unit.cap
     small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
     counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
     whole = np.minimum(counts.data, limit)
@@ -248,7 +259,7 @@ def _check_type(matrix: Any) -> None:
 
 def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
     _check_has_columns(shape)
-    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+    if shape[0] == 0 and not unit.whole_rows:
         raise DataError("The matrix has no rows; give at least one.")
 
 
