@@ -12,7 +12,9 @@ import os
 import pickle
 import resource
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -61,6 +63,30 @@ def minibatch(data: str) -> str:
                 columns = [column.to_numpy() for column in batch.columns]
                 model.partial_fit(np.column_stack(columns))
     return hashlib.sha256(model.cluster_centers_.tobytes()).hexdigest()[:16]
+
+
+def diffprivlib(data: str) -> Facts:
+    """Fit diffprivlib's KMeans to all rows in memory, by the interpreter that it imports in."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    here = Path(__file__).parent
+    usual = here.parent / ".venv-peers" / "bin" / "python"
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows.npy"
+        table = pq.read_table(data)
+        np.save(rows, np.column_stack([c.to_numpy().astype(float) for c in table.columns]))
+        script, given = here / "peers" / "diffprivlib_kmeans.py", [CLUSTERS, 1.0, -1, 1, 1]
+        command = [os.environ.get("PRIVCLUST_PEERS", str(usual)), script, rows, *given]
+        start = time.perf_counter()
+        subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "cpu": spent.ru_utime + spent.ru_stime,
+        "wall": time.perf_counter() - start,
+        "megabytes": spent.ru_maxrss / 1024,
+        "digest": "",
+    }
 
 
 FITS: dict[str, Callable[[str], str]] = {"points": points, "pairs": pairs, "baskets": baskets}
@@ -170,6 +196,8 @@ def main() -> None:
     name, _, where = run.partition("-")
     if run == "tasks":
         facts = tasks(data)
+    elif run == "points-diffprivlib":
+        facts = diffprivlib(data)
     elif run == "points-minibatch":
         facts = local(lambda: minibatch(data))
     elif where.startswith("dask"):
