@@ -85,6 +85,7 @@ PAGES = {
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
+    "docs/datasets.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }
 

@@ -376,7 +376,7 @@ def test_columns_that_do_not_fit_the_schema_are_refused():
     refused("Column 'who' is the declared id column but absent", FRAME, unit=Person("who", 1))
     refused("The id column 'who' cannot be found", ROWS, unit=Person("who", 1))
     sex = Schema({"a": Box(-8, 8), "b": Categories(["f", "m"])})
-    refused("Column 'b' is declared as categorical", FRAME, schema=sex, bounds=None)
+    refused("Column 'b' holds numbers where text is declared", FRAME, schema=sex, bounds=None)
 
 
 def test_bounds_that_are_missing_or_wrong_are_refused():

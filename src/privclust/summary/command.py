@@ -95,7 +95,9 @@ def sample(
     places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
     loaded = _loaded(summary)
     drawn = loaded.sample(rows)
-    table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
+    table = drawn
+    if not isinstance(drawn, pa.Table):
+        table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
     write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     with places.replacing(output) as temporary:
         write(table, temporary)

@@ -9,9 +9,10 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.release import column_scales
-from privclust.release.checks import check_not_negative
+from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import Cells
 
@@ -80,7 +81,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     return Release(
         kind="kmeans",
         arrays={
-            "cluster_centers": np.clip(clusters.centers * scales, schema.low, schema.high),
+            "cluster_centers": Coordinates(schema).projected(clusters.centers * scales),
             "cluster_centers_error": clusters.centers_error * scales,
             "cluster_sizes": clusters.sizes,
             "cluster_sizes_error": clusters.sizes_error,
@@ -93,12 +94,8 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
 
 
 def _check(release: Release) -> None:
-    arrays, columns = release.arrays, len(release.schema.numeric)
-    if release.schema.categorical or arrays["cells"].shape[1] != columns:
-        raise ReleaseError(
-            "The cells of a summary do not fit the columns of its schema; give one coordinate per "
-            "Box column, and no others."
-        )
+    arrays = release.arrays
+    check_coordinates(release, arrays["cells"].shape[1], "cells")
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
     for name, target in _PLACES.items():
@@ -113,13 +110,13 @@ def _check(release: Release) -> None:
 
 
 def _facts(release: Release) -> Facts:
-    cells, names = cells_of(release), release.schema.numeric
+    cells, names = cells_of(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places = release.arrays["cells"]
     return Facts(
         summary=[
             ("cells", str(most_clusters(cells))),
-            ("columns", str(len(names))),
+            ("columns", str(len(release.schema))),
             ("rows, with noise", f"{cells.n_rows:,.0f}"),
         ],
         listings=[

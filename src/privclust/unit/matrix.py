@@ -137,7 +137,7 @@ def group_loss(loss: Loss, size: int) -> Loss:
     Notes
     -----
     *Why this holds.* Pure ε adds up along the way from one to the other; ρ-zCDP for neighbours is
-    ρ size² for them (Bun and Steinke 2016, Proposition 1.9). See ``proofs/matrix.md``.
+    ρ size² for them (group privacy of zCDP, Bun and Steinke 2016). See ``proofs/matrix.md``.
     """
     return Loss(None if loss.pure is None else loss.pure * size, loss.rho * size**2)
 
