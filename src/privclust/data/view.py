@@ -79,7 +79,7 @@ class Question:
     @property
     def words(self) -> str:
         """The noise, for the privacy statement."""
-        return f"{self.noise.words}, standard error {self.standard_error:.3g}"
+        return f"{self.noise.title}, standard error {self.standard_error:.3g}"
 
 
 @dataclass(frozen=True)

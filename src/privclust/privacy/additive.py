@@ -31,7 +31,7 @@ class DiscreteLaplace:
     exp(l1_sensitivity / scale).
     """
 
-    words: ClassVar[str] = "discrete Laplace noise"
+    title: ClassVar[str] = "discrete Laplace noise"
     scale: Fraction
     l1_sensitivity: Fraction
 
@@ -87,7 +87,7 @@ class DiscreteGaussian:
     answers is at most α squared_l2_sensitivity / (2 variance) (Canonne, Kamath, Steinke 2020).
     """
 
-    words: ClassVar[str] = "discrete Gaussian noise"
+    title: ClassVar[str] = "discrete Gaussian noise"
     variance: Fraction
     squared_l2_sensitivity: Fraction
 
@@ -139,7 +139,7 @@ class BallLaplace:
     exp(length_sensitivity / scale); rounding the noise to integers only processes the result.
     """
 
-    words: ClassVar[str] = "ball Laplace noise"
+    title: ClassVar[str] = "ball Laplace noise"
     scale: Fraction
     length_sensitivity: Fraction
 

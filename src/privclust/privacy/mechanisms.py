@@ -42,9 +42,9 @@ Selection: TypeAlias = Exponential | NoisyTopK | PermuteAndFlip
 
 
 class Mechanism(Protocol):
-    """What every mechanism offers; ``words`` is its name for people."""
+    """What every mechanism offers; ``title`` is its name for people."""
 
-    words: ClassVar[str]
+    title: ClassVar[str]
 
     @property
     def loss(self) -> Loss:

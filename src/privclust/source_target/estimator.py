@@ -103,6 +103,10 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         The bounds used.
     warnings_ : tuple of str
         What the fit warned of.
+    n_features_in_ : int
+        Number of columns of the targets; of precomputed distances, of candidates.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
 
     Notes
     -----
@@ -250,11 +254,11 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     def _sanitised(
         self, view: SitesView, budget: Share, public: PublicTargets, rng: np.random.Generator
     ) -> Sanitised:
-        reach = 2 * self.coreset_radius  # the parameter is in diameters of the targets
+        radius = 2 * self.coreset_radius  # the parameter is in diameters of the targets
         if self.method == "nna":
-            return nna(view, budget, reach)
+            return nna(view, budget, radius)
         if self.method == "nas":
-            return nas(view, budget, reach, int(self.n_nearest))
+            return nas(view, budget, radius, int(self.n_nearest))
         if not public.metric.has_coordinates:
             table = public.table.astype(np.float32)
             return rings(view, budget, DistanceCells(public.space, table), rng)

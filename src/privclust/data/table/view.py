@@ -271,4 +271,4 @@ def _one_row(scores: list[int]) -> Integers:
 
 
 def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
-    return f"{mechanism.words} among {n_candidates} candidates"
+    return f"{mechanism.title} among {n_candidates} candidates"
