@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from privclust.data.points.door import PointRows
-from privclust.data.points.mixed import region_of
+from privclust.data.points.door import PointRows, region_of
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable

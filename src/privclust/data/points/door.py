@@ -22,7 +22,7 @@ from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PointRows", "public_rows", "schema_from_bounds"]
+__all__ = ["PointRows", "public_rows", "region_of", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
