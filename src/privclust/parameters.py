@@ -122,6 +122,6 @@ def check_memory(needed: float, remedy: str) -> None:
 
 
 def check_clusters(n_clusters: int, n_columns: int) -> None:
-    """Raise if k-means with so many clusters cannot fit this machine."""
+    """Raise if k-means with this many clusters cannot fit into the memory of this machine."""
     needed = 8.0 * _NUMBERS_PER_CLUSTER * n_clusters * (n_columns + 1)
     check_memory(needed, "ask for fewer clusters")

@@ -45,8 +45,8 @@ def create(
         typer.Option(
             "--unit",
             metavar="NAME",
-            help="Whose presence is hidden: add-remove-row, replace-row, person (needs an id and "
-            "most rows), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
+            help="Whose presence is hidden: add-remove-row, replace-row, person (needs an id "
+            "column and a bound), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
         ),
     ] = "add-remove-row",
     note: Note = "",
@@ -256,5 +256,5 @@ def _unit(name: str, person: PersonOptions) -> Unit:
     try:
         plain = json.loads(name)
     except json.JSONDecodeError as error:
-        raise ValueError(f"--unit is not valid JSON ({error}); give a name or mend it.") from None
+        raise ValueError(f"--unit is not valid JSON ({error}); give a name or fix it.") from None
     return unit_from(plain)

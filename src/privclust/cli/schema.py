@@ -23,7 +23,7 @@ __all__ = ["app", "check", "draft"]
 app = typer.Typer(help="Draft and check schemas: what is publicly known of columns.", **PLAIN)
 
 _PUBLIC = (
-    "The sample must be PUBLIC: its extremes and its categories stand in the schema. Check every "
+    "The sample must be PUBLIC: the schema shows its extremes and its categories. Check every "
     "bound, and never draft from private rows."
 )
 

@@ -74,8 +74,8 @@ class PrivateCoclustering(Coclusterer):
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
-        How many directions of a noisy table stand out of the noise; with 0 a warning is given, and
-        with the unit ``"row"`` also if there are too few to tell the clusters apart.
+        How many directions of a noisy table stand out from the noise; with 0 a warning is given,
+        and with the unit ``"row"`` also if there are too few to tell the clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     warnings_ : tuple of str

@@ -90,7 +90,7 @@ class CheckReport:
         Number of rows.
     columns : tuple of ColumnCheck
     clipped_rows : int
-        Rows of which at least one number is clipped, or that lie outside of the ball.
+        Rows of which at least one number is clipped, or that lie outside the ball.
     people : PeopleCheck or None
         If there is an id column.
     """

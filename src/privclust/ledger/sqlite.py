@@ -196,7 +196,7 @@ class SQLiteStore:
             case sqlite3.SQLITE_IOERR:
                 return LedgerFullError(
                     f"The disk under the ledger {path} failed ({reason}); the charge may be lost, "
-                    "privacy is not; make room or mend the disk and try again."
+                    "privacy is not; make room or repair the disk and try again."
                 )
         return LedgerError(f"The ledger {path} cannot be used ({reason}); nothing was spent.")
 
