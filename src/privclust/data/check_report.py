@@ -61,7 +61,7 @@ class PeopleCheck:
     mean_rows : float
         Rows per person, on average.
     most_rows : int
-        Rows of the person who has most.
+        Rows of the person who has the most.
     max_rows : int or None
         Rows that may count, if declared.
     rows_left_out : int or None

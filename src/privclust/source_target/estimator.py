@@ -15,7 +15,7 @@ from privclust.data.sites.view import SitesView
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError, SourceWarning
 from privclust.ledger import Ledger
-from privclust.parameters import either, fraction, one_of, whole
+from privclust.parameters import check_declared_once, either, fraction, one_of, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.source_target.medoids import ChosenCentres
@@ -282,5 +282,4 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
                 f"The method {self.method!r} averages coordinates, which precomputed distances do "
                 'not have; use method="rings".'
             )
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
+        check_declared_once(self.schema, self.bounds)
