@@ -88,6 +88,11 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have any.
+
+    Notes
+    -----
+    Labels of the training rows are exact statements about private rows. They are not kept:
+    ``fit_predict`` returns them to whoever holds the rows.
     """
 
     _checks: ClassVar[Any] = {
