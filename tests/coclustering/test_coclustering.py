@@ -22,6 +22,8 @@ from privclust.reference.tau_coclustering import TauCoclustering
 from privclust.release import About, Release
 from privclust.unit import MatrixEntry, Person
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
 MODELS = {
     "tables, count": PrivateCoclustering(3, 3, epsilon=2),

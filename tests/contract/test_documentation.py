@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import privclust
+from privclust.audit import auditor
 from support.datasets import baskets
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ MODULES = [
     if not found.name.endswith("__main__")
 ]
 # An audit takes half a minute; here it is enough that it runs.
-SPARED = {"[:5]": "[:1]"}
+SPARED = {"[:5]": "[:1]", "runs=300, n_jobs=-1": "runs=30"}
 
 
 def examples(name: str) -> list[doctest.DocTest]:
@@ -95,9 +96,11 @@ def test_every_page_with_python_is_tried():
     assert with_python - {"docs/schema.md"} == PAGES.keys()  # test_schema_docs tries that one
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(auditor, "FEWEST_RUNS", 30)
     visits().to_parquet("visits.parquet")
     towns(300).to_csv("practices.csv", index=False)
     with warnings.catch_warnings():

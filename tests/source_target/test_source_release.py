@@ -15,6 +15,8 @@ from privclust.release import Release
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.source_target.release import distances_to_centres
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 RNG = np.random.default_rng(0)
 TOWNS = pd.DataFrame(RNG.uniform([40, 0], [50, 10], (80, 2)), columns=["latitude", "longitude"])
 HOMES = pd.DataFrame(RNG.normal([43, 3], 0.3, (500, 2)), columns=["latitude", "longitude"])
