@@ -13,8 +13,8 @@ from privclust.coclustering.signal import directions_above_noise
 from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
 
-RUNS = 20
-FEWER = 8  # where not one may be mistaken
+RUNS = 10  # of which one may be mistaken
+FEWER = 8  # of which none may
 
 
 def warned(matrices, n_clusters, **parameters):
@@ -31,7 +31,7 @@ def warned(matrices, n_clusters, **parameters):
 @pytest.mark.parametrize(("epsilon", "n_clusters"), [(0.01, 2), (0.1, 5), (1, 2), (10, 5), (10, 2)])
 def test_matrices_without_structure_are_reported(epsilon, n_clusters):
     matrices = [np.random.default_rng(seed).poisson(2, (120, 40)) for seed in range(RUNS)]
-    assert warned(matrices, n_clusters, epsilon=epsilon) >= 0.95 * RUNS
+    assert warned(matrices, n_clusters, epsilon=epsilon) >= RUNS - 1
 
 
 def test_unequal_rows_and_columns_are_no_structure():
@@ -51,7 +51,7 @@ def test_planted_blocks_are_not_taken_for_noise(epsilon):
 @pytest.mark.parametrize("shape", [(60, 5), (120, 12), (30, 60), (2000, 3)])
 def test_pure_laplace_noise_has_no_direction(shape):
     rng = np.random.default_rng(0)
-    tables = [Noisy(rng.laplace(0, 100, shape), 100 * np.sqrt(2)) for _ in range(40)]
+    tables = [Noisy(rng.laplace(0, 100, shape), 100 * np.sqrt(2)) for _ in range(20)]
     assert sum(directions_above_noise(table, table, rng) > 0 for table in tables) <= 2
 
 

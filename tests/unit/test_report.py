@@ -79,12 +79,22 @@ def wide_html(*shape) -> str:
     return wide(*shape).to_html()
 
 
-SHAPES = [(1, 1), (1, 3), (2, 1), (3, 2), (4, 3), (13, 20), (41, 1), (101, 2), (100, 500)]
+SHAPES = [(1, 1), (2, 1), (3, 2), (4, 3), (100, 500)]
+SHAPES_IN_WORDS = [(1, 3), (13, 20), (41, 3), (101, 2)]
 
 
 @pytest.mark.parametrize(("k", "d"), SHAPES)
 def test_a_report_of_any_size_is_sound_and_self_contained(k, d):
-    html = wide_html(k, d)
+    check_sound(wide_html(k, d))
+
+
+@words_only
+@pytest.mark.parametrize(("k", "d"), SHAPES_IN_WORDS)
+def test_the_words_of_a_report_of_any_size_are_sound_and_self_contained(k, d):
+    check_sound(wide(k, d).to_html())
+
+
+def check_sound(html):
     page = Page(html)
     assert not EXTERNAL.search(html)
     assert not {"script", "link", "img", "iframe", "object", "embed"} & {t for t, _ in page.tags}
@@ -104,8 +114,9 @@ def test_a_large_report_says_what_it_leaves_out():
     assert "omitted" not in small
 
 
+@words_only
 def test_a_medium_report_has_the_complete_table_folded():
-    page = Page(wide_html(13, 20))
+    page = Page(wide(13, 20).to_html())
     assert "Show all 13 centres in all 20 columns" in page.text
     assert all(f"x{j}" in page.text for j in range(20))
 

@@ -55,13 +55,17 @@ def test_a_table_is_refuted_only_if_its_noise_is_halved(currency, halved):
 @pytest.mark.parametrize("halved", [False, True])
 @pytest.mark.parametrize("question", ["relevance", "context"])  # noisy top k, exponential
 def test_picks_weigh_as_much_as_their_noise_says(question, halved):
-    """On the right, how much likelier answers are on the left is one on average."""
+    """On the right, how much likelier answers are on the left is one on average.
+
+    With halved noise it is 0.77 with a standard deviation of 0.64: ten standard errors away in so
+    many runs. A limit of five is passed by chance once in a million either way.
+    """
     (sizes, pair), budget = ASKED[question, REPLACE], BUDGETS["pure"]
     views = views_of(pair, sizes, REPLACE, budget, seeded_noise(0, halved=halved))
     asked = QUESTIONS[question]
-    weights = np.exp([-transcript_of(asked, views, 1, budget).evidence for _ in range(5_000)])
+    weights = np.exp([-transcript_of(asked, views, 1, budget).evidence for _ in range(800)])
     gap = abs(weights.mean() - 1) / (weights.std() / np.sqrt(len(weights)))
-    assert (gap > 4.5) == halved
+    assert (gap > 5) == halved
 
 
 # Scores differ by even numbers only; with this much to spend, the first two pairs are seldom picked

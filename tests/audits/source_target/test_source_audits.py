@@ -21,6 +21,7 @@ from source_target.source_doubles import TARGETS, ask, view_of
 from source_target.source_runs import transcript_of, views_for
 from support.audits import evidence_bound, quick_audit
 from support.noise import HalvedNoise, seeded_noise
+from support.views import plenty_of
 
 # Gaussian noise at half its size is told from full noise at moderate probabilities only if δ is
 # not tiny; the claim of a test may be as weak as it needs to be.
@@ -40,10 +41,10 @@ PAIRS = {
 def watched(question, budget, noise=ExactNoise):
     """Return a mechanism for the auditor, whose seed decides the test."""
 
-    def release(rows, rng):
-        bits = SeededBits(np.random.SeedSequence(int(rng.integers(2**63))))
-        view, share = view_of(rows, budget, targets=TARGETS, noise=noise(bits))
-        return ask(view, question, share)
+    def release(rows, runs, rng):
+        bits = SeededBits(int(rng.integers(2**62)))
+        view, _ = view_of(rows, plenty_of(budget), targets=TARGETS, noise=noise(bits))
+        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
 
     return release
 
@@ -52,7 +53,7 @@ def watched(question, budget, noise=ExactNoise):
 def test_questions_are_not_refuted(question, currency):
     budget, runs = CLAIMS[currency]
     pair = NeighbourPair("one source more", *PAIRS[question])
-    report = audit(watched(question, budget), pair, budget, runs // 3, random_state=0)
+    report = audit(watched(question, budget), pair, budget, runs // 3, batch=True, random_state=0)
     assert report.verdict == "not refuted"
 
 
@@ -60,7 +61,8 @@ def test_questions_are_not_refuted(question, currency):
 def test_half_the_noise_is_found(question, currency):
     budget, runs = CLAIMS[currency]
     pair = NeighbourPair("one source more", *PAIRS[question])
-    report = audit(watched(question, budget, HalvedNoise), pair, budget, runs, random_state=0)
+    flawed = watched(question, budget, HalvedNoise)
+    report = audit(flawed, pair, budget, runs, batch=True, random_state=0)
     assert report.verdict == "violated"
 
 
