@@ -22,8 +22,6 @@ from privclust.reference.tau_coclustering import TauCoclustering
 from privclust.release import About, Release
 from privclust.unit import MatrixEntry, Person
 
-pytestmark = pytest.mark.usefixtures("blank_pictures")
-
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
 MODELS = {
     "tables, count": PrivateCoclustering(3, 3, epsilon=2),
@@ -193,6 +191,7 @@ def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
     assert good < 1.2 < poor
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("name", ["tables, count", "tau", "row"])
 def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     model = fitted(name)
