@@ -110,6 +110,7 @@ def steps(page: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(python|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_tutorial_can_be_walked_from_an_empty_folder(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
