@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.door import Door
+from privclust.data.points.labels import NearestCentre
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.reading import Block, open_rows
@@ -86,8 +87,7 @@ class PointRows(Door):
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        for block in self._rows.blocks():
-            yield self.domain.squares(block, centres, up_to_row=True).argmin(axis=1)
+        return self._each(NearestCentre(self.domain, centres))
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""

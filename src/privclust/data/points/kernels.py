@@ -69,10 +69,7 @@ class ProjectionGrid:
         self._factor = 1 / (unit * self.step)
 
     def rows(self, grid: GridPiece) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius.
-
-        They lie in memory that the next call uses again.
-        """
+        """Return grid rows as clipped integers of the frame, in memory that is used again."""
         if self._axes is None:
             moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
         elif isinstance(grid, MixedRows):
