@@ -134,7 +134,7 @@ def _tell_budget(model: Any) -> None:
     )
     charge = f", charged to the data set {model.dataset!r}" if model.ledger else ""
     screen.note(
-        f"A fit within {budget}{charge}; 'privclust plan' tells beforehand what is asked and how "
+        f"A fit within {budget}{charge}; 'privclust plan' says beforehand what is asked and how "
         "good it will be."
     )
 

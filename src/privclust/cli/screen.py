@@ -25,7 +25,7 @@ def stdout() -> Console:
 
 
 def answer(document: Mapping[str, Any], *shown: RenderableType, as_json: bool) -> None:
-    """Give the result of a command, as one JSON document or for people."""
+    """Give the result of a command, as one JSON document or as text."""
     if as_json:
         typer.echo(json.dumps(document, allow_nan=False))
         return
@@ -45,7 +45,7 @@ def note(text: str) -> None:
 
 
 def alarm(text: str) -> None:
-    """Tell something that must not be overlooked."""
+    """Say something that must not be overlooked."""
     console = Console(stderr=True, markup=False, highlight=False)
     console.print(Text(text, style="bold red"), soft_wrap=True)
 

@@ -60,7 +60,7 @@ class Door:
     may_be_empty : bool
         Whether data without a row are in order, so that nothing tells them from others.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(

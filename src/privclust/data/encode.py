@@ -184,12 +184,12 @@ class Domain:
 
     @cached_property
     def lenient(self) -> frozenset[str]:
-        """The columns in which a declared constant stands for what is no number."""
+        """The columns in which a declared constant stands for what is not a number."""
         ruled = zip(self.names, self.fill, strict=True)
         return frozenset(name for name, fill in ruled if not np.isnan(fill))
 
     def complete(self, rows: Floats) -> Floats:
-        """Put declared constants in the place of what is no finite number, or refuse it."""
+        """Replace what is not a finite number by a declared constant, or refuse it."""
         finite = np.isfinite(rows)
         if finite.all():
             return rows

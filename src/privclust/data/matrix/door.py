@@ -49,7 +49,7 @@ class CountMatrix:
     shape : tuple of int or None
         The public shape, which triples need, because it is never read off the entries.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PointRows", "public_rows", "schema_from_bounds"]
+__all__ = ["PointRows", "public_rows", "region_of", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
@@ -45,7 +45,7 @@ class PointRows(Door):
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class PointRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
-        if schema is not None:  # a schema that cannot be used is told before anything is opened
+        if schema is not None:  # a schema that cannot be used is refused before anything is opened
             region_of(schema, rescale=rescale)
         super().__init__(
             data,

@@ -40,7 +40,7 @@ class TableRows(Door):
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
