@@ -58,6 +58,7 @@ FAMILIES = (
     Family("coclustering", "co-clustering of a matrix of counts", "cocluster", "coclustering", ("privclust.PrivateCoclustering", "privclust.published.PrivateTauCoclustering")),  # noqa: E501
     Family("categorical", "distances between categories, and clusters by them", "categorical", "categorical", ("privclust.PrivateDilca", "privclust.PrivateCategoricalKMeans")),  # noqa: E501
     Family("source_target", "new centres beside private ones", "source-target", "source_target", ("privclust.PrivateSourceTargetMedoids",)),  # noqa: E501
+    Family("bounds", "bounds of columns of unknown range", "bounds", "bounds", ("privclust.PrivateBounds",)),  # noqa: E501
     Family("summary", "one summary for any number of clusters", "summarise", "summary", ("privclust.PrivateSummary",)),  # noqa: E501
 )
 # fmt: on

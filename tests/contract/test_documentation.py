@@ -78,6 +78,7 @@ def towns(count: int) -> pd.DataFrame:
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
+    "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},

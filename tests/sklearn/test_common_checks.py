@@ -15,6 +15,7 @@ import privclust.reference
 from privclust import (
     Bins,
     MatrixEntry,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -54,6 +55,7 @@ ESTIMATORS = [
     PrivateKMeans(3, method="lloyd", **POINTS),
     PrivateZoneKMeans(3, **POINTS),
     PrivateSummary(**POINTS),
+    PrivateBounds(**SEEDED),
     PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),

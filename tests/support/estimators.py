@@ -20,6 +20,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -142,6 +143,12 @@ ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
+    EstimatorRecord(
+        PrivateBounds,
+        private_data=points,
+        neighbours=_one_row_less,
+        parameters={"columns": ["x", "y", "z"]},
+    ),
     EstimatorRecord(
         PrivateDilca,
         methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),

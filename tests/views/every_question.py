@@ -19,6 +19,7 @@ from privclust.budget import Budget, Share
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.numbers.view import NumbersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.reading import open_rows
@@ -92,6 +93,11 @@ def domain_of(data: Any) -> Domain:
 def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     source = rows_of(POINTS, readable=readable)
     return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
+def numbers(meter: Meter, noise: Any, *, readable: bool = True) -> NumbersView:
+    source = rows_of(POINTS, readable=readable)
+    return NumbersView(source, lambda block: block.numbers(), AddRemoveRow(), meter, noise)
 
 
 def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:
@@ -179,6 +185,10 @@ _MATRIX = {
     "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
     "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
 }
+_NUMBERS = {
+    "count": lambda v, s: v.count("q", s),
+    "histograms": lambda v, s: v.histograms("q", {1: np.array([-0.5, 0.3])}, s),
+}
 _PROFILES = {"profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s)}
 
 QUESTIONS = [
@@ -187,6 +197,7 @@ QUESTIONS = [
         (points, _POINTS),
         (embedded, _POINTS),
         (table, _TABLE),
+        (numbers, _NUMBERS),
         (sites, _SITES),
         (counts, _MATRIX),
         (entries, _MATRIX),

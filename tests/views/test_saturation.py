@@ -60,6 +60,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         # The margins expect nine cells of at most one row each, four in all after rounding.
         "spanning_tree": ("table.counts.pair_counts", [(0, N_ROWS + 9)] * 2),
     },
+    "numbers": {
+        "count": ("points.kernels.RowCount.__call__", [ONE]),
+        "histograms": ("numbers.kernels.CellCounts.__call__", [ONE]),
+    },
     "sites": {
         "count": ("sites.kernels.RowCount.__call__", [ONE]),
         "histogram": ("sites.kernels.ring_counts", [ONE]),
