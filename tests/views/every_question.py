@@ -53,6 +53,7 @@ CATEGORIES = Schema({name: Categories([0, 1, 2]) for name in "abc"})
 FRAME = Projection(np.zeros(2))
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
+PLACES, CUTS = np.array([1]), np.array([[-0.2, 0.4]])
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
@@ -161,6 +162,7 @@ _POINTS = {
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
+    "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
 _TABLE = {
     "count": lambda v, s: v.count("q", s),

@@ -43,6 +43,7 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
     "choices": ("points.zones.zone_counts", [ONE]),
+    "cluster_histograms": ("points.histograms.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,

@@ -30,6 +30,7 @@ class KMeansOptions:
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
+    profile_share: options.ProfileShare = None
     rescale: Annotated[
         bool | None,
         typer.Option(
@@ -44,7 +45,11 @@ class KMeansOptions:
         from privclust.kmeans import PrivateKMeans
 
         declared = options.declared(self.schema, self.bounds, reading)
-        own: dict[str, Any] = {"method": self.method, "rescale": self.rescale}
+        own: dict[str, Any] = {
+            "method": self.method,
+            "rescale": self.rescale,
+            "profile_share": self.profile_share,
+        }
         return PrivateKMeans(self.clusters, **own, **declared, **shared)
 
 

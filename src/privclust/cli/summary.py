@@ -31,6 +31,7 @@ class SummaryOptions:
 
     schema: options.SchemaPath = None
     bounds: options.Bounds = None
+    profile_share: options.ProfileShare = None
     rescale: Annotated[
         bool | None,
         typer.Option(
@@ -45,7 +46,8 @@ class SummaryOptions:
         from privclust.summary import PrivateSummary
 
         declared = options.declared(self.schema, self.bounds, reading)
-        return PrivateSummary(rescale=self.rescale, **declared, **shared)
+        own: dict[str, Any] = {"rescale": self.rescale, "profile_share": self.profile_share}
+        return PrivateSummary(**own, **declared, **shared)
 
 
 @fit_command

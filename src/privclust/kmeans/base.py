@@ -16,6 +16,7 @@ from privclust.estimator import PrivateClusterMixin, Run
 from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
 from privclust.kmeans.plan import synthetic
 from privclust.kmeans.points import PointsEstimator
+from privclust.kmeans.profiles import ask_profiles, check_numbers, divided
 from privclust.kmeans.result import KMeansResult
 from privclust.parameters import check_clusters, whole
 from privclust.plan import Plan, Synthetic
@@ -69,7 +70,8 @@ class KMeansEstimator(
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
             return synthetic(schema, int(self.n_clusters), count, unit, seed)
 
-        return self._rehearsed(n_rows, n_features, clumps)
+        plan = self._rehearsed(n_rows, n_features, clumps)
+        return self._with_profiles(plan, int(self.n_clusters), n_features)
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
@@ -85,10 +87,17 @@ class KMeansEstimator(
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(int(self.n_clusters), data.n_columns)
+        if self.profile_share is not None:
+            check_numbers(data.schema)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
-        result = self._cluster(data.private(run.meter, run.seed), run)
+        view = data.private(run.meter, run.seed)
+        result = self._cluster(view, run)
+        _, for_profiles = divided(run.budget.whole, self.profile_share)
+        if for_profiles is not None:
+            asked = ask_profiles(view, for_profiles, result.centres, data.schema)
+            result = replace(result, profiles=asked)
         centres = data.domain.to_data_units(result.centres)
         doubts = (
             *bounds_in_doubt(centres, result.sizes, data.schema),
@@ -110,6 +119,7 @@ class KMeansEstimator(
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = result.sizes.standard_error
         self._n_features_out = len(centres)
+        self._keep_profiles(result.profiles)
 
     def _labels(self, data: PointRows) -> Labels:
         return data.labels(self.cluster_centers_).astype(np.int64, copy=False)
@@ -121,6 +131,7 @@ class KMeansEstimator(
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
                 "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+                **self._published_profiles(),
             },
             "schema": self.schema_,
             "parameters": {

@@ -10,10 +10,11 @@ from privclust.estimator import Run
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.profiles import divided
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.zones import zoned
 from privclust.ledger import Ledger
-from privclust.parameters import one_of, whole
+from privclust.parameters import either, fraction, one_of, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -44,6 +45,8 @@ class PrivateKMeans(KMeansEstimator):
     method : {"auto", "cells", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
         Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
+    profile_share : float or None, default=None
+        A share of the budget, such as 0.1, for a histogram of each number of each cluster.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
         which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
@@ -62,6 +65,12 @@ class PrivateKMeans(KMeansEstimator):
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : float
         The standard error of each of them.
+    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+    profile_counts_error_ : float
+        The standard error of each of their counts.
+    profile_edges_ : ndarray of shape (n_numbers, 11)
+        The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -86,7 +95,11 @@ class PrivateKMeans(KMeansEstimator):
     (3, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "method": one_of(*_METHODS)}
+    _checks: ClassVar[Any] = {
+        **KMeansEstimator._checks,
+        "method": one_of(*_METHODS),
+        "profile_share": either(None, fraction()),
+    }
 
     def __init__(
         self,
@@ -99,6 +112,7 @@ class PrivateKMeans(KMeansEstimator):
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
         method: Literal["auto", "cells", "lloyd"] = "auto",
+        profile_share: float | None = None,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -112,6 +126,7 @@ class PrivateKMeans(KMeansEstimator):
         self.bounds = bounds
         self.unit = unit
         self.method = method
+        self.profile_share = profile_share
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
@@ -119,7 +134,8 @@ class PrivateKMeans(KMeansEstimator):
 
     def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
         method = _METHODS[self.method]
-        return method(view, run.budget.whole, int(self.n_clusters), run.choices)
+        budget, _ = divided(run.budget.whole, self.profile_share)
+        return method(view, budget, int(self.n_clusters), run.choices)
 
     def _method(self) -> dict[str, Any]:
         return {"method": self.method}

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import check_profiles
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
@@ -60,11 +61,14 @@ def _check(release: Release) -> None:
             f"The centres have {d} coordinates where the schema declares {columns} numeric "
             "columns; give one coordinate per Box column."
         )
+    check_profiles(release, k)
     if (release.arrays["cluster_sizes_error"] < 0).any():
         raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
 
 
 def _facts(release: Release) -> Facts:
+    from privclust.kmeans.wording import cluster_sentences, sentence_listing
+
     arrays, names = release.arrays, release.schema.numeric
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
@@ -82,13 +86,15 @@ def _facts(release: Release) -> Facts:
                     [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
                     for label, (size, error, center) in enumerate(clusters)
                 ],
-            )
+            ),
+            *sentence_listing(release),
         ],
         values={
             "clusters": [
                 {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
                 for size, error, center in clusters
-            ]
+            ],
+            "sentences": cluster_sentences(release),
         },
     )
 

@@ -21,8 +21,11 @@ class KMeansResult:
         The numbers of rows nearest to each centre.
     warnings : tuple of str
         Why the centres should not be trusted, if so.
+    profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
+        Histograms of the numbers of each cluster, if they were paid for.
     """
 
     centres: Floats
     sizes: Noisy
     warnings: tuple[str, ...] = ()
+    profiles: Noisy | None = None

@@ -80,11 +80,16 @@ class SummaryAnswers:
         return kmeans_release(self.release(), n_clusters)
 
     def profiles(self, n_clusters: int) -> list[Profile]:
-        """Return what sets each of k clusters apart from all rows, beyond the noise."""
+        """Return what sets each of k clusters apart from all rows, beyond the noise.
+
+        Histograms come with them if they were paid for and k is the suggested number of clusters.
+        """
         release = self.release()
         schema, scales = release.schema, column_scales(release)
         clusters = clustered(cells_of(release), n_clusters)
-        return profiles_of(clusters, schema.numeric, scales, schema.high - schema.low)
+        histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
+        widths = schema.high - schema.low
+        return profiles_of(clusters, schema.numeric, scales, widths, schema, histograms)
 
     def sample(self, n_rows: int, random_state: int | None = None) -> Floats:
         """Return synthetic rows, of shape (n_rows, n_features).

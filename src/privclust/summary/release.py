@@ -8,6 +8,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import PROFILE_ARRAYS, check_profiles
 from privclust.kmeans.release import column_scales
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
@@ -68,6 +69,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
 
     clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
     schema = release.schema
+    centers = np.clip(clusters.centers * scales, schema.low, schema.high)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
@@ -79,16 +81,25 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     return Release(
         kind="kmeans",
         arrays={
-            "cluster_centers": np.clip(clusters.centers * scales, schema.low, schema.high),
+            "cluster_centers": centers,
             "cluster_centers_error": clusters.centers_error * scales,
             "cluster_sizes": clusters.sizes,
             "cluster_sizes_error": clusters.sizes_error,
+            **_profiles_of(release, centers),
         },
         schema=schema,
         parameters=parameters,
         privacy=release.privacy,
         created=release.created,
     )
+
+
+def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
+    """Return the histograms that were paid for, if they are those of the same clusters."""
+    arrays = release.arrays
+    if not np.array_equal(arrays.get("profile_centers", np.empty(0)), centers):
+        return {}
+    return {name: arrays[name] for name in PROFILE_ARRAYS}
 
 
 def _check(release: Release) -> None:
@@ -100,6 +111,7 @@ def _check(release: Release) -> None:
         )
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
+    check_profiles(release, len(arrays.get("profile_centers", ())))
     for name, target in _PLACES.items():
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
