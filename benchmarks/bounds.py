@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from kmeans import inertia
-from point_sets import clumps
+from keeping import write_rows
 from privclust import PrivateBounds, PrivateKMeans, Schema
-from summary import write
+from privclust.datasets import clumps
+from privclust.metrics import inertia
 
 BUDGETS = ((0.1, 0), (0.5, 0), (1.0, 0), (0.1, 1e-6))
 OUTSIDE = 0.01
@@ -36,7 +36,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = list(TABLES[options.table](options.seed, options.full))
     SHOWN[options.table](rows)
-    write(f"bounds-{options.table}", rows, options.seed, options.full)
+    setting = "full" if options.full else "small"
+    write_rows(f"bounds-{options.table}", rows, seed=options.seed, setting=setting)
 
 
 def sets(seed: int, full: bool) -> Iterator[tuple[str, Any]]:

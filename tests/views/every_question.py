@@ -19,6 +19,7 @@ from privclust.budget import Budget, Share
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
@@ -98,7 +99,7 @@ def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
 
 def numbers(meter: Meter, noise: Any, *, readable: bool = True) -> NumbersView:
     source = rows_of(POINTS, readable=readable)
-    return NumbersView(source, lambda block: block.numbers(), AddRemoveRow(), meter, noise)
+    return NumbersView(source, FiniteNumbers(2), AddRemoveRow(), meter, noise)
 
 
 def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:

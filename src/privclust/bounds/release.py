@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
+from privclust.release.checks import check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["lines_of"]
+__all__ = ["lines_of", "rows_in_words"]
 
 _ARRAYS = {
     "found": ("d",),
@@ -31,14 +32,15 @@ def lines_of(release: Release) -> list[dict[str, Any]]:
         {
             "name": name,
             "range": schema[name].describe() if arrays["found"][i] else "hidden by noise",
-            "inside": _rows(arrays["inside"][i], arrays["inside_error"][i]),
-            "missing": _rows(arrays["missing"][i], arrays["missing_error"][i]),
+            "inside": rows_in_words(arrays["inside"][i], arrays["inside_error"][i]),
+            "missing": rows_in_words(arrays["missing"][i], arrays["missing_error"][i]),
         }
         for i, name in enumerate(schema.names)
     ]
 
 
-def _rows(count: float, error: float) -> str:
+def rows_in_words(count: float, error: float) -> str:
+    """Return a noisy number of rows, with two errors to each side."""
     return f"{count:,.0f} ± {2 * error:,.2g}".replace("-", "−")
 
 
@@ -52,9 +54,7 @@ def _check(release: Release) -> None:
         raise ReleaseError("The array 'found' of a bounds release must hold booleans; correct it.")
     if len(arrays["n_rows"]) != 1:
         raise ReleaseError("A bounds release has one number of rows; correct it.")
-    for name in ("inside_error", "missing_error", "n_rows_error"):
-        if (arrays[name] < 0).any():
-            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
+    check_not_negative(release, "inside_error", "missing_error", "n_rows_error")
 
 
 def _facts(release: Release) -> Facts:
@@ -77,16 +77,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    arrays = release.arrays
-    return {
-        "lines": lines_of(release),
-        "rows": _rows(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
-        "hidden": int((~arrays["found"]).sum()),
-        "outside": f"{100 * float(release.parameters['outside_share']):g} %",
-    }
-
-
 register_kind(
     ReleaseKind(
         name="bounds",
@@ -94,7 +84,5 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
-        template="bounds/report.html.j2",
-        context=_context,
     )
 )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privclust.bounds.command import BoundsOptions
 from privclust.cli import screen
-from privclust.cli.bounds import BoundsOptions
 from privclust.cli.budgets import BudgetOptions, RowUnitOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.fitting import FitOptions

@@ -86,7 +86,7 @@ class KMeansEstimator(
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        check_clusters(int(self.n_clusters), data.n_columns)
+        check_clusters(int(self.n_clusters), data.domain.dimension)
         if self.profile_share is not None:
             check_numbers(data.schema)
         super()._look_ahead(data, public)
@@ -110,15 +110,13 @@ class KMeansEstimator(
         raise NotImplementedError
 
     def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
-        schema = data.schema
         self._remember_columns(data.names, data.n_columns)
-        self.schema_ = schema
+        self.schema_ = data.schema
         self._rescaled = data.rescale
-        centres = data.domain.to_data_units(result.centres)
-        self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
+        self.cluster_centers_ = data.domain.released(result.centres)
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = result.sizes.standard_error
-        self._n_features_out = len(centres)
+        self._n_features_out = len(result.centres)
         self._keep_profiles(result.profiles)
 
     def _labels(self, data: PointRows) -> Labels:

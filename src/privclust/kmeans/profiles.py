@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privclust._typing import Floats, Indices
+from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 from privclust.exceptions import ParameterError, ReleaseError
-from privclust.schema import Box, Schema
+from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
 from privclust.unit import RowUnit
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ __all__ = [
     "check_numbers",
     "check_profiles",
     "divided",
-    "number_places",
     "profile_arrays",
     "share_in_words",
 ]
@@ -46,19 +46,9 @@ def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]
     return budget.remainder(taken), taken
 
 
-def number_places(schema: Schema) -> Indices:
-    """Return which coordinates of a centre are numbers; categories have shares already."""
-    places, start = [], 0
-    for fact in schema.columns.values():
-        if isinstance(fact, Box):
-            places.append(start)
-        start += 1 if isinstance(fact, Box) else fact.size
-    return np.array(places, np.intp)
-
-
 def ask_profiles(view: PointsView, share: Share, centres: Floats, schema: Schema) -> Noisy:
     """Ask for the histograms of the rows nearest to each centre of the unit ball."""
-    places = number_places(schema)
+    places = Coordinates(schema).numbers
     low, high = view.domain.box_in_unit_ball()
     parts = np.arange(1, N_CELLS) / N_CELLS
     edges = low[places, None] * (1 - parts) + high[places, None] * parts

@@ -14,7 +14,8 @@ from statistics import NormalDist
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.schema import Box, Categories, Fact, Schema
+from privclust.schema import Bins, Box, Categories, Schema
+from privclust.schema.coordinates import Coordinates
 from privclust.schema.forms import DURATIONS
 
 __all__ = ["Trait", "sentence_of", "traits_of"]
@@ -93,17 +94,14 @@ def sentence_of(traits: Sequence[Trait], size: float, size_error: float) -> str:
 
 def _traits(schema: Schema, center: Floats, gaps: Floats) -> Iterator[Trait]:
     """Yield at most one trait of each column; gaps that noise could make are zero."""
-    start = 0
-    for name, fact in schema.columns.items():
-        if isinstance(fact, Box):
-            strength = float(gaps[start]) / (fact.high - fact.low)
-            if abs(strength) >= _LARGE_GAP:
-                yield Trait(name, _of_number(name, fact, strength > 0), abs(strength))
-            start += 1
+    for column in Coordinates(schema).columns:
+        name, fact = column.name, column.fact
+        if not isinstance(fact, Box):
+            yield from _of_categories(name, fact, center[column.places], gaps[column.places])
             continue
-        places = slice(start, start + fact.size)
-        start += fact.size
-        yield from _of_categories(name, fact, center[places], gaps[places])
+        strength = float(gaps[column.start]) / (fact.high - fact.low)
+        if abs(strength) >= _LARGE_GAP:
+            yield Trait(name, _of_number(name, fact, strength > 0), abs(strength))
 
 
 def _of_number(name: str, fact: Box, more: bool) -> str:
@@ -119,10 +117,12 @@ def _of_number(name: str, fact: Box, more: bool) -> str:
     return pair[0 if more else 1].format(name=shown)
 
 
-def _of_categories(name: str, fact: Fact, shares: Floats, gaps: Floats) -> Iterator[Trait]:
+def _of_categories(
+    name: str, fact: Bins | Categories, shares: Floats, gaps: Floats
+) -> Iterator[Trait]:
     at = int(np.abs(gaps).argmax())
     gap, share = float(gaps[at]), float(shares[at])
-    if abs(gap) < _LARGE_SHARE or isinstance(fact, Box):
+    if abs(gap) < _LARGE_SHARE:
         return
     label, bare = fact.labels[at], not isinstance(fact, Categories)
     shown = f"{name.replace('_', ' ')} {label}" if bare or _BARE.match(label) else label

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from privclust.budget import Share
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.kmeans.profiles import ask_profiles
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import ClusterProfiles, SummaryResult
@@ -24,11 +23,11 @@ def profiled(
     computes them later finds the same.
     """
     schema, domain = data.schema, data.domain
-    places = np.clip(domain.to_data_units(result.cells.cells), schema.low, schema.high)
-    cells = result.cells.scaled(domain.radius, cells=places / domain.widths)
+    places = domain.released(result.cells.cells)
+    cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
     clear = not result.warnings and most_clusters(cells) > 2
     k = chosen(cells).suggestion if clear else 1
-    centers = np.clip(clustered(cells, k).centers * domain.widths, schema.low, schema.high)
+    centers = Coordinates(schema).projected(clustered(cells, k).centers * domain.scales)
     asked = ask_profiles(view, share, domain.to_unit_ball(centers), schema)
     return ClusterProfiles(centers, asked)

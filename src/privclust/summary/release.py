@@ -10,8 +10,10 @@ from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.profiles import PROFILE_ARRAYS, check_profiles
 from privclust.kmeans.release import column_scales
+from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import Cells
 
@@ -69,7 +71,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
 
     clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
     schema = release.schema
-    centers = np.clip(clusters.centers * scales, schema.low, schema.high)
+    centers = Coordinates(schema).projected(clusters.centers * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
@@ -103,12 +105,8 @@ def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
 
 
 def _check(release: Release) -> None:
-    arrays, columns = release.arrays, len(release.schema.numeric)
-    if release.schema.categorical or arrays["cells"].shape[1] != columns:
-        raise ReleaseError(
-            "The cells of a summary do not fit the columns of its schema; give one coordinate per "
-            "Box column, and no others."
-        )
+    arrays = release.arrays
+    check_coordinates(release, arrays["cells"].shape[1], "cells")
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
     check_profiles(release, len(arrays.get("profile_centers", ())))
@@ -116,22 +114,21 @@ def _check(release: Release) -> None:
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
             raise ReleaseError(f"The array {name!r} points beyond {target!r}; correct it.")
-    below_zero = ("counts", "variances", "column_shares", "group_variances", *_NUMBERS)
-    for name in below_zero:
-        if (arrays[name] < 0).any():
-            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
+    check_not_negative(
+        release, "counts", "variances", "column_shares", "group_variances", *_NUMBERS
+    )
     if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
         raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
 
 
 def _facts(release: Release) -> Facts:
-    cells, names = cells_of(release), release.schema.numeric
+    cells, names = cells_of(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places = release.arrays["cells"]
     return Facts(
         summary=[
             ("cells", str(most_clusters(cells))),
-            ("columns", str(len(names))),
+            ("columns", str(len(release.schema))),
             ("rows, with noise", f"{cells.n_rows:,.0f}"),
         ],
         listings=[
@@ -151,12 +148,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.summary.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="summary",
@@ -164,7 +155,5 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
-        template="summary/report.html.j2",
-        context=_context,
     )
 )

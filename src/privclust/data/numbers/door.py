@@ -9,6 +9,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.door import Door
+from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.public import ColumnForm, without_bounds
 from privclust.data.numbers.view import NumbersView
 from privclust.data.reading import Block
@@ -64,14 +65,12 @@ class NumberRows(Door):
         )
         usual: dict[str, ColumnForm] = dict.fromkeys(self.schema.names, "number")
         self.forms = usual if forms is None else dict(forms)
-        self._lenient = self.schema.names if total else ()
+        self._numbers = FiniteNumbers(self.n_columns, self.schema.names if total else ())
 
     def _content(self, block: Block) -> Floats:
-        """Return the numbers of a block; there is one NaN only."""
-        numbers = block.numbers(lenient=self._lenient)
-        return np.where(np.isfinite(numbers), numbers, np.nan)
+        return self._numbers.rows(block)
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> NumbersView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         rows, noise = self._counted(seed), self._noise(seed)
-        return NumbersView(rows, self._content, self.unit, meter, noise)
+        return NumbersView(rows, self._numbers, self.unit, meter, noise)

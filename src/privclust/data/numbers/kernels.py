@@ -1,4 +1,4 @@
-"""Exact counts of one block of rows in the cells of each column; integers, each row by itself."""
+"""Numbers of one block of rows, each by itself, and exact counts of them in cells; integers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,43 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Integers
+from privclust.data.reading import Block
 from privclust.data.terms import ONE_CELL
 
-__all__ = ["CellCounts"]
+__all__ = ["CellCounts", "FiniteNumbers"]
+
+
+@dataclass(frozen=True)
+class FiniteNumbers:
+    """The encoder of columns of numbers: as they are, and NaN for what is not finite.
+
+    Attributes
+    ----------
+    n_columns : int
+    lenient : tuple of str
+        Columns in which a value that is no number is missing; in others it is refused.
+    """
+
+    n_columns: int
+    lenient: tuple[str, ...] = ()
+
+    def __call__(self, block: Block) -> list[Floats]:
+        """Return the numbers of a block, in one piece."""
+        return [self.rows(block)]
+
+    def rows(self, block: Block) -> Floats:
+        """Return the numbers of a block; there is one NaN only."""
+        numbers = block.numbers(lenient=self.lenient)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def unpacked(self, piece: Floats) -> Floats:
+        """Return the numbers as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 8 * self.n_columns
 
 
 @dataclass(frozen=True)

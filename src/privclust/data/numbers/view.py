@@ -10,17 +10,17 @@ exactly one place of every column's table, however large the number is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.engines.local import Summed, sum_over_blocks
-from privclust.data.numbers.kernels import CellCounts
+from privclust.data.engines.base import current_engine
+from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
 from privclust.data.numbers.public import CountedColumns
 from privclust.data.points.kernels import RowCount
-from privclust.data.reading import Block, RowReader
+from privclust.data.reading import RowReader
 from privclust.data.terms import ONE_CELL
 from privclust.data.view import Noisy, Question, RowView
 from privclust.privacy.meter import Meter
@@ -37,8 +37,8 @@ class NumbersView(RowView):
     ----------
     source : RowReader
         The rows, already bounded per person if the unit is a person.
-    numbers : callable
-        Returns the numbers of a block, NaN where there is none.
+    numbers : FiniteNumbers
+        How the numbers of a block are read.
     unit : RowUnit
         The privacy unit.
     meter : Meter
@@ -50,14 +50,14 @@ class NumbersView(RowView):
     def __init__(
         self,
         source: RowReader,
-        numbers: Callable[[Block], Floats],
+        numbers: FiniteNumbers,
         unit: RowUnit,
         meter: Meter,
         noise: NoiseSource,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.n_columns = source.n_columns
-        self._source, self._numbers = source, numbers
+        self._rows = current_engine().open(source, numbers)
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
@@ -68,7 +68,7 @@ class NumbersView(RowView):
         """
         asked = Question(name, self._counting_noise(share), ONE_CELL)
         self._debit(asked)
-        exact = self._sum(RowCount())
+        exact = self._rows.sum(RowCount())
         return self._noised(asked, exact.total, exact.n_rows)
 
     def histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> CountedColumns:
@@ -94,7 +94,7 @@ class NumbersView(RowView):
         asked = Question(name, self._counting_noise(share, len(edges)), ONE_CELL)
         statistic = CellCounts(edges)
         self._debit(asked)
-        exact = self._sum(statistic)
+        exact = self._rows.sum(statistic)
         noisy = self._noised(asked, exact.total, exact.n_rows)
         ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])
         parts = dict(zip(edges, np.split(noisy.value, ends[:-1]), strict=True))
@@ -103,9 +103,6 @@ class NumbersView(RowView):
             {column: float(part[-1]) for column, part in parts.items()},
             noisy.standard_error,
         )
-
-    def _sum(self, statistic: Callable[[Floats], Integers]) -> Summed[Integers]:
-        return sum_over_blocks(self._source, lambda block: statistic(self._numbers(block)))
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:

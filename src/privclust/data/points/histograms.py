@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
+from privclust.data.points.coded import GridPiece
 from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection
 from privclust.data.terms import ONE_CELL
@@ -47,7 +48,7 @@ class ClusterHistograms:
     def _targets(self) -> Floats:
         return self._grid.centres(self.centres)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds, of shape (n_clusters, n_counted, n_cells)."""
         seen, n_clusters = self._grid.rows(rows), len(self.centres)
         labels, n_cells = nearest(seen, self._targets), self.edges.shape[1] + 1

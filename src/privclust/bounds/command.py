@@ -10,9 +10,9 @@ import typer
 from privclust.cli import options
 from privclust.cli.budgets import BudgetOptions, RowUnitOptions
 from privclust.cli.errors import UsageError
-from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.fitting import Planned, plan_command
 from privclust.cli.reading import Reading
-from privclust.jobs.fit import Fit
+from privclust.cli.rows import fit_of_rows
 
 if TYPE_CHECKING:
     from privclust.bounds import PrivateBounds
@@ -38,11 +38,12 @@ class BoundsOptions:
         typer.Option("--unreadable", help="Refuse values that are no numbers, or count them."),
     ] = "error"
 
-    def model(self, reading: Reading, **shared: Any) -> PrivateBounds:
+    def model(self, reading: Reading | None = None, **shared: Any) -> PrivateBounds:
         """Return the estimator."""
         from privclust.bounds import PrivateBounds
         from privclust.schema import Csv
 
+        reading = reading or Reading()
         columns, csv = self._columns(reading), reading.dialect()
         return PrivateBounds(
             columns=columns,
@@ -65,18 +66,9 @@ class BoundsOptions:
         return forms or None
 
 
-@fit_command
-def fit(
-    data: options.DataPaths,
-    own: BoundsOptions,
-    unit: RowUnitOptions,
-    fitting: FitOptions,
-    reading: Reading,
-) -> Fit:
-    """Find the ranges of columns of numbers in private rows, with noise."""
-    rows = options.one_or_many(data)
-    shared = unit.parameters() | fitting.parameters_for(rows)
-    return Fit(own.model(reading, **shared), rows)
+fit = fit_of_rows(
+    BoundsOptions, "Find the ranges of columns of numbers in private rows, with noise."
+)
 
 
 @plan_command
@@ -90,5 +82,5 @@ def plan(
     rows: options.Rows = 10_000,
 ) -> Planned:
     """Rehearse private bounds on synthetic rows: questions, cost, noise, width to expect."""
-    model = own.model(Reading(), **unit.parameters(), **budget.parameters())
+    model = own.model(**unit.parameters(), **budget.parameters())
     return model.plan(rows, n_columns)
