@@ -1,9 +1,9 @@
 """How far private bounds are from the true range, and what they cost the k-means that uses them.
 
-``python benchmarks/bounds.py [ranges | kmeans] [--full] [--seed 0]`` prints a table and writes
-every run to ``benchmarks/results/bounds-TABLE.csv`` with seed, commit and date. The true range of a
-column is the smallest one that leaves out 1 % of its rows. Data are generated from the seed; the
-noise is the system's. The small setting takes a minute.
+``python benchmarks/bounds.py [ranges | kmeans] [--full] [--seed 0]`` prints a table, writes
+every run to ``benchmarks/results/bounds-TABLE.csv`` and fills the table of ``docs/bounds.md``. The
+true range of a column is the smallest one that leaves out 1 % of its rows. Data are generated from
+the seed; the noise is the system's. The small setting takes a minute.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from keeping import write_rows
+from keeping import markdown, put_table, write_rows
 from privclust import PrivateBounds, PrivateKMeans, Schema
 from privclust.datasets import clumps
 from privclust.metrics import inertia
 
+PAGE = Path(__file__).parents[1] / "docs" / "bounds.md"
 BUDGETS = ((0.1, 0), (0.5, 0), (1.0, 0), (0.1, 1e-6))
 OUTSIDE = 0.01
 Row = dict[str, Any]
@@ -35,9 +37,11 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = list(TABLES[options.table](options.seed, options.full))
-    SHOWN[options.table](rows)
     setting = "full" if options.full else "small"
     write_rows(f"bounds-{options.table}", rows, seed=options.seed, setting=setting)
+    table = SHOWN[options.table](rows)
+    print(table)
+    put_table(PAGE, options.table, table)
 
 
 def sets(seed: int, full: bool) -> Iterator[tuple[str, Any]]:
@@ -94,22 +98,20 @@ def ranges(seed: int, full: bool) -> Iterator[Row]:
                     }
 
 
-def show_ranges(rows: list[Row]) -> None:
-    """Print how many columns are found, how wide their bounds are, and what they leave out."""
-    print(
-        f"{'set':<26}{'ε':>5}{'δ':>7}{'found':>7}{'width':>8}{'worst':>8}"
-        f"{'left out':>10}{'worst':>8}"
-    )
+def show_ranges(rows: list[Row]) -> str:
+    """Return how many columns are found, how wide their bounds are, and what they leave out."""
+    lines = []
     for key in dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows):
         own = [row for row in rows if (row["set"], row["epsilon"], row["delta"]) == key]
         found = [row for row in own if row["found"]]
-        width = np.array([row["width"] for row in found] or [np.nan])
-        left = np.array([row["left_out"] for row in found] or [np.nan])
-        share = len(found) / len(own)
-        print(
-            f"{key[0]:<26}{key[1]:>5g}{key[2]:>7g}{share:>7.2f}{np.median(width):>8.2f}"
-            f"{width.max():>8.2f}{np.median(left):>10.3f}{left.max():>8.3f}"
-        )
+        line = [key[0], f"{key[1]:g}, {key[2]:g}", f"{100 * len(found) / len(own):.0f} %"]
+        if found:
+            width = np.array([row["width"] for row in found])
+            left = 100 * np.array([row["left_out"] for row in found])
+            line.append(f"{np.median(width):.2f} ({width.max():.3g})")
+            line.append(f"{np.median(left):.1f} % ({left.max():.0f} %)")
+        lines.append(line + [""] * (5 - len(line)))
+    return markdown(["rows", "ε, δ", "found", "width", "left out"], lines)
 
 
 def kmeans(seed: int, full: bool) -> Iterator[Row]:
@@ -135,16 +137,19 @@ def kmeans(seed: int, full: bool) -> Iterator[Row]:
                 yield {"set": f"{n}x{d}, {k} clumps", "run": run, "bounds": name, "inertia": cost}
 
 
-def show_kmeans(rows: list[Row]) -> None:
-    """Print the inertia with bounds of each origin, relative to that with known ones."""
-    for name in dict.fromkeys(row["set"] for row in rows):
-        own = [row for row in rows if row["set"] == name]
-        known = {row["run"]: row["inertia"] for row in own if row["bounds"] == "known"}
-        for origin in dict.fromkeys(row["bounds"] for row in own):
-            ratios = [
-                np.log(row["inertia"] / known[row["run"]]) for row in own if row["bounds"] == origin
-            ]
-            print(f"{name:<24}{origin:<22}{np.exp(np.mean(ratios)):>8.3f}")
+def show_kmeans(rows: list[Row]) -> str:
+    """Return the inertia with bounds of each origin, relative to that with known ones."""
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    lines = []
+    for origin in dict.fromkeys(row["bounds"] for row in rows):
+        line = [origin]
+        for name in names:
+            own = [row for row in rows if row["set"] == name]
+            known = {row["run"]: row["inertia"] for row in own if row["bounds"] == "known"}
+            logs = [np.log(r["inertia"] / known[r["run"]]) for r in own if r["bounds"] == origin]
+            line.append(f"{np.exp(np.mean(logs)):.3f}")
+        lines.append(line)
+    return markdown(["bounds", *names], lines)
 
 
 TABLES = {"ranges": ranges, "kmeans": kmeans}

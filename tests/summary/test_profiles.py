@@ -1,6 +1,7 @@
 """Paid profiles: histograms of every cluster, their cost, their place in plan and report."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privclust import Box, Categories, Person, PrivateKMeans, PrivateSummary, Release, Schema
@@ -9,6 +10,7 @@ from privclust.exceptions import ParameterError, ReleaseError
 from privclust.kmeans.profiles import check_numbers, share_in_words
 from privclust.summary import Summary
 from privclust.unit import AddRemoveRow, ReplaceRow
+from support.transcripts import recorded_draws, replayed_draws
 
 RNG = np.random.default_rng(0)
 SCHEMA = Schema({"age": Box(0, 100), "stay": Box(0, 20)})
@@ -60,8 +62,6 @@ def test_without_a_share_nothing_is_asked_and_nothing_kept(kind):
 
 @pytest.mark.parametrize("unit", [ReplaceRow(), Person("who", 2)], ids=str)
 def test_other_units_have_more_noise(unit):
-    import pandas as pd
-
     frame = pd.DataFrame(ROWS, columns=["age", "stay"])
     frame = frame.assign(who=np.arange(len(frame))) if unit.id_column else frame
     model = PrivateKMeans(2, unit=unit, **PLENTY).fit(frame)
@@ -152,3 +152,35 @@ def test_histograms_are_of_numbers_alone():
     mixed = Schema({"sex": Categories(["f", "m"]), "age": Box(0, 9), "town": Categories([1, 2, 3])})
     with pytest.raises(ParameterError, match="no column is one"):
         check_numbers(mixed.only(["sex", "town"]))
+
+
+@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateSummary])
+def test_all_that_is_kept_is_made_of_noisy_answers(kind):
+    """The answers of one fit, given again to a fit of other rows, end alike."""
+    with recorded_draws() as draws:
+        one = kind(**PLENTY).fit(ROWS)
+    with replayed_draws([draw.answer for draw in draws]) as asked:
+        two = kind(**PLENTY).fit(ROWS[::-7] / 2)
+    assert [draw.mechanism for draw in asked] == [draw.mechanism for draw in draws]
+    assert one.release() == two.release()
+
+
+def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
+    rng = np.random.default_rng(0)
+    old = rng.random(4000) < 0.4
+    table = pd.DataFrame(
+        {
+            "status": np.where(rng.random(4000) < np.where(old, 0.8, 0.1), "widowed", "single"),
+            "age": np.where(old, 75, 30) + rng.normal(0, 4, 4000),
+        }
+    )
+    schema = Schema({"status": Categories(["single", "widowed"]), "age": Box(0, 100)})
+    model = PrivateSummary(epsilon=5.0, schema=schema, profile_share=0.2, random_state=0)
+    model.fit(table)
+    assert model.profile_counts_.shape[1:] == (1, 10)
+    profiles = model.profiles(2)
+    words = [profile.sentence.split(";")[0].split(", ") for profile in profiles]
+    assert {*words[0]} == {"younger", "mostly single"}
+    assert {*words[1]} == {"older", "mostly widowed"}
+    if profiles[0].histograms is not None:
+        assert profiles[0].histograms["age"].argmax() in (2, 3)
