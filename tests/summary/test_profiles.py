@@ -39,7 +39,7 @@ def exact_histograms(model, rows):
 def test_histograms_are_those_of_the_rows_of_each_cluster_up_to_noise():
     assert KMEANS.profile_counts_.shape == (2, 2, 10)
     gaps = KMEANS.profile_counts_ - exact_histograms(KMEANS, ROWS)
-    assert np.abs(gaps).max() < 8 * KMEANS.profile_counts_error_
+    assert (np.abs(gaps) < 8 * KMEANS.profile_counts_error_).all()
     assert np.abs(gaps).max() > 0
     np.testing.assert_array_equal(KMEANS.profile_edges_[0], np.arange(0, 101, 10))
 
@@ -65,7 +65,7 @@ def test_other_units_have_more_noise(unit):
     frame = pd.DataFrame(ROWS, columns=["age", "stay"])
     frame = frame.assign(who=np.arange(len(frame))) if unit.id_column else frame
     model = PrivateKMeans(2, unit=unit, **PLENTY).fit(frame)
-    assert model.profile_counts_error_ > 1.9 * KMEANS.profile_counts_error_
+    assert model.profile_counts_error_.max() > 1.9 * KMEANS.profile_counts_error_.max()
 
 
 def test_a_summary_has_histograms_of_the_clusters_that_it_suggests():
@@ -98,7 +98,7 @@ def test_reports_draw_histograms_that_were_paid_for(tmp_path):
         {"profile_counts": np.zeros((3, 2, 10))},
         {"profile_counts": np.zeros((2, 2))},
         {"profile_edges": np.zeros((2, 11))},
-        {"profile_counts_error": np.array([-1.0])},
+        {"profile_counts_error": np.full((2, 2, 10), -1.0)},
         {"profile_counts_error": None},
     ],
     ids=str,

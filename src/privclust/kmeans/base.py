@@ -115,7 +115,7 @@ class KMeansEstimator(
         self._rescaled = data.rescale
         self.cluster_centers_ = data.domain.released(result.centres)
         self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self._n_features_out = len(result.centres)
         self._keep_profiles(result.profiles)
 
@@ -128,7 +128,7 @@ class KMeansEstimator(
             "arrays": {
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+                "cluster_sizes_error": self.cluster_sizes_error_,
                 **self._published_profiles(),
             },
             "schema": self.schema_,

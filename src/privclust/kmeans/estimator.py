@@ -63,12 +63,12 @@ class PrivateKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
         Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
-    profile_counts_error_ : float
-        The standard error of each of their counts.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
@@ -185,7 +185,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.

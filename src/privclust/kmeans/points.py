@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils import Tags
 
-from privclust.data.points.door import PointRows
-from privclust.data.points.mixed import region_of
+from privclust.data.points.door import PointRows, region_of
 from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
 from privclust.kmeans.profiles import PROFILE_ARRAYS, profile_arrays, share_in_words
-from privclust.parameters import either, flag, whole
+from privclust.parameters import check_declared_once, either, flag, whole
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit, unit_from
@@ -73,25 +71,16 @@ class PointsEstimator(PrivateEstimator):
         for name in PROFILE_ARRAYS:
             self.__dict__.pop(f"{name}_", None)
         if profiles is not None:
-            kept = profile_arrays(profiles, self.schema_)
-            self.profile_counts_, self.profile_edges_ = (
-                kept["profile_counts"],
-                kept["profile_edges"],
-            )
-            self.profile_counts_error_ = profiles.standard_error
+            for name, array in profile_arrays(profiles, self.schema_).items():
+                setattr(self, f"{name}_", array)
 
     def _published_profiles(self) -> dict[str, Any]:
         if self.profile_share is None:
             return {}
-        return {
-            "profile_counts": self.profile_counts_,
-            "profile_counts_error": np.array([self.profile_counts_error_]),
-            "profile_edges": self.profile_edges_,
-        }
+        return {name: getattr(self, f"{name}_") for name in PROFILE_ARRAYS}
 
     def _check_together(self) -> None:
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
+        check_declared_once(self.schema, self.bounds)
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
         schema = self._declared()

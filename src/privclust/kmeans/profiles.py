@@ -61,7 +61,7 @@ def profile_arrays(profiles: Noisy, schema: Schema) -> dict[str, Any]:
     edges = schema.low[:, None] * (1 - parts) + schema.high[:, None] * parts
     return {
         "profile_counts": profiles.value,
-        "profile_counts_error": np.array([profiles.standard_error]),
+        "profile_counts_error": np.full(profiles.value.shape, profiles.standard_error),
         "profile_edges": edges,
     }
 
@@ -84,7 +84,8 @@ def check_profiles(release: Release, n_clusters: int) -> None:
         raise ReleaseError(f"Profiles need the arrays {', '.join(PROFILE_ARRAYS)}; add them.")
     counts, error, edges = (arrays[name] for name in PROFILE_ARRAYS)
     fits = counts.ndim == 3 and counts.shape[:2] == (n_clusters, n_numbers)
-    fits = fits and edges.shape == (n_numbers, counts.shape[2] + 1) and error.shape == (1,)
+    fits = fits and edges.shape == (n_numbers, counts.shape[2] + 1)
+    fits = fits and error.shape == counts.shape
     if not fits or (error < 0).any() or (np.diff(edges, axis=1) <= 0).any():
         raise ReleaseError(
             "The profiles of a release do not fit its clusters and columns; correct them."

@@ -48,9 +48,11 @@ def pictures(release: Release) -> dict[str, Any]:
     }
     if "profile_counts" in arrays and saw_the_rows(release):
         rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
-        counts = arrays["profile_counts"][rows][:, : len(names)]
-        error = float(arrays["profile_counts_error"][0])
+        counts, errors = (
+            arrays[name][rows][:, : len(names)]
+            for name in ("profile_counts", "profile_counts_error")
+        )
         ends = arrays["profile_edges"][:, [0, -1]]
-        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, error, ends)
+        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, errors, ends)
         shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
     return shown

@@ -21,7 +21,7 @@ _MOST_ON_A_PHONE = 3
 
 
 def histogram_grid(
-    labels: Sequence[int], names: Sequence[str], counts: Floats, error: float, ends: Floats
+    labels: Sequence[int], names: Sequence[str], counts: Floats, errors: Floats, ends: Floats
 ) -> str:
     """Draw a histogram for each cluster and column; bars within two errors of nothing are pale.
 
@@ -33,8 +33,8 @@ def histogram_grid(
         The columns.
     counts : ndarray of shape (n_clusters, n_columns, n_cells)
         Noisy numbers of rows.
-    error : float
-        Their standard error.
+    errors : ndarray of the same shape
+        Their standard errors.
     ends : ndarray of shape (n_columns, 2)
         The declared bounds, below the last line.
     """
@@ -45,7 +45,7 @@ def histogram_grid(
         for row, label in enumerate(labels):
             for column in range(width):
                 ax = axes[row, column]
-                _draw_one(ax, counts[row, column], error)
+                _draw_one(ax, counts[row, column], errors[row, column])
                 if row == 0:
                     ax.set_title(shown(names[column]), fontsize=7.5, color=MUTED)
                 if row == len(labels) - 1:
@@ -57,14 +57,14 @@ def histogram_grid(
     return inline_svg("histograms", alt, (WIDTH, 0.7 + _ROW * len(labels)), draw)
 
 
-def _draw_one(ax: Axes, counts: Floats, error: float) -> None:
+def _draw_one(ax: Axes, counts: Floats, errors: Floats) -> None:
     heights = np.maximum(counts, 0)
-    sure = counts > 2 * error
+    sure = counts > 2 * errors
     at = np.arange(len(counts))
     ax.bar(at[sure], heights[sure], 0.92, color=ACCENT, alpha=0.8)
     ax.bar(at[~sure], heights[~sure], 0.92, color=ACCENT, alpha=0.25)
     ax.set_xlim(-0.6, len(counts) - 0.4)
-    ax.set_ylim(0, max(float(heights.max()), 4 * error, 1e-9))
+    ax.set_ylim(0, max(float(heights.max()), 4 * float(errors.max()), 1e-9))
     ax.set_xticks([])
     ax.set_yticks([])
 

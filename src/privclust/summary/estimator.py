@@ -74,8 +74,8 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         The standard errors of the noise of the cells' places.
     profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
         Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
-    profile_counts_error_ : float
-        The standard error of each of their counts.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
