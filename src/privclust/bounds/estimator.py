@@ -75,6 +75,8 @@ class PrivateBounds(PrivateEstimator):
         Noisy numbers of rows within the bounds, and their standard errors.
     missing_, missing_error_ : ndarray of shape (n_features_in_,)
         Noisy numbers of rows without a finite number.
+    n_rows_, n_rows_error_ : float
+        The noisy number of all rows.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     warnings_ : tuple of str
