@@ -9,7 +9,7 @@ import pytest
 
 from privclust import Ledger, PrivateBounds, PrivateKMeans, Release, Schema
 from privclust.bounds.cells import covered, held, smallest_run
-from privclust.exceptions import DataError, LowSignalWarning, ParameterError
+from privclust.exceptions import DataError, LowSignalWarning, ParameterError, ReleaseError
 from privclust.schema import Csv
 
 RNG = np.random.default_rng(0)
@@ -32,25 +32,25 @@ def test_numbers_of_any_size_are_found(power, sign):
 
 
 @pytest.mark.parametrize(
-    ("column", "wanted"),
+    ("number", "wanted"),
     [
-        ([0.0] * 500, (0, 1)),
-        ([-0.0] * 500, (0, 1)),
-        ([5e-324] * 500, (0, 1)),
-        ([1e300] * 500, (2.0**498, 1e150)),
-        ([-1e300] * 500, (-1e150, -(2.0**498))),
+        (0.0, (0, 1)),
+        (-0.0, (0, 1)),
+        (5e-324, (0, 1)),
+        (1e300, (2.0**498, 1e150)),
+        (-1e300, (-1e150, -(2.0**498))),
     ],
     ids=str,
 )
-def test_numbers_beyond_what_a_box_holds_end_at_its_limits(column, wanted):
-    assert bounds_of(column) == wanted
+def test_numbers_beyond_what_a_box_holds_end_at_its_limits(number, wanted):
+    assert bounds_of([number] * 500) == wanted
 
 
-@pytest.mark.parametrize("column", [[np.nan] * 500, [np.inf, -np.inf] * 250])
-def test_a_column_without_a_finite_number_is_hidden_and_counted_as_missing(column):
+@pytest.mark.parametrize("pair", [(np.nan, np.nan), (np.inf, -np.inf)], ids=str)
+def test_a_column_without_a_finite_number_is_hidden_and_counted_as_missing(pair):
     model = PrivateBounds(**PLENTY)
     with pytest.warns(LowSignalWarning, match="Noise hides the numbers of the column 'x0'"):
-        model.fit(np.array(column)[:, None])
+        model.fit(np.array(pair * 250)[:, None])
     assert not model.found_.any()
     assert model.bounds_ == (-1e150, 1e150)
     assert abs(model.missing_[0] - 500) < 5
@@ -197,3 +197,31 @@ def test_a_drafted_schema_reads_back_from_a_file(tmp_path):
     schema = PrivateBounds(**PLENTY).fit(RNG.uniform(3, 4, (500, 1))).schema_
     schema.save(tmp_path / "schema.toml")
     assert Schema.load(tmp_path / "schema.toml") == schema
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"found": np.array([1.0])},
+        {"found": np.array([True, True])},
+        {"inside_error": np.array([-1.0])},
+        {"n_rows": np.array([1.0, 2.0]), "n_rows_error": np.array([1.0, 2.0])},
+        {"outside_share": None},
+        {"outside_share": "much"},
+    ],
+    ids=str,
+)
+def test_a_damaged_release_is_refused_in_one_sentence(damage):
+    release = PrivateBounds(**PLENTY).fit(RNG.uniform(3, 4, (500, 1))).release()
+    arrays, parameters = dict(release.arrays), dict(release.parameters)
+    for name, value in damage.items():
+        (arrays if name in arrays else parameters)[name] = value
+    with pytest.raises(ReleaseError) as caught:
+        Release(
+            kind="bounds",
+            arrays=arrays,
+            schema=release.schema,
+            parameters=parameters,
+            privacy=release.privacy,
+        )
+    assert ". " not in str(caught.value)

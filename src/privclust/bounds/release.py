@@ -54,6 +54,12 @@ def _check(release: Release) -> None:
         raise ReleaseError("The array 'found' of a bounds release must hold booleans; correct it.")
     if len(arrays["n_rows"]) != 1:
         raise ReleaseError("A bounds release has one number of rows; correct it.")
+    share = release.parameters.get("outside_share")
+    if not isinstance(share, int | float) or not 0 < share < 1:
+        raise ReleaseError(
+            "A bounds release needs the parameter 'outside_share', a number above 0 and below 1; "
+            "add it."
+        )
     check_not_negative(release, "inside_error", "missing_error", "n_rows_error")
 
 
