@@ -30,6 +30,10 @@ class KMeansOptions:
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
+    metric: Annotated[
+        Literal["auto", "mismatch", "dilca"],
+        typer.Option("--metric", help="How categories are compared."),
+    ] = "auto"
     rescale: Annotated[
         bool | None,
         typer.Option(
@@ -44,7 +48,11 @@ class KMeansOptions:
         from privclust.kmeans import PrivateKMeans
 
         declared = options.declared(self.schema, self.bounds, reading)
-        own: dict[str, Any] = {"method": self.method, "rescale": self.rescale}
+        own: dict[str, Any] = {
+            "method": self.method,
+            "metric": self.metric,
+            "rescale": self.rescale,
+        }
         return PrivateKMeans(self.clusters, **own, **declared, **shared)
 
 

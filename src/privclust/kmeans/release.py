@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.result import LearnedCenters
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema.coordinates import Coordinates
@@ -22,6 +23,7 @@ __all__ = [
     "check_coordinates",
     "column_scales",
     "labels",
+    "learned_arrays",
     "saw_the_rows",
 ]
 
@@ -45,9 +47,18 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     from privclust.data.points.door import PointRows
 
-    rescale = bool(release.parameters.get("rescale"))
+    rescale, arrays = bool(release.parameters.get("rescale")), release.arrays
     with PointRows(X, schema=release.schema, rescale=rescale, ignore=None) as rows:
-        yield from rows.label_parts(release.arrays["cluster_centers"])
+        if "value_points" not in arrays:
+            yield from rows.label_parts(arrays["cluster_centers"])
+            return
+        rows.see_as(arrays["value_points"])
+        yield from rows.label_parts(arrays["cluster_places"])
+
+
+def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
+    """Return what a learned metric adds to a release: values and centres on its axes."""
+    return {"cluster_places": learned.places, "value_points": learned.values}
 
 
 def _check(release: Release) -> None:
@@ -55,6 +66,7 @@ def _check(release: Release) -> None:
     if not k:
         raise ReleaseError("A kmeans release needs at least one centre; fit it again.")
     check_coordinates(release, d, "centres")
+    _check_learned(release, k)
     if (release.arrays["cluster_sizes_error"] < 0).any():
         raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
 
@@ -66,6 +78,20 @@ def check_coordinates(release: Release, n_coordinates: int, what: str) -> None:
         raise ReleaseError(
             f"The {what} have {n_coordinates} coordinates where the schema declares {declared} "
             "numbers and categories; give one coordinate for each Box and each category."
+        )
+
+
+def _check_learned(release: Release, k: int) -> None:
+    """Raise unless centres and values on the axes of a learned metric fit each other."""
+    arrays = release.arrays
+    given = [arrays[name].shape for name in ("cluster_places", "value_points") if name in arrays]
+    if not given:
+        return
+    fits = len(given) == 2 and all(len(shape) == 2 for shape in given)
+    if not fits or given[0][0] != k or given[0][1] != given[1][1]:
+        raise ReleaseError(
+            "The arrays 'cluster_places' and 'value_points' do not fit each other; give a place "
+            "for each centre, and the same axes in both."
         )
 
 
