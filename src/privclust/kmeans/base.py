@@ -21,6 +21,7 @@ from privclust.kmeans.release import learned_arrays
 from privclust.kmeans.result import KMeansResult, LearnedCenters
 from privclust.parameters import check_clusters, whole
 from privclust.plan import Plan, Synthetic
+from privclust.release.tables import Library, center_table
 from privclust.schema import Schema
 from privclust.unit import RowUnit, row_unit
 
@@ -57,6 +58,16 @@ class KMeansEstimator(
         with self._open_again(X) as rows:
             self._scored = True
             return -rows.inertia(self._places)
+
+    def centers_table(self, library: Library = "pandas") -> Any:
+        """Return the centres as a data frame: numbers, and a share for each category.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "arrow"}, default="pandas"
+        """
+        check_is_fitted(self)
+        return center_table(self.schema_, self.cluster_centers_, library)
 
     def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
