@@ -125,6 +125,11 @@ class Domain:
         return points
 
     @property
+    def has_shares(self) -> bool:
+        """Whether centres hold shares of categories."""
+        return False
+
+    @property
     def scales(self) -> Floats:
         """What counts as one in each column."""
         return self.widths
