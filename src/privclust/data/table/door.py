@@ -60,6 +60,7 @@ class TableRows(Door):
             noise=noise,
         )
         with self._closed_on_error():
+            self.schema.refuse_weights()
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
