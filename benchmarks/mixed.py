@@ -1,7 +1,7 @@
 """Mixed tables: adult against k-means without privacy, the two metrics, and the time of a fit.
 
 ``python benchmarks/mixed.py [adult | metrics | speed] [--data FOLDER] [--full] [--seed 0]`` prints
-a table and writes every run to ``benchmarks/results/mixed-TABLE.csv`` with seed, commit and date.
+a table, puts it on the page ``docs/mixed.md`` and writes ``benchmarks/results/mixed-TABLE.csv``.
 The folder holds the public data sets as ``NAME.csv.gz``; speed needs none. The noise is the
 system's.
 """
@@ -26,14 +26,16 @@ import pyarrow.parquet as pq
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from category_sets import REAL, load
+from keeping import markdown, put_table, write_rows
 from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
+from privclust.datasets.categories import read_categories
 from privclust.schema.coordinates import Coordinates
-from summary import write
 
 Row = dict[str, Any]
 NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
 CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
+SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
+PAGE = Path(__file__).parents[1] / "docs" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 
 
@@ -51,8 +53,16 @@ def main() -> None:
         one_fit(*options.about)
         return
     rows = list(TABLES[options.table](options))
-    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
-    write(f"mixed-{options.table}", rows, options.seed, options.full)
+    setting = "full" if options.full else "small"
+    write_rows(f"mixed-{options.table}", rows, seed=options.seed, setting=setting)
+    table = markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
+    print(table)
+    put_table(PAGE, f"mixed-{options.table}", table)
+
+
+def shown(value: Any) -> str:
+    """Return a cell of the page's table."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 # Adult: inertia, and how well shares are told
@@ -152,16 +162,10 @@ def metrics(options: argparse.Namespace) -> Iterator[Row]:
 
 def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, Any]]:
     """Yield public tables of categories, with classes if they have any."""
-    for name in REAL:
-        found = load(name, folder)
-        yield name, found.rows, found.schema, found.classes
-    for name, n_columns in (("cmc", 9), ("nltcs", 16)):
-        frame = pd.read_csv(folder / f"{name}.csv.gz", header=None, dtype=str)
-        classes = pd.factorize(frame[9])[0] if name == "cmc" else None
-        frame = frame.iloc[:, :n_columns]
-        frame.columns = [f"a{number}" for number in range(n_columns)]
-        schema = Schema({column: Categories(sorted(frame[column].unique())) for column in frame})
-        yield name, frame, schema, classes
+    for name in SETS:
+        found = read_categories(folder / f"{name}.csv.gz")
+        classes = found.classes if found.n_classes > 1 else None
+        yield name, found.frame, found.schema, classes
 
 
 # The time of a fit

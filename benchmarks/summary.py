@@ -9,22 +9,18 @@ the noise is the system's.
 from __future__ import annotations
 
 import argparse
-import csv
-import subprocess
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from kmeans import inertia
-from point_sets import clumps
+from keeping import write_rows
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
+from privclust.datasets import clumps
+from privclust.metrics import inertia
 
-RESULTS = Path(__file__).parent / "results"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 Row = dict[str, Any]
 
@@ -39,24 +35,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = list(TABLES[options.table](options.seed, options.full))
     SHOWN[options.table](rows)
-    write(f"summary-{options.table}", rows, options.seed, options.full)
-
-
-def write(name: str, rows: list[Row], seed: int, full: bool) -> None:
-    """Write rows with where they came from."""
-    RESULTS.mkdir(exist_ok=True)
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    commit = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    about = {
-        "seed": seed,
-        "setting": "full" if full else "small",
-        "commit": commit.stdout.strip(),
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-    with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*rows[0], *about])
-        writer.writeheader()
-        writer.writerows({**row, **about} for row in rows)
+    setting = "full" if options.full else "small"
+    write_rows(f"summary-{options.table}", rows, seed=options.seed, setting=setting)
 
 
 # One summary against a fit for each k

@@ -77,7 +77,7 @@ class PrivateKMeans(KMeansEstimator):
         What the fit warned of: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Notes
@@ -218,7 +218,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         What the fit warned of: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Examples

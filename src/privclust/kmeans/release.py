@@ -11,6 +11,7 @@ import numpy.typing as npt
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.result import LearnedCenters
+from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema.coordinates import Coordinates
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEVER_SAW_THE_ROWS",
-    "check_coordinates",
     "column_scales",
     "labels",
     "learned_arrays",
@@ -62,23 +62,9 @@ def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
 
 
 def _check(release: Release) -> None:
-    k, d = release.arrays["cluster_centers"].shape
-    if not k:
-        raise ReleaseError("A kmeans release needs at least one centre; fit it again.")
-    check_coordinates(release, d, "centres")
-    _check_learned(release, k)
-    if (release.arrays["cluster_sizes_error"] < 0).any():
-        raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
-
-
-def check_coordinates(release: Release, n_coordinates: int, what: str) -> None:
-    """Raise unless the schema declares so many numbers and categories."""
-    declared = Coordinates(release.schema).dimension
-    if n_coordinates != declared:
-        raise ReleaseError(
-            f"The {what} have {n_coordinates} coordinates where the schema declares {declared} "
-            "numbers and categories; give one coordinate for each Box and each category."
-        )
+    check_centres(release, "cluster_centers")
+    check_not_negative(release, "cluster_sizes_error")
+    _check_learned(release, len(release.arrays["cluster_centers"]))
 
 
 def _check_learned(release: Release, k: int) -> None:
@@ -124,12 +110,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.kmeans.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="kmeans",
@@ -142,7 +122,5 @@ register_kind(
         check=_check,
         facts=_facts,
         labels=labels,
-        template="kmeans/report.html.j2",
-        context=_context,
     )
 )

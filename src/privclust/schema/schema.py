@@ -206,14 +206,6 @@ class Schema:
             ball = Ball(ball.radius, [at for name, at in centre if name in names])
         return Schema(kept, ball=ball, ignore=[*self.ignore, *left], csv=self.csv, note=self.note)
 
-    def refuse_weights(self) -> None:
-        """Raise if a column has a weight, on behalf of whoever measures distances without."""
-        for name, fact in self._columns:
-            if fact.weight != 1:
-                raise SchemaError(
-                    f"Column {name!r} has a weight, which only k-means and summaries take; drop it."
-                )
-
     def uneven_widths(self) -> tuple[str, str] | None:
         """Return the narrowest and the widest Box column if the widths differ over tenfold.
 

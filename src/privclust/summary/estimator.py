@@ -74,7 +74,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         What the fit warned of: that noise hides the rows.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Examples

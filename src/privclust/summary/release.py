@@ -8,7 +8,8 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
-from privclust.kmeans.release import check_coordinates, column_scales
+from privclust.kmeans.release import column_scales
+from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema.coordinates import Coordinates
@@ -101,10 +102,9 @@ def _check(release: Release) -> None:
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
             raise ReleaseError(f"The array {name!r} points beyond {target!r}; correct it.")
-    below_zero = ("counts", "variances", "column_shares", "group_variances", *_NUMBERS)
-    for name in below_zero:
-        if (arrays[name] < 0).any():
-            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
+    check_not_negative(
+        release, "counts", "variances", "column_shares", "group_variances", *_NUMBERS
+    )
     if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
         raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
 
@@ -136,12 +136,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.summary.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="summary",
@@ -149,7 +143,5 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
-        template="summary/report.html.j2",
-        context=_context,
     )
 )

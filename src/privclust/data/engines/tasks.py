@@ -41,7 +41,7 @@ class Held:
 
     def __sizeof__(self) -> int:
         # What Dask takes for their size.
-        return sum(piece.nbytes for piece in self.pieces) + 64
+        return 64 + sum(int(piece.nbytes) for piece in self.pieces)
 
     def __repr__(self) -> str:
         return "<rows>"

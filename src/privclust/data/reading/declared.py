@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from privclust.schema import Kind
 
-__all__ = ["declare", "open_declared"]
+__all__ = ["check_numbers", "declare", "open_declared"]
 
 Formed = dict[str, Box | Bins]
 
@@ -118,6 +118,13 @@ def _check_types(data: Any, schema: Schema, forms: Formed) -> None:
                 block.numbers([name], lenient=[] if fact.missing == "error" else [name])
             elif fact.unknown == "error":
                 block.column(name, fact.kind)
+
+
+def check_numbers(data: Any, names: Sequence[str]) -> None:
+    """Raise if a column is of a type that holds no numbers; no row is read."""
+    for types in types_of(data, names):
+        for name, kind in types.items():
+            ArrowBlock(_nothing(name, kind), (name,), parse=False).numbers()
 
 
 def _nothing(name: str, kind: pa.DataType) -> pa.RecordBatch:

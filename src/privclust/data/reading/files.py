@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
-from privclust.data.reading.csv_files import has_rows, header, with_delimiter
+from privclust.data.reading.csv_files import check_names, has_rows, header, with_delimiter
 from privclust.data.reading.parts import Part, runs
 from privclust.data.reading.pieces import (
     BROKEN,
@@ -78,9 +78,13 @@ class FileRows(RowReader):
         cut = runs(pieces, count, lambda piece: piece.n_bytes)
         return [of(run, names, self.block_rows, self._parse) for run in cut]
 
+    def whole(self) -> FilesPart:
+        """Return all files as one part."""
+        names = self.selection.names
+        return FilesPart.of(self._pieces, names, self.block_rows, self._parse)
+
     def _blocks(self) -> Iterator[Block]:
-        for part in self.parts():
-            yield from part.blocks()
+        return self.whole().blocks()
 
     def close(self) -> None:
         super().close()
@@ -113,6 +117,11 @@ def open_files(
     numbers : sequence of str
         Columns of CSV files that hold numbers, for the decimal mark.
     """
+    if places[0].format == "npz":
+        raise DataError(
+            f"File {places[0].name} is a matrix of counts and no table of rows; give a .csv, .tsv "
+            "or .parquet file."
+        )
     if places[0].format == "csv":
         return _open_csv(places, choose, block_rows, declared, csv or Csv(), numbers)
     return _open_typed(places, choose, block_rows)
@@ -139,7 +148,10 @@ def _open_csv(
     stored = [_not_given(place, declared) for place in places]
     dialects = [with_delimiter(place, csv, d) for place, d in zip(places, stored, strict=True)]
     each = list(zip(places, dialects, strict=True))
-    names = [_with_given(header(*pair), pair[0]) for pair in each]
+    headers = [header(*pair) for pair in each]
+    if declared is None:
+        check_names(places[0], headers[0])
+    names = [_with_given(found, place) for found, place in zip(headers, places, strict=True)]
     selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
     pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]

@@ -7,6 +7,7 @@ pass would break both the sums and the promise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
@@ -115,6 +116,19 @@ class ParquetPiece(Piece):
             replace(self, groups=(group,), share=self.share * group[1] / total)
             for group in self.groups
         ] or [self]
+
+    def span_of(self, column: str) -> tuple[float, float]:
+        """Return the least and the largest number of a column, as far as the file tells."""
+        with (
+            one_sentence(unreadable(self.place.name, "parquet"), *BROKEN),
+            pq.ParquetFile(self.place.open()) as parquet,
+        ):
+            place = parquet.schema_arrow.names.index(column)
+            found = [parquet.metadata.row_group(n).column(place) for n, _ in self.groups]
+        told = [chunk.statistics for chunk in found if chunk.is_stats_set]
+        if len(told) < len(found) or not all(stats.has_min_max for stats in told):
+            return -math.inf, math.inf
+        return min(float(s.min) for s in told), max(float(s.max) for s in told)
 
     def _stored(self, read: Sequence[str], size: int) -> Batches:
         chosen = [number for number, _ in self.groups]

@@ -37,6 +37,7 @@ _FORMATS = {
     ".pq": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".npz": "npz",  # of matrices, not of rows
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # How files begin that are not CSV.

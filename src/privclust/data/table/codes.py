@@ -19,7 +19,7 @@ from privclust.data.reading.convert import as_kind, decoded, marked_kind
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
 
-__all__ = ["CategoryCoder", "CodedRows", "ColumnCoder"]
+__all__ = ["AttributeCodes", "CategoryCoder", "ColumnCoder"]
 
 
 class ColumnCoder:
@@ -85,7 +85,7 @@ class CategoryCoder(ColumnCoder):
 
 
 @dataclass(frozen=True)
-class CodedRows:
+class AttributeCodes:
     """The encoder of categorical rows: their codes, as small as the categories allow."""
 
     coder: CategoryCoder

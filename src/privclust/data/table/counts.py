@@ -12,7 +12,7 @@ from privclust._typing import Codes, Integers
 from privclust.data.engines.base import Stacked, Summed, current_engine
 from privclust.data.engines.local import LocalEngine
 from privclust.data.reading import RowReader
-from privclust.data.table.codes import CategoryCoder, CodedRows
+from privclust.data.table.codes import AttributeCodes, CategoryCoder
 from privclust.data.table.kernels import (
     EntropyScale,
     PairTables,
@@ -37,7 +37,7 @@ class ExactCounts:
 
     def __init__(self, source: RowReader, coder: CategoryCoder, layout: PairLayout) -> None:
         self._source, self._layout = source, layout
-        self._encode = CodedRows(coder)
+        self._encode = AttributeCodes(coder)
         self._rows = current_engine().open(source, self._encode)
         self._tables: Summed[Integers] | None = None
         self._codes: Codes | None = None

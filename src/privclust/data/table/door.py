@@ -18,6 +18,7 @@ from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit import Unit
 
 __all__ = [
@@ -60,7 +61,7 @@ class TableRows(Door):
             noise=noise,
         )
         with self._closed_on_error():
-            self.schema.refuse_weights()
+            refuse_weights(self.schema)
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
