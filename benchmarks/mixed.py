@@ -62,7 +62,7 @@ def main() -> None:
 
 def shown(value: Any) -> str:
     """Return a cell of the page's table."""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # Adult: inertia, and how well shares are told
