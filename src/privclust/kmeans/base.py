@@ -139,7 +139,7 @@ class KMeansEstimator(
         else:
             self.cluster_centers_ = result.learned.table
         self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self._n_features_out = len(result.centres)
 
     def _labels(self, data: PointRows) -> Labels:
@@ -155,7 +155,7 @@ class KMeansEstimator(
             | {
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+                "cluster_sizes_error": self.cluster_sizes_error_,
             },
             "schema": self.schema_,
             "parameters": {
