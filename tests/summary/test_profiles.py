@@ -184,3 +184,10 @@ def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
     assert {*words[1]} == {"older", "mostly widowed"}
     if profiles[0].histograms is not None:
         assert profiles[0].histograms["age"].argmax() in (2, 3)
+
+
+def test_histograms_and_a_learned_metric_are_refused_together():
+    schema = Schema({"sex": Categories(["f", "m"]), "age": Box(0, 9)})
+    table = pd.DataFrame({"sex": ["f", "m"], "age": [3.0, 4.0]})
+    with pytest.raises(ParameterError, match="drop one of them"):
+        PrivateKMeans(2, schema=schema, metric="dilca", profile_share=0.1).fit(table)
