@@ -32,7 +32,7 @@ extensions = [
 root_doc = "docs/index"
 include_patterns = ["docs/**", "proofs/**", "*.md"]
 # Names of folders alone: a pattern such as ".*/**" would keep the themes' own files out as well.
-exclude_patterns = ["build", "dist", "src", "tests", "benchmarks", ".git", ".venv"]
+exclude_patterns = ["README.md", "build", "dist", "src", "tests", "benchmarks", ".git", ".venv"]
 
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 4

@@ -12,7 +12,7 @@ import pytest
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-PAGES = sorted(SITE.rglob("*.html"))
+PAGES = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts)
 
 
 @pytest.fixture(scope="module")
