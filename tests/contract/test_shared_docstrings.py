@@ -10,7 +10,12 @@ import pytest
 from support.estimators import ESTIMATORS
 
 # A published algorithm may refer to the estimator that is recommended in its place.
-REFERRING = {"PrivateTauCoclustering": "PrivateCoclustering"}
+REFERRING = {
+    "PrivateTauCoclustering": "PrivateCoclustering",
+    "PrivateHighDimKMeans": "PrivateKMeans",
+    "PrivateNMF": "PrivateKMeans",
+    "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
+}
 CLASSES = [record.kind for record in ESTIMATORS if record.name not in REFERRING]
 USUAL = {
     "epsilon": "float, default=1.0: The privacy loss allowed. Smaller is more private and less "

@@ -14,14 +14,14 @@ import privclust
 PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
 OPEN = re.compile(
-    r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
+    r"privclust\.data\.(points|table|matrix|sites|baselines)\.(public|door|view)$"
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
     r"|privclust\.data\.(checking|check_report|copied)$"  # for the holder's eyes alone
 )
 FAMILIES = ("kmeans", "categorical", "coclustering", "source_target")
 BEFORE = [
     path
-    for folder in (*FAMILIES, "release", "reports", "cli")
+    for folder in (*FAMILIES, "baselines", "release", "reports", "cli")
     for path in sorted((PACKAGE / folder).rglob("*.py"))
 ]
 
@@ -41,7 +41,7 @@ def test_only_what_is_public_is_seen_before_the_door(path: Path) -> None:
     assert not {name for name in seen if not OPEN.match(name)}
 
 
-@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites"])
+@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites", "baselines"])
 def test_every_shape_of_data_has_the_same_roles(shape: str) -> None:
     files = {path.stem for path in (PACKAGE / "data" / shape).glob("*.py")}
     assert files >= {"public", "door", "view", "kernels"}

@@ -29,6 +29,7 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
+from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
@@ -141,6 +142,8 @@ _BASKETS = {
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
+    EstimatorRecord(PrivateHighDimKMeans, **_POINTS),
+    EstimatorRecord(PrivateNMF, **_POINTS),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(
         PrivateDilca,
@@ -150,6 +153,7 @@ ESTIMATORS = (
     EstimatorRecord(
         PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
     ),
+    EstimatorRecord(PrivateOneHotKMeans, positional=(3,), methods=("lloyd", "cells"), **_SURVEY),
     EstimatorRecord(PrivateCoclustering, units=MATRIX_UNITS, **_BASKETS),
     EstimatorRecord(PrivateTauCoclustering, units=MATRIX_UNITS[:2], **_BASKETS),
     EstimatorRecord(

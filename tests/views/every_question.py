@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget, Share
+from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
@@ -94,6 +95,11 @@ def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
 
 
+def baselines(meter: Meter, noise: Any, *, readable: bool = True) -> BaselinesView:
+    source = rows_of(POINTS, readable=readable)
+    return BaselinesView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
 def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:
     source = rows_of(CODES, CATEGORIES.names, readable=readable)
     return TableView(source, CategoryCoder(CATEGORIES), AddRemoveRow(), meter, noise)
@@ -156,6 +162,10 @@ _POINTS = {
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
 }
+_BASELINES = {
+    "best_swap": lambda v, s: v.best_swap("q", FRAME, CENTRES, CELLS, s),
+    "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
+}
 _TABLE = {
     "count": lambda v, s: v.count("q", s),
     "histograms": lambda v, s: v.histograms("q", s),
@@ -186,6 +196,7 @@ QUESTIONS = [
     for view, asked in (
         (points, _POINTS),
         (embedded, _POINTS),
+        (baselines, _BASELINES),
         (table, _TABLE),
         (sites, _SITES),
         (counts, _MATRIX),

@@ -73,15 +73,19 @@ class KMeansEstimator(
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
-        """Open new rows; a schema and an id column are looked for by name, at the door."""
+        """Open new rows."""
+        return PointRows(X, **self._known(X))
+
+    def _known(self, X: Any) -> dict[str, Any]:
+        """Return how to open new rows; a schema and an id column are looked for by name."""
         check_is_fitted(self)
         id_column, schema = row_unit(self.unit).id_column, self.schema_
         if self.schema is None and id_column is None:
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescaled)
+            return {"bounds": (schema.low, schema.high), "rescale": self._rescaled}
         ignore = [] if id_column is None else [id_column]
-        return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
+        return {"schema": schema, "rescale": self._rescaled, "ignore": ignore}
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(int(self.n_clusters), data.n_columns)
