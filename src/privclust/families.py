@@ -54,7 +54,7 @@ class Family:
 
 # fmt: off
 FAMILIES = (
-    Family("kmeans", "k-means clustering", "kmeans", "kmeans", ("privclust.PrivateKMeans", "privclust.published.PrivateZoneKMeans", "privclust.baselines.PrivateHighDimKMeans", "privclust.baselines.PrivateNMF")),  # noqa: E501
+    Family("kmeans", "k-means clustering", "kmeans", "kmeans", ("privclust.PrivateKMeans", "privclust.published.PrivateZoneKMeans", "privclust.baselines.PrivateHighDimKMeans", "privclust.baselines.PrivateNMF", "privclust.baselines.PrivateWGAN")),  # noqa: E501
     Family("coclustering", "co-clustering of a matrix of counts", "cocluster", "coclustering", ("privclust.PrivateCoclustering", "privclust.published.PrivateTauCoclustering")),  # noqa: E501
     Family("categorical", "distances between categories, and clusters by them", "categorical", "categorical", ("privclust.PrivateDilca", "privclust.PrivateCategoricalKMeans", "privclust.baselines.PrivateOneHotKMeans")),  # noqa: E501
     Family("source_target", "new centres beside private ones", "source-target", "source_target", ("privclust.PrivateSourceTargetMedoids",)),  # noqa: E501

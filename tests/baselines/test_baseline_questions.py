@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from privclust.budget import Budget
-from privclust.data.baselines.kernels import FACTOR_STEPS, FactorSums, SwapCosts, loadings_of
+from privclust.data.baselines.kernels import (
+    FACTOR_STEPS,
+    GRADIENT_STEPS,
+    CriticGradients,
+    FactorSums,
+    SwapCosts,
+    loadings_of,
+)
+from privclust.data.baselines.public import Critic
 from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.public import Projection
@@ -104,6 +112,47 @@ def test_no_row_adds_a_longer_vector_than_claimed(seed, k, negative):
     assert sum(int(x) ** 2 for x in added) <= asked.length**2
 
 
+def random_critic(rng, size=1.0):
+    return Critic(*(size * rng.standard_normal(shape) for shape in ((4, 3), 4, 4)))
+
+
+def score(critic, row):
+    return float(np.maximum(critic.weights @ row + critic.shifts, 0) @ critic.heights)
+
+
+def test_gradients_are_the_slopes_of_the_critic():
+    rng = np.random.default_rng(2)
+    critic, row = random_critic(rng, 0.5), np.array([0.3, -0.5, 0.25])
+    found = CriticGradients(critic, 100.0)(np.rint(row * GRID_RADIUS)[None, :])
+    slopes = [
+        (score(critic.with_flat(critic.flat + step), row) - score(critic, row)) / 1e-4
+        for step in 1e-4 * np.eye(len(critic.flat))
+    ]
+    np.testing.assert_allclose(found * 100 / GRADIENT_STEPS, slopes, atol=0.02)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 2**32), size=st.floats(0.01, 100), clip=st.floats(0.01, 10))
+def test_no_row_adds_a_longer_gradient_than_claimed(seed, size, clip):
+    rng = np.random.default_rng(seed)
+    row = rng.standard_normal((1, 3))
+    row = np.rint(row / np.linalg.norm(row) * GRID_RADIUS)
+    added = CriticGradients(random_critic(rng, size), clip)(row)
+    assert sum(int(x) ** 2 for x in added) <= GRADIENT_STEPS**2
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_gradients_change_by_the_length_of_the_unit_and_no_more(unit):
+    # Steep enough to be shortened, and open on one side only: a replaced row turns it around.
+    critic = Critic(np.array([[1.0], [-1.0]]), np.zeros(2), np.array([50.0, 50.0]))
+    one, other = exact_answers(
+        unit, lambda view: view.critic_gradients("q", critic, 1.0, BUDGET.whole), 1
+    )
+    change = np.linalg.norm((other.exact - one.exact).astype(float))
+    allowed = float(one.mechanism.length_sensitivity)
+    assert 0.7 * allowed < change <= allowed
+
+
 def neighbours(unit, dimension):
     """Return data sets that differ by one unit, as much as they can in both questions."""
     base, new = np.full((3, dimension), -0.2), np.zeros((1, dimension))
@@ -162,7 +211,7 @@ def test_factor_sums_change_by_the_length_of_the_unit_and_no_more(unit):
     assert change <= allowed
 
 
-@pytest.mark.parametrize("ask", ["best_swap", "factor_sums"])
+@pytest.mark.parametrize("ask", ["best_swap", "factor_sums", "critic_gradients"])
 def test_blocks_make_no_difference(ask):
     rng = np.random.default_rng(3)
     rows = rng.uniform(-1, 1, (300, 2))
@@ -175,6 +224,9 @@ def test_blocks_make_no_difference(ask):
             view = view_of(rows, budget=BUDGET, kind=BaselinesView, block_rows=size)
             if ask == "best_swap":
                 view.best_swap("q", frame, places[:2], places[2:], BUDGET.whole)
+            elif ask == "critic_gradients":
+                critic = Critic(places[:2], places[3], places[4])
+                view.critic_gradients("q", critic, 0.3, BUDGET.whole)
             else:
                 view.factor_sums("q", components, BUDGET.whole)
         exact.append(draws[0].exact)

@@ -258,7 +258,7 @@ def test_nothing_exact_is_kept(record):
         *("medoid_indices_", "centers_", "order_", "order_costs_", "cost_estimate_"),
         *("released_source_", "served_by_source_", "_targets", "_rescaled"),
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
-        "components_",
+        *("components_", "generator_", "_scale", "_middle"),
     }
     if record.public_data is not None:
         allowed.add("labels_")  # of public targets; those of private rows are never kept

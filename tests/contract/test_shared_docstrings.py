@@ -14,6 +14,7 @@ REFERRING = {
     "PrivateTauCoclustering": "PrivateCoclustering",
     "PrivateHighDimKMeans": "PrivateKMeans",
     "PrivateNMF": "PrivateKMeans",
+    "PrivateWGAN": "PrivateKMeans",
     "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
 }
 CLASSES = [record.kind for record in ESTIMATORS if record.name not in REFERRING]

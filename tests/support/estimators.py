@@ -29,7 +29,7 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
-from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans
+from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans, PrivateWGAN
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
@@ -142,8 +142,11 @@ _BASKETS = {
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
-    EstimatorRecord(PrivateHighDimKMeans, **_POINTS),
-    EstimatorRecord(PrivateNMF, **_POINTS),
+    EstimatorRecord(
+        PrivateHighDimKMeans, **{**_POINTS, "parameters": {"schema": POINTS, "n_swaps": 3}}
+    ),
+    EstimatorRecord(PrivateNMF, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
+    EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(
         PrivateDilca,

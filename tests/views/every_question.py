@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget, Share
+from privclust.data.baselines.public import Critic
 from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
@@ -56,6 +57,7 @@ CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
+CRITIC = Critic(np.eye(2), np.zeros(2), np.ones(2))
 MARGINS = [np.array([2.0, 1.0, 1.0])] * 3
 ROW_GROUPS, COLUMN_GROUPS = Groups(np.array([0, 1]), 2), Groups(np.array([0, 1, 1]), 2)
 WEIGHTS = np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.25]])
@@ -165,6 +167,7 @@ _POINTS = {
 _BASELINES = {
     "best_swap": lambda v, s: v.best_swap("q", FRAME, CENTRES, CELLS, s),
     "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
+    "critic_gradients": lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s),
 }
 _TABLE = {
     "count": lambda v, s: v.count("q", s),

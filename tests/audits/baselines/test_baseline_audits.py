@@ -7,6 +7,7 @@ import pytest
 
 from privclust.audit import audit
 from privclust.budget import Budget
+from privclust.data.baselines.public import Critic
 from privclust.data.baselines.view import BaselinesView
 from privclust.data.points.public import Projection
 from support.noise import seeded_noise
@@ -34,9 +35,14 @@ def factors(view, budget):
     return float(answer.loadings[0, 0] + answer.products[0, 0])
 
 
+def gradients(view, budget):
+    critic = Critic(np.array([[1.0]]), np.zeros(1), np.array([50.0]))
+    return float(view.critic_gradients("q", critic, 1.0, budget.whole).value[:2].sum())
+
+
 @pytest.mark.parametrize("halved", [False, True])
 @pytest.mark.parametrize("budget", BUDGETS, ids=["pure", "zcdp"])
-@pytest.mark.parametrize("ask", [swapped, factors])
+@pytest.mark.parametrize("ask", [swapped, factors, gradients])
 def test_a_question_of_a_baseline_is_refuted_only_if_its_noise_is_halved(ask, budget, halved):
     def answers(side, runs, rng):
         view = views(budget, rng, halved)[side]

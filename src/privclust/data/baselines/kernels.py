@@ -13,15 +13,25 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
+from privclust.data.baselines.public import Critic
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.points.kernels import ProjectionGrid, sums_by_label
 from privclust.data.points.public import Projection
 from privclust.data.terms import Term
 
-__all__ = ["FACTOR_STEPS", "FactorSums", "SwapCosts", "loadings_of"]
+__all__ = [
+    "FACTOR_STEPS",
+    "GRADIENT_STEPS",
+    "CriticGradients",
+    "FactorSums",
+    "SwapCosts",
+    "loadings_of",
+]
 
 # Rows and loadings of a factorisation lie on a grid of this many steps to a length of one.
 FACTOR_STEPS = 2**10
+# Gradients are integers of at most this length.
+GRADIENT_STEPS = 2**14
 # How often every loading of a row is made the best one, given the others.
 _SWEEPS = 5
 # Distances held at a time.
@@ -151,3 +161,40 @@ def loadings_of(seen: Floats, components: Floats) -> Floats:
                     left -= found[:, j] * gram[j, k]
             found[:, k] = np.maximum(left, 0) / max(gram[k, k], 1.0)
     return found
+
+
+@dataclass(frozen=True)
+class CriticGradients:
+    """The sum of the gradients of a public network at each row, each shortened by itself.
+
+    Attributes
+    ----------
+    critic : Critic
+    clip : float
+        The length to which the gradient of a row is shortened.
+    """
+
+    critic: Critic
+    clip: float
+
+    term = Term(-GRADIENT_STEPS, GRADIENT_STEPS)
+
+    def __call__(self, rows: Floats) -> Integers:
+        """Return what a piece of grid rows adds."""
+        total = np.zeros(len(self.critic.flat))
+        height = max(1, _DISTANCES // len(total))
+        for start in range(0, len(rows), height):
+            total += self._gradients(rows[start : start + height]).sum(axis=0)
+        return total.astype(np.int64)
+
+    def _gradients(self, rows: Floats) -> Floats:
+        """Return the gradient of each row in whole steps."""
+        seen = np.rint(rows * (FACTOR_STEPS / GRID_RADIUS))
+        seen = clip_to_ball(seen, FACTOR_STEPS)
+        weights = np.rint(self.critic.weights * FACTOR_STEPS)
+        shifts = np.rint(self.critic.shifts * FACTOR_STEPS**2)
+        # Products and sums of integers are exact, so no other row has a say in what follows.
+        inputs = (seen @ weights.T + shifts) / FACTOR_STEPS**2
+        gradients = self.critic.gradients(inputs, seen / FACTOR_STEPS)
+        whole = np.rint(gradients * (GRADIENT_STEPS / self.clip))
+        return clip_to_ball(whole, GRADIENT_STEPS)

@@ -4,9 +4,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from privclust._typing import Floats
 
-__all__ = ["FactorAnswer", "Swap"]
+__all__ = ["Critic", "FactorAnswer", "Swap"]
+
+
+@dataclass(frozen=True)
+class Critic:
+    """A public network: f(x) = Σ_j heights_j max(0, weights_j · x + shifts_j).
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_hidden, n_features)
+    shifts, heights : ndarray of shape (n_hidden,)
+    """
+
+    weights: Floats
+    shifts: Floats
+    heights: Floats
+
+    @property
+    def flat(self) -> Floats:
+        """All parameters in one vector, in the order of gradients."""
+        return np.concatenate([self.weights.ravel(), self.shifts, self.heights])
+
+    def with_flat(self, parameters: Floats) -> Critic:
+        """Return a network of the same shape with other parameters."""
+        n_hidden, n_features = self.weights.shape
+        weights, shifts, heights = np.split(
+            parameters, [n_hidden * n_features, n_hidden * (n_features + 1)]
+        )
+        return Critic(weights.reshape(n_hidden, n_features), shifts, heights)
+
+    def gradients(self, inputs: Floats, points: Floats) -> Floats:
+        """Return the gradient of f by its parameters at each point, one line for each.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (n_points, n_hidden)
+            What reaches the hidden layer, weights · x + shifts.
+        points : ndarray of shape (n_points, n_features)
+
+        Notes
+        -----
+        Every step is elementwise, so a line depends on its own point alone.
+        """
+        open_ = np.where(inputs > 0, self.heights, 0.0)
+        by_weights = open_[:, :, None] * points[:, None, :]
+        flat = by_weights.reshape(len(points), -1)
+        return np.concatenate([flat, open_, np.maximum(inputs, 0)], axis=1)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """``BaselinesView``: numeric rows behind the door, with the questions that only baselines ask.
 
-It answers everything that ``PointsView`` does, and the two questions here, which are proved in
+It answers everything that ``PointsView`` does, and the questions here, which are proved in
 ``proofs/baselines.md``. Neighbours are those of the privacy unit, as there.
 """
 
@@ -10,11 +10,17 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.baselines.kernels import FACTOR_STEPS, FactorSums, SwapCosts
-from privclust.data.baselines.public import FactorAnswer, Swap
+from privclust.data.baselines.kernels import (
+    FACTOR_STEPS,
+    GRADIENT_STEPS,
+    CriticGradients,
+    FactorSums,
+    SwapCosts,
+)
+from privclust.data.baselines.public import Critic, FactorAnswer, Swap
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Choice, Question
+from privclust.data.view import Choice, Noisy, Question
 from privclust.privacy.mechanisms import selection, vector_noise
 
 __all__ = ["BaselinesView"]
@@ -94,3 +100,35 @@ class BaselinesView(PointsView):
             noisy.value[0, pairs:].reshape(components.shape),
             noisy.standard_error,
         )
+
+    def critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
+        """Ask for the sum over rows of the gradient of a public network by its parameters.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        critic : Critic
+            Public.
+        clip : float
+            The length to which the gradient of every row is shortened.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Noisy, value of shape (n_parameters,)
+
+        Notes
+        -----
+        *Why this is private.* The gradient of a row depends on that row and on the public network
+        alone, and is shortened to ``clip`` before it is added. So a row adds one vector of at most
+        that length. All rows are asked in every step: nothing rests on which rows were sampled.
+        """
+        noise = vector_noise(share, length_sensitivity=self._unit.change(GRADIENT_STEPS))
+        size = len(critic.flat)
+        asked = Question(name, noise, CriticGradients.term, clip / GRADIENT_STEPS, size)
+        self._debit(asked)
+        exact = self._rows.sum(CriticGradients(critic, clip))
+        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        return Noisy(noisy.value[0], noisy.standard_error)
