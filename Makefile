@@ -5,12 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests fuzz mutants format docs peers clean
+.PHONY: demo test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
 
-test: lint types contracts tests
+# Two at a time: mypy keeps one core busy while the others are tested.
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs=2 lint types contracts tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -22,8 +24,16 @@ types: $(VENV)/.installed-dev
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
-# One BLAS thread per test process: the processes already fill the machine.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+# The versions that are installed: `pinned` (constraints.txt), `newest`, or `oldest` (the lower bounds
+# of pyproject.toml). Give each its own environment: make test VENV=.venv-oldest DEPENDENCIES=oldest
+DEPENDENCIES ?= pinned
+PINNED := $(if $(filter pinned,$(DEPENDENCIES)),--constraint constraints.txt)
+OLDEST := $(if $(filter oldest,$(DEPENDENCIES)),--constraint constraints-oldest.txt)
+INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
+
+# One BLAS thread per test process: the processes already fill the machine. Tests stay in order until
+# a process has none left and takes some of another's, so that what a file prepares is made once.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(PYTEST) -m "not audit and not crash"
@@ -33,11 +43,15 @@ tests: $(VENV)/.installed-dev
 
 # 10 000 damaged inputs for every loader; `make tests` tries a few of them.
 fuzz: $(VENV)/.installed-dev
-	PRIVCLUST_FUZZ=10000 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) tests/fuzz
+	PRIVCLUST_FUZZ=10000 $(PYTEST) tests/fuzz
 
 # Small wrong changes of the library, of which the tests must notice every one.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutants/run.py
+
+# The same tests at large size: a thousand examples of each property, a thousand kills.
+nightly: fuzz mutants
+	PRIVCLUST_KILLS=1000 $(PYTEST) --hypothesis-profile=deep
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -46,6 +60,13 @@ format: $(VENV)/.installed-dev
 # The site, in build/site; open build/site/index.html from disk. Every warning is an error.
 docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going -b html -c docs . build/site
+
+# Wheel and source archive in dist/, checked: metadata, contents, and an import without any extra.
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/dist/check.py dist
 
 # diffprivlib does not import beside the scikit-learn that we use; benchmarks run it from here.
 peers:
@@ -56,15 +77,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(INSTALL) '.[docs]'
 	@touch $@
 
 clean:

@@ -13,8 +13,10 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
+from privclust.data.matrix import view as view_of_matrices
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import _ROW_STEPS, MatrixView, _whole_weights
+from privclust.data.reading import matrix_parts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
@@ -43,7 +45,7 @@ def test_sums_over_groups_are_products_with_memberships(dense):
 def test_matrices_taken_in_pieces_give_the_same_sums(monkeypatch):
     dense = np.random.default_rng(0).integers(0, 5, (5, 4))
     whole = kernels.row_sums(csr(dense), COLUMNS, 2), kernels.column_sums(csr(dense), ROWS, 3)
-    monkeypatch.setattr(kernels, "_PIECE", 3)
+    monkeypatch.setattr(matrix_parts, "PIECE", 3)
     assert (kernels.row_sums(csr(dense), COLUMNS, 2) == whole[0]).all()
     assert (kernels.column_sums(csr(dense), ROWS, 3) == whole[1]).all()
 
@@ -81,9 +83,14 @@ def test_one_entry_moves_the_scores_of_one_row_within_the_claimed_range(
     assert whole.min() >= 0  # so that a score at its limit only moves less
 
 
-def test_weights_are_so_coarse_that_no_score_leaves_int64():
-    whole = _whole_weights(np.random.default_rng(0).random((2**24, 2)))
-    assert int(whole.max()) * 2**20 * 2**24 < 2**63
+@pytest.mark.parametrize("largest", [2**20, 2**40, 2**50])
+def test_weights_are_so_coarse_that_no_score_leaves_int64(largest, monkeypatch):
+    # At the true limit only tens of millions of columns would need coarser weights.
+    monkeypatch.setattr(view_of_matrices, "_LARGEST_ENTRY", largest)
+    columns = 2**10
+    whole = _whole_weights(np.random.default_rng(0).random((columns, 2)))
+    assert int(whole.max()) * largest * columns < 2**63
+    assert int(whole.max()) >= min(2**20, 2**62 // (largest * columns))
 
 
 @given(arrays(np.int64, (3, 6), elements=st.integers(0, 2**31 - 1)))

@@ -12,8 +12,10 @@ from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
 from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
+from privclust.privacy.mechanisms import imitated_noise
 
-RUNS = 20
+RUNS = 10  # of which one may be mistaken
+FEWER = 8  # of which none may
 
 
 def warned(matrices, n_clusters, **parameters):
@@ -27,39 +29,48 @@ def warned(matrices, n_clusters, **parameters):
 
 
 # At ε = 10 counts vary more than the noise, and groups fit what chance put there.
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 10])
-@pytest.mark.parametrize("n_clusters", [2, 5])
+@pytest.mark.parametrize(("epsilon", "n_clusters"), [(0.01, 2), (0.1, 5), (1, 2), (10, 5), (10, 2)])
 def test_matrices_without_structure_are_reported(epsilon, n_clusters):
     matrices = [np.random.default_rng(seed).poisson(2, (120, 40)) for seed in range(RUNS)]
-    assert warned(matrices, n_clusters, epsilon=epsilon) >= 0.95 * RUNS
+    assert warned(matrices, n_clusters, epsilon=epsilon) >= RUNS - 1
 
 
 def test_unequal_rows_and_columns_are_no_structure():
     rng = np.random.default_rng(0)
     rates = np.outer(rng.gamma(2, 1, 500), 100 / np.arange(1, 201)) / 5
-    matrices = [np.random.default_rng(seed).poisson(rates) for seed in range(RUNS)]
-    assert warned(matrices, 3, epsilon=1) >= 0.95 * RUNS
-    assert warned(matrices, 3, epsilon=1, unit="entry") >= 0.95 * RUNS
+    matrices = [np.random.default_rng(seed).poisson(rates) for seed in range(FEWER)]
+    assert warned(matrices, 3, epsilon=1) == FEWER
+    assert warned(matrices, 3, epsilon=1, unit="entry") == FEWER
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 10])
 def test_planted_blocks_are_not_taken_for_noise(epsilon):
-    planted = [synthetic_counts((400, 200), 3, 3, 150, seed).counts for seed in range(RUNS)]
+    planted = [synthetic_counts((400, 200), 3, 3, 150, seed).counts for seed in range(FEWER)]
     assert warned(planted, 3, epsilon=epsilon) == 0
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (120, 12), (30, 60), (2000, 3)])
-def test_pure_laplace_noise_has_no_direction(shape):
+@pytest.mark.parametrize("currency", ["pure", "zcdp"])
+def test_noise_alone_has_no_direction(shape, currency):
     rng = np.random.default_rng(0)
-    tables = [Noisy(rng.laplace(0, 100, shape), 100 * np.sqrt(2)) for _ in range(40)]
-    assert sum(directions_above_noise(table, table, rng) > 0 for table in tables) <= 2
+    tables = [Noisy(imitated_noise(currency, 140, shape, rng), 140) for _ in range(20)]
+    found = [directions_above_noise(table, table, currency, rng) for table in tables]
+    assert sum(count > 0 for count in found) <= 2
+
+
+def test_made_up_noise_has_the_tails_of_its_currency():
+    rng = np.random.default_rng(0)
+    laplace, gaussian = (imitated_noise(c, 3.0, (200, 500), rng) for c in ("pure", "zcdp"))
+    assert laplace.std() == pytest.approx(3, rel=0.02)
+    assert gaussian.std() == pytest.approx(3, rel=0.02)
+    assert (np.abs(laplace) > 12).mean() > 0.002 > (np.abs(gaussian) > 12).mean()
 
 
 def test_two_kinds_of_rows_are_one_direction():
     rng = np.random.default_rng(0)
     kinds = np.kron([[60, 0, 30], [0, 60, 30]], np.ones((200, 1)))
     table = Noisy(rng.poisson(kinds) + rng.laplace(0, 10, kinds.shape), 10 * np.sqrt(2))
-    assert directions_above_noise(table, table, rng) == 1
+    assert directions_above_noise(table, table, "pure", rng) == 1
 
 
 def row_model(epsilon):

@@ -5,11 +5,17 @@ from __future__ import annotations
 import colorsys
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering
+from privclust import (
+    Categories,
+    PrivateCategoricalKMeans,
+    PrivateCoclustering,
+    PrivateSummary,
+)
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.release import About
@@ -17,6 +23,9 @@ from privclust.reports.promise import promise_in_words
 from privclust.schema import Schema
 from privclust.source_target import PrivateSourceTargetMedoids
 from support.releases import make_release, statement
+
+# For tests of what a report says, not of what it shows.
+words_only = pytest.mark.usefixtures("blank_pictures")
 
 LEAK = "the pipeline step 'scale' was fitted on the same rows without noise"
 CHOSEN = "it was chosen by exact scores of private rows"
@@ -41,6 +50,11 @@ def source_target():
     return model.fit(towns, source=[[0.3, 0.4]] * 300).release()
 
 
+def summary():
+    rows = np.random.default_rng(0).uniform(size=(300, 4))
+    return PrivateSummary(bounds=(0, 1), epsilon=20, random_state=0).fit(rows).release()
+
+
 @pytest.fixture(scope="module")
 def releases():
     return {
@@ -48,6 +62,7 @@ def releases():
         "categorical": categorical(),
         "coclustering": coclustering(),
         "source_target": source_target(),
+        "summary": summary(),
     }
 
 
@@ -56,7 +71,7 @@ def pages(releases):
     return {name: release.to_html() for name, release in releases.items()}
 
 
-KINDS = ["kmeans", "categorical", "coclustering", "source_target"]
+KINDS = ["kmeans", "categorical", "coclustering", "source_target", "summary"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,6 +87,37 @@ def test_every_picture_is_drawn_for_a_page_and_for_a_phone(pages, kind):
         r"@media screen and \(max-width: 36rem\) \{\s*svg\.plot\.wide \{ display: none", page
     )
     assert not re.search(r"svg\.plot[^{]*\{[^}]*min-width: [1-9]", page)
+
+
+class TablesOutside(HTMLParser):
+    """Counts the tables of a page, and those that no box around them lets scroll."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes, self.tables, self.outside = [], 0, 0
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("div", "figure", "section"):
+            self.boxes.append("scroll" in (dict(attrs).get("class") or "").split())
+        elif tag == "table":
+            self.tables += 1
+            self.outside += not any(self.boxes)
+
+    def handle_endtag(self, tag):
+        if tag in ("div", "figure", "section"):
+            self.boxes.pop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_table_can_be_scrolled_within_a_page_that_cannot(pages, kind):
+    """A table that is wider than a phone is not cut and does not widen the page."""
+    page = pages[kind]
+    found = TablesOutside()
+    found.feed(page)
+    assert found.tables > 2
+    assert not found.outside
+    assert re.search(r"\.scroll \{ overflow-x: auto; \}", page)
+    assert 'name="viewport" content="width=device-width' in page
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,6 +136,7 @@ def test_colours_are_those_that_legends_name_in_both_themes(pages, theme):
         assert saturation > 0.4
 
 
+@words_only
 def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
     warning = f"The centres are spread over the bounds and {NEVER_SAW_THE_ROWS}; raise epsilon."
     blind = replace(make_release(), parameters={"warnings": [warning]}).to_html()
@@ -102,6 +149,7 @@ def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
     assert "No clusters were found" not in sound
 
 
+@words_only
 def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
     release = releases["categorical"]
     warnings = {"warnings": [f"The centres {NEVER_SAW_THE_ROWS}."]}
@@ -110,6 +158,7 @@ def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
     assert "Values that draw a row" not in page
 
 
+@words_only
 def test_every_flaw_is_named_in_red():
     privacy = replace(statement(), flaws=(LEAK, CHOSEN))
     page = make_release(privacy=privacy).to_html()
@@ -150,6 +199,7 @@ def test_a_guarantee_is_called_strong_only_if_delta_is_far_below_one_in_the_rows
     assert f"{strength} guarantee" in promise.verdict
 
 
+@words_only
 def test_a_report_judges_delta_by_the_noisy_number_of_rows():
     assert "weak guarantee" in make_release(privacy=statement(1, 1e-4), sizes=[9000] * 4).to_html()
     assert "strong guarantee" in make_release(privacy=statement(1, 1e-6)).to_html()

@@ -92,8 +92,7 @@ class PrivateWGAN(KMeansEstimator):
         check_is_fitted(self)
         whole()("n_rows", n_rows)
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
-        rows = points * self._scale + self._middle
-        return np.clip(rows, self.schema_.low, self.schema_.high)
+        return self._region.released(points)
 
     def _cluster(self, view: Any, run: Run) -> KMeansResult:
         n_steps, share = int(self.n_steps), run.budget.whole
@@ -103,7 +102,7 @@ class PrivateWGAN(KMeansEstimator):
 
     def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
         super()._keep(data, result, public)
-        self._scale, self._middle = data.domain.widths * data.domain.radius, data.domain.center
+        self._region = data.domain
 
     def _method(self) -> dict[str, Any]:
         return {"method": "wgan", "n_steps": int(self.n_steps)}

@@ -33,7 +33,8 @@ class ClusteredCategories(PrivateClusterMixin, CategoricalEstimator):
         self._keep_metric(data, result.learning)
         self.cluster_centers_ = result.centres
         self.cluster_sizes_ = result.found.sizes.value
-        self.cluster_sizes_error_ = result.found.sizes.standard_error
+        error = result.found.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.found.sizes.value), error)
         self.value_points_ = result.embedding.points
 
     def _labels(self, data: TableRows) -> Labels:
@@ -45,7 +46,7 @@ class ClusteredCategories(PrivateClusterMixin, CategoricalEstimator):
         published["arrays"] |= {
             "cluster_centers": self.cluster_centers_,
             "cluster_sizes": self.cluster_sizes_,
-            "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+            "cluster_sizes_error": self.cluster_sizes_error_,
             "value_points": np.concatenate(self.value_points_),
         }
         published["parameters"] |= {"n_clusters": n_clusters}

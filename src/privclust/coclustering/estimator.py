@@ -17,7 +17,7 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
-from privclust.unit import MatrixRow, Unit, matrix_unit_from
+from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["PrivateCoclustering", "PrivateTauCoclustering"]
 
@@ -69,15 +69,23 @@ class PrivateCoclustering(Coclusterer):
         with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
         How much one count in a column favours each row cluster.
+    rows_, columns_, biclusters_ : ndarray of bool, of shape (n_blocks, n_rows or n_columns)
+        The rows and columns of each block, in scikit-learn's form; not with the unit ``"row"``.
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
-        How many directions of a noisy table stand out of the noise; with 0 a warning is given, and
-        with the unit ``"row"`` also if there are too few to tell the clusters apart.
+        How many directions of a noisy table stand out from the noise; with 0 a warning is given,
+        and with the unit ``"row"`` also if there are too few to tell the clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     warnings_ : tuple of str
         What the fit warned of: that noise hides the clusters.
+    schema_ : Schema
+        What is declared of every entry: how large it may be.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
 
     Notes
     -----
@@ -124,7 +132,7 @@ class PrivateCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             if not self._budget().delta:
                 raise ParameterError('The unit "row" needs delta above 0, such as 1e-6; set it.')
             if self.rule == "tau":
@@ -166,8 +174,12 @@ class PrivateTauCoclustering(Coclusterer):
     ----------
     column_labels_, block_totals_, block_totals_error_, row_labels_, column_weights_, tau_
         See :class:`PrivateCoclustering`; the row labels are choices of the exponential mechanism.
+    rows_, columns_, biclusters_, n_directions_, schema_, n_features_in_, feature_names_in_
+        See :class:`PrivateCoclustering`.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of.
     """
 
     rule = "tau"
@@ -207,7 +219,7 @@ class PrivateTauCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
 
     def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:

@@ -88,7 +88,7 @@ class KMeansEstimator(
         return {"schema": schema, "rescale": self._rescaled, "ignore": ignore}
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        check_clusters(int(self.n_clusters), data.n_columns)
+        check_clusters(int(self.n_clusters), data.domain.dimension)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -105,15 +105,13 @@ class KMeansEstimator(
         raise NotImplementedError
 
     def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
-        schema = data.schema
         self._remember_columns(data.names, data.n_columns)
-        self.schema_ = schema
+        self.schema_ = data.schema
         self._rescaled = data.rescale
-        centres = data.domain.to_data_units(result.centres)
-        self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
+        self.cluster_centers_ = data.domain.released(result.centres)
         self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
-        self._n_features_out = len(centres)
+        self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
+        self._n_features_out = len(result.centres)
 
     def _labels(self, data: PointRows) -> Labels:
         return data.labels(self.cluster_centers_).astype(np.int64, copy=False)
@@ -124,7 +122,7 @@ class KMeansEstimator(
             "arrays": {
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+                "cluster_sizes_error": self.cluster_sizes_error_,
             },
             "schema": self.schema_,
             "parameters": {

@@ -69,6 +69,6 @@ def by_cells(
 def _sized(
     view: PointsView, centres: Floats, share: Share, warnings: tuple[str, ...]
 ) -> KMeansResult:
-    frame = Projection(np.zeros(view.domain.dimension))
+    centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
     return KMeansResult(centres, sizes, warnings)

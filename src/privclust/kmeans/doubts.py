@@ -9,6 +9,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.data.view import Noisy
 from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
 
 __all__ = ["bounds_in_doubt", "delta_in_doubt"]
 
@@ -26,6 +27,7 @@ def bounds_in_doubt(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[s
     centres = centres[sizes.value > _CAUTION * sizes.standard_error]
     if not len(centres):
         return
+    centres = centres[:, Coordinates(schema).numbers]
     slack = _AT_THE_BOUND * (schema.high - schema.low)
     lowest, highest = centres.min(axis=0), centres.max(axis=0)
     for number, name in enumerate(schema.numeric):
@@ -48,6 +50,6 @@ def delta_in_doubt(sizes: Noisy, budget: Budget) -> Iterator[str]:
     n_rows = float(sizes.value.sum()) - _CAUTION * error
     if n_rows >= 1 and float(budget.delta) * n_rows > 1:
         yield (
-            "δ is above one in the number of rows, as the noisy sizes tell it, and would allow to "
-            "publish the row of somebody; choose a delta far below one in the number of rows."
+            "δ is above one in the number of rows, as the noisy sizes tell it, and would allow "
+            "somebody's row to be published; choose a delta far below one in the number of rows."
         )

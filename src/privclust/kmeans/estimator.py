@@ -60,7 +60,7 @@ class PrivateKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
@@ -169,7 +169,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.

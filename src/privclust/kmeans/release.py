@@ -9,14 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.exceptions import ReleaseError
+from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.schema.coordinates import Coordinates
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["NEVER_SAW_THE_ROWS", "column_scales", "labels", "saw_the_rows"]
+__all__ = [
+    "NEVER_SAW_THE_ROWS",
+    "column_scales",
+    "labels",
+    "saw_the_rows",
+]
 
 
 # Words in the warning of a fit whose centres were placed without looking at the rows.
@@ -24,10 +30,8 @@ NEVER_SAW_THE_ROWS = "never saw the rows"
 
 
 def column_scales(release: Release) -> Floats:
-    """Return the length that counts as one in each column, in the metric of the model."""
-    schema = release.schema
-    widths = schema.high - schema.low
-    return widths if release.parameters.get("rescale") else np.ones_like(widths)
+    """Return the length that counts as one in each coordinate, in the metric of the model."""
+    return Coordinates(release.schema).scales(bool(release.parameters.get("rescale")))
 
 
 def saw_the_rows(release: Release) -> bool:
@@ -46,38 +50,24 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _check(release: Release) -> None:
-    k, d = release.arrays["cluster_centers"].shape
-    if release.schema.categorical:
-        raise ReleaseError(
-            f"Column {release.schema.categorical[0]!r} is declared as categorical in a kmeans "
-            "release; declare a Box."
-        )
-    if not k:
-        raise ReleaseError("A kmeans release needs at least one centre; fit it again.")
-    columns = len(release.schema.numeric)
-    if d != columns:
-        raise ReleaseError(
-            f"The centres have {d} coordinates where the schema declares {columns} numeric "
-            "columns; give one coordinate per Box column."
-        )
-    if (release.arrays["cluster_sizes_error"] < 0).any():
-        raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
+    check_centres(release, "cluster_centers")
+    check_not_negative(release, "cluster_sizes_error")
 
 
 def _facts(release: Release) -> Facts:
-    arrays, names = release.arrays, release.schema.numeric
+    arrays, coordinates = release.arrays, Coordinates(release.schema)
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
     rows = float(arrays["cluster_sizes"].sum())
     return Facts(
         summary=[
             ("clusters", str(len(clusters))),
-            ("columns", str(len(names))),
+            ("columns", str(len(release.schema))),
             ("rows, with noise", f"{rows:,.0f}"),
         ],
         listings=[
             Listing(
-                ["cluster", "rows ± error", *names],
+                ["cluster", "rows ± error", *coordinates.names],
                 [
                     [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
                     for label, (size, error, center) in enumerate(clusters)
@@ -86,17 +76,11 @@ def _facts(release: Release) -> Facts:
         ],
         values={
             "clusters": [
-                {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
+                {"size": size, "size_error": error, "center": coordinates.described(center)}
                 for size, error, center in clusters
             ]
         },
     )
-
-
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.kmeans.report import context
-
-    return context(release)
 
 
 register_kind(
@@ -111,7 +95,5 @@ register_kind(
         check=_check,
         facts=_facts,
         labels=labels,
-        template="kmeans/report.html.j2",
-        context=_context,
     )
 )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.baselines.kernels import FACTOR_STEPS, loadings_of
+from privclust.data.baselines.kernels import loadings_of, on_factor_grid
 from privclust.data.baselines.view import BaselinesView
-from privclust.data.encode import GRID_RADIUS, clip_to_ball
+from privclust.data.encode import Domain
 from privclust.data.points.door import PointRows
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
@@ -42,14 +42,15 @@ class NonNegativeRows(BaselineRows):
     def __init__(self, data: Any, *, radius: float | None = None, **options: Any) -> None:
         super().__init__(data, **options)
         with self._closed_on_error():
-            if (self.schema.low < 0).any():
+            domain = self.domain
+            if not isinstance(domain, Domain) or (domain.low < 0).any():
                 raise SchemaError(
-                    "A non-negative factorisation needs bounds of at least zero; declare them so."
+                    "A non-negative factorisation needs numbers of at least zero; declare them so."
                 )
-            far = float(np.linalg.norm(self.domain.high / self.domain.widths))
-            self.domain = replace(
-                self.domain,
-                center=np.zeros(self.domain.dimension),
+            far = float(np.linalg.norm(domain.high / domain.widths))
+            self.domain = self._around_origin = replace(
+                domain,
+                center=np.zeros(domain.dimension),
                 radius=far if radius is None else min(float(radius), far),
                 within_ball=True,
             )
@@ -59,7 +60,6 @@ class NonNegativeRows(BaselineRows):
         """Return the non-negative loadings of each row on components of length one."""
         parts = []
         for block in self._rows.blocks():
-            grid = self.domain.to_grid(self.domain.rows(block))
-            seen = clip_to_ball(np.rint(grid * (FACTOR_STEPS / GRID_RADIUS)), FACTOR_STEPS)
-            parts.append(loadings_of(seen, components))
+            grid = self._around_origin.to_grid(self._around_origin.rows(block))
+            parts.append(loadings_of(on_factor_grid(grid), components))
         return np.concatenate(parts)

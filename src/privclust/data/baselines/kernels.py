@@ -15,6 +15,7 @@ import numpy as np
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.baselines.public import Critic
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
+from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, sums_by_label
 from privclust.data.points.public import Projection
 from privclust.data.terms import Term
@@ -26,6 +27,7 @@ __all__ = [
     "FactorSums",
     "SwapCosts",
     "loadings_of",
+    "on_factor_grid",
 ]
 
 # Rows and loadings of a factorisation lie on a grid of this many steps to a length of one.
@@ -69,7 +71,7 @@ class SwapCosts:
         """What one row adds to each score."""
         return Term(-self.largest, 0)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return the scores of a piece: first without a swap, then centre by centre."""
         seen = self.grid.rows(rows).astype(np.float64)
         here, there = (self.grid.centres(part) for part in (self.centres, self.candidates))
@@ -131,15 +133,19 @@ class FactorSums:
         """The places of the products of loadings that are kept, each pair once."""
         return np.triu_indices(len(self.components))
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds, as one vector."""
-        seen = np.rint(rows * (FACTOR_STEPS / GRID_RADIUS))
-        seen = clip_to_ball(seen, FACTOR_STEPS)
+        seen = on_factor_grid(dense(rows))
         found = np.rint(loadings_of(seen, self.components) * FACTOR_STEPS)
         found = clip_to_ball(found, FACTOR_STEPS)
         squares = found.T @ found
         whole = np.concatenate([squares[self.upper], (found.T @ seen).ravel()])
         return whole.astype(np.int64)
+
+
+def on_factor_grid(rows: Floats) -> Floats:
+    """Return grid rows in whole steps of which ``FACTOR_STEPS`` make a length of one."""
+    return clip_to_ball(np.rint(rows * (FACTOR_STEPS / GRID_RADIUS)), FACTOR_STEPS)
 
 
 def loadings_of(seen: Floats, components: Floats) -> Floats:
@@ -179,18 +185,18 @@ class CriticGradients:
 
     term = Term(-GRADIENT_STEPS, GRADIENT_STEPS)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds."""
         total = np.zeros(len(self.critic.flat))
         height = max(1, _DISTANCES // len(total))
-        for start in range(0, len(rows), height):
-            total += self._gradients(rows[start : start + height]).sum(axis=0)
+        every = dense(rows)
+        for start in range(0, len(every), height):
+            total += self._gradients(every[start : start + height]).sum(axis=0)
         return total.astype(np.int64)
 
     def _gradients(self, rows: Floats) -> Floats:
         """Return the gradient of each row in whole steps."""
-        seen = np.rint(rows * (FACTOR_STEPS / GRID_RADIUS))
-        seen = clip_to_ball(seen, FACTOR_STEPS)
+        seen = on_factor_grid(rows)
         weights = np.rint(self.critic.weights * FACTOR_STEPS)
         shifts = np.rint(self.critic.shifts * FACTOR_STEPS**2)
         # Products and sums of integers are exact, so no other row has a say in what follows.

@@ -59,7 +59,7 @@ class BaselinesView(PointsView):
         """
         statistic = SwapCosts(frame, centres, candidates)
         mechanism = selection(share, score_range=self._unit.change(statistic.largest))
-        words = f"{mechanism.words} among {1 + len(centres) * len(candidates)} swaps"
+        words = f"{mechanism.title} among {1 + len(centres) * len(candidates)} swaps"
         asked = Choice(name, mechanism, statistic.term, words)
         self._debit(asked)
         exact = self._rows.sum(statistic)

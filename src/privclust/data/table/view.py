@@ -18,9 +18,10 @@ from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
+from privclust.data.reading.stepped import SteppedRows
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
-from privclust.data.table.embedded import EmbeddedRows
+from privclust.data.table.embedded import Embedding
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.terms import ONE_CELL, Term
@@ -247,13 +248,13 @@ class TableView(RowView):
         *Why this is private.* The points of the values are public, so each row becomes a point by
         itself; everything else is :class:`PointsView`.
         """
-        rows = EmbeddedRows(self._source, self._coder, embedding)
+        rows = SteppedRows(self._source, Embedding(self._coder, embedding))
         domain = embedding.domain(radius)
         return PointsView(rows, domain, self._unit, self._meter, self._noise)
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
-        """Return the standard error of each cell when so many tables are asked together."""
+        """Return the standard error of each cell when this many tables are asked for together."""
         return self._counting_noise(share, n_tables).standard_error()
 
 
@@ -270,4 +271,4 @@ def _one_row(scores: list[int]) -> Integers:
 
 
 def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
-    return f"{mechanism.words} among {n_candidates} candidates"
+    return f"{mechanism.title} among {n_candidates} candidates"
