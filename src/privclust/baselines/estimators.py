@@ -43,6 +43,8 @@ class PrivateHighDimKMeans(KMeansEstimator):
     ----------
     cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
 
     Examples
     --------
@@ -120,6 +122,8 @@ class PrivateNMF(KMeansEstimator):
         The components, of length one.
     cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
 
     Examples
     --------

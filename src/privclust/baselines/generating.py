@@ -46,6 +46,8 @@ class PrivateWGAN(KMeansEstimator):
         The network that :meth:`sample` draws from; it saw noisy gradients alone.
     cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
 
     Examples
     --------

@@ -52,6 +52,10 @@ class PrivateOneHotKMeans(ClusteredCategories):
         Released centres, with a coordinate for every value.
     metric_, contexts_, cluster_sizes_, cluster_sizes_error_, value_points_, privacy_, warnings_
         See :class:`PrivateCategoricalKMeans`; the metric is mismatch, and all contexts are empty.
+    cell_error_ : float
+        Zero: the metric is public.
+    schema_, n_features_in_, feature_names_in_
+        The schema used, number and names of the columns.
 
     Examples
     --------
