@@ -83,9 +83,11 @@ def publish(rows: list[dict[str, str]], page: Path) -> None:
     """Fill the tables of the page and draw the plot beside it."""
     about = rows[0]
     runs = len({row["run"] for row in rows})
+    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
     origin = (
-        f"{about['setting']} setting, up to {runs} runs, seed {about['seed']}, commit "
-        f"{about['commit']}, {about['date']}, {about['machine']}, δ = {about['delta']}."
+        f"{about['setting']} setting, up to {runs} runs, seed {about['seed']}, commit {commits}, "
+        f"{about['date']}, {about['machine']}, δ = {about['delta']}. Where a method is missing, "
+        "it cannot take the set or was not run on it."
     )
     put_table(page, "leaderboard-origin", origin)
     put_table(page, "leaderboard", tables(rows))

@@ -40,6 +40,11 @@ def test_every_method_of_the_leaderboard_finds_centres(rows):
     assert ratios["k-means, not private"] < 1.5
 
 
+def test_ratios_are_those_to_the_best_run_with_at_most_k_centres(board):
+    rows = [{"k": 2, "centres": c, "ratio": r} for c, r in ((2, "1.2"), (2, "0.8"), (5, "0.4"))]
+    assert [row["ratio"] for row in board.against_best(rows)] == ["1.5", "1", "0.5"]
+
+
 def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
     page = tmp_path / "leaderboard.md"
     shutil.copy(ROOT / "docs" / "leaderboard.md", page)
