@@ -30,7 +30,11 @@ def tables(rows: list[dict[str, str]]) -> str:
     for name in sets:
         about = next(row for row in rows if row["set"] == name)
         lines = [
-            [method, *(ratio(cells.get((name, method, e))) for e in epsilons), seconds]
+            [
+                method + other_centres(rows, name, method),
+                *(ratio(cells.get((name, method, e))) for e in epsilons),
+                seconds,
+            ]
             for method in methods
             if (seconds := usual_seconds(cells, name, method))
         ]
@@ -38,6 +42,15 @@ def tables(rows: list[dict[str, str]]) -> str:
         title = f"{name}: {about['n']} points, {about['d']} dimensions, k = {about['k']}"
         drawn.append(f"**{title}**\n\n{markdown(heads, lines)}\n")
     return "\n".join(drawn)
+
+
+def other_centres(rows: list[dict[str, str]], name: str, method: str) -> str:
+    """Return how many centres a method has, if it does not have k: more of them cost less."""
+    these = [row for row in rows if (row["set"], row["method"]) == (name, method)]
+    numbers = [int(row["centres"]) for row in these]
+    if all(number == int(these[0]["k"]) for number in numbers):
+        return ""
+    return f" ({min(numbers)} to {max(numbers)} centres)"
 
 
 def ratio(runs: list[tuple[float, float]] | None) -> str:
