@@ -17,7 +17,8 @@ REFERRING = {
     "PrivateWGAN": "PrivateKMeans",
     "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
 }
-CLASSES = [record.kind for record in ESTIMATORS if record.name not in REFERRING]
+KINDS = {record.kind for record in ESTIMATORS if record.name not in REFERRING}
+CLASSES = sorted(KINDS, key=lambda kind: kind.__name__)
 USUAL = {
     "epsilon": "float, default=1.0: The privacy loss allowed. Smaller is more private and less "
     "accurate.",

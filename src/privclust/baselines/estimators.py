@@ -9,10 +9,9 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.baselines.dphd import high_dim
 from privclust.baselines.nmf import factorised
-from privclust.budget import Budget
+from privclust.budget import Budget, Share
 from privclust.data.baselines.door import BaselineRows, NonNegativeRows
 from privclust.data.points.door import PointRows
-from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
@@ -87,9 +86,8 @@ class PrivateHighDimKMeans(KMeansEstimator):
 
     _door: ClassVar[type[PointRows]] = BaselineRows
 
-    def _cluster(self, view: Any, run: Run) -> KMeansResult:
-        n_swaps, whole_budget = int(self.n_swaps), run.budget.whole
-        return high_dim(view, whole_budget, int(self.n_clusters), run.choices, n_swaps=n_swaps)
+    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return high_dim(view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps))
 
     def _method(self) -> dict[str, Any]:
         return {"method": "dphd", "n_swaps": int(self.n_swaps)}
@@ -192,9 +190,8 @@ class PrivateNMF(KMeansEstimator):
             rescale=self._rescales(schema),
         )
 
-    def _cluster(self, view: Any, run: Run) -> KMeansResult:
-        n_steps, whole_budget = int(self.n_steps), run.budget.whole
-        return factorised(view, whole_budget, int(self.n_clusters), run.choices, n_steps=n_steps)
+    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return factorised(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))
 
     def _keep(self, data: Any, result: KMeansResult, public: Any = None) -> None:
         super()._keep(data, result, public)

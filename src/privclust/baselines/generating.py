@@ -9,10 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
 from privclust.baselines.wgan import adversarial
-from privclust.budget import Budget
+from privclust.budget import Budget, Share
 from privclust.data.baselines.door import BaselineRows
 from privclust.data.points.door import PointRows
-from privclust.estimator import Run
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
@@ -96,10 +95,9 @@ class PrivateWGAN(KMeansEstimator):
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
         return self._region.released(points)
 
-    def _cluster(self, view: Any, run: Run) -> KMeansResult:
-        n_steps, share = int(self.n_steps), run.budget.whole
-        found = adversarial(view, share, int(self.n_clusters), run.choices, n_steps=n_steps)
-        result, self.generator_ = found
+    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        steps = int(self.n_steps)
+        result, self.generator_ = adversarial(view, share, int(self.n_clusters), rng, n_steps=steps)
         return result
 
     def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
