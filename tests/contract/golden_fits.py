@@ -23,6 +23,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -71,6 +72,7 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
         ):
             yield f"baseline {type(model).__name__}", _of(model, rows)
     yield "zones", _of(PrivateZoneKMeans(4, schema=POINTS, rescale=False, **common), rows)
+    yield "bounds", _of(PrivateBounds(columns=["x", "y", "z"], **common), rows)
     answers = _without_who(survey, unit)
     for method in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"):
         model = PrivateDilca(method=method, schema=SURVEY, **common)
