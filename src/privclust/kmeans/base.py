@@ -107,9 +107,12 @@ class KMeansEstimator(
         self._rescaled = data.rescale
         centres = data.domain.to_data_units(result.centres)
         self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
+        lengths = data.domain.radius * data.domain.widths
+        half = (schema.high - schema.low) / 2
+        self.cluster_centers_error_ = np.minimum(result.centres_error * lengths, half)
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = result.sizes.standard_error
-        self._n_features_out = len(centres)
+        self.n_clusters_ = self._n_features_out = len(centres)
 
     def _labels(self, data: PointRows) -> Labels:
         return data.labels(self.cluster_centers_).astype(np.int64, copy=False)
@@ -119,6 +122,7 @@ class KMeansEstimator(
         return {
             "arrays": {
                 "cluster_centers": self.cluster_centers_,
+                "cluster_centers_error": self.cluster_centers_error_,
                 "cluster_sizes": self.cluster_sizes_,
                 "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
             },

@@ -20,6 +20,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
+from privclust.kmeans.errors import unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.result import KMeansResult
@@ -57,18 +58,20 @@ def by_cells(
     n_rows = max(1.0, float(view.count("number of rows", purse.take(COUNT)).value[0]))
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-        return _sized(view, centres, purse.rest, (_UNSEEN,))
+        errors = unknown(n_clusters, *view.domain.box_in_unit_ball())
+        return _sized(view, centres, errors, purse.rest, (_UNSEEN,))
     for_sizes = purse.take(_SIZES)
     spread = find_spread(view, purse, n_rows)
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
-    return _sized(view, centres, for_sizes, () if seeds.n_live >= n_clusters else (_HIDDEN,))
+    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
+    warnings = () if seeds.n_live >= n_clusters else (_HIDDEN,)
+    return _sized(view, centres, errors, for_sizes, warnings)
 
 
 def _sized(
-    view: PointsView, centres: Floats, share: Share, warnings: tuple[str, ...]
+    view: PointsView, centres: Floats, errors: Floats, share: Share, warnings: tuple[str, ...]
 ) -> KMeansResult:
     frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
-    return KMeansResult(centres, sizes, warnings)
+    return KMeansResult(centres, errors, sizes, warnings)

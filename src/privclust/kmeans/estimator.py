@@ -58,6 +58,10 @@ class PrivateKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
+        Standard errors of the noise alone of their coordinates.
+    n_clusters_ : int
+        The number of clusters.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : float
@@ -167,6 +171,10 @@ class PrivateZoneKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
+        Standard errors of the noise alone of their coordinates.
+    n_clusters_ : int
+        The number of clusters.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : float

@@ -13,6 +13,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
+from privclust.kmeans.errors import of_means, unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
@@ -36,14 +37,18 @@ def lloyd(
     n_rows = max(1.0, float(view.count("number of rows", for_size).value[0]))
     steps = _n_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
-        centres = lloyd_points(view, f"step {number}", centres, share)
+        centres, errors = lloyd_points(view, f"step {number}", centres, share)
     frame = Projection(np.zeros(view.domain.dimension))
     final = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
-    return KMeansResult(centres, final.counts)
+    return KMeansResult(centres, errors, final.counts)
 
 
-def lloyd_points(view: PointsView, name: str, centres: Floats, share: Share) -> Floats:
-    """Return the noisy mean of each cluster; one without rows, by its noisy count, stays.
+def lloyd_points(
+    view: PointsView, name: str, centres: Floats, share: Share
+) -> tuple[Floats, Floats]:
+    """Return the noisy mean of each cluster and its errors of the noise.
+
+    A cluster without rows, by its noisy count, stays.
 
     Parameters
     ----------
@@ -61,8 +66,11 @@ def lloyd_points(view: PointsView, name: str, centres: Floats, share: Share) -> 
     frame = Projection(np.zeros(dimension))
     answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
     sizes = answer.counts.value[:, None]
-    moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
-    return np.asarray(np.where(sizes >= 1, moved, centres))
+    moves = answer.offsets.value / np.maximum(sizes, 1)
+    moved = np.clip(centres + moves, low, high)
+    hidden = unknown(1, low, high)[0]
+    errors = of_means(answer, moves, 2 * answer.counts.standard_error, hidden)
+    return np.asarray(np.where(sizes >= 1, moved, centres)), errors
 
 
 def _n_steps(view: PointsView, budget: Share, n_clusters: int, n_rows: float) -> int:

@@ -16,7 +16,7 @@ from privclust.release.kinds import ReleaseKind, register_kind
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["NEVER_SAW_THE_ROWS", "column_scales", "labels", "saw_the_rows"]
+__all__ = ["NEVER_SAW_THE_ROWS", "centers_error", "column_scales", "labels", "saw_the_rows"]
 
 
 # Words in the warning of a fit whose centres were placed without looking at the rows.
@@ -34,6 +34,11 @@ def saw_the_rows(release: Release) -> bool:
     """Tell whether the centres say anything about the rows; if not, a warning says so."""
     warnings = release.parameters.get("warnings", [])
     return not any(NEVER_SAW_THE_ROWS in str(warning) for warning in warnings)
+
+
+def centers_error(release: Release) -> Floats | None:
+    """Return the errors of the noise of the centres; older releases have none."""
+    return release.arrays.get("cluster_centers_error")
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -60,37 +65,44 @@ def _check(release: Release) -> None:
             f"The centres have {d} coordinates where the schema declares {columns} numeric "
             "columns; give one coordinate per Box column."
         )
-    if (release.arrays["cluster_sizes_error"] < 0).any():
-        raise ReleaseError("The array 'cluster_sizes_error' has negative entries; correct it.")
+    errors = centers_error(release)
+    if errors is not None and errors.shape != (k, d):
+        raise ReleaseError(
+            "The array 'cluster_centers_error' needs the shape of 'cluster_centers'; correct it."
+        )
+    for name in ("cluster_sizes_error", "cluster_centers_error"):
+        if (release.arrays.get(name, np.zeros(0)) < 0).any():
+            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
 
 
 def _facts(release: Release) -> Facts:
     arrays, names = release.arrays, release.schema.numeric
+    errors = centers_error(release)
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
-    rows = float(arrays["cluster_sizes"].sum())
+    lines, values = [], []
+    for label, (size, error, center) in enumerate(clusters):
+        value = {"size": size, "size_error": error, "center": _named(names, center)}
+        coordinates = [f"{x:.4g}" for x in center]
+        if errors is not None:
+            value["center_error"] = _named(names, errors[label].tolist())
+            shown = zip(coordinates, errors[label], strict=True)
+            coordinates = [f"{text} ± {noise:.2g}" for text, noise in shown]
+        lines.append([str(label), f"{size:,.0f} ± {error:,.2g}", *coordinates])
+        values.append(value)
     return Facts(
         summary=[
             ("clusters", str(len(clusters))),
             ("columns", str(len(names))),
-            ("rows, with noise", f"{rows:,.0f}"),
+            ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
         ],
-        listings=[
-            Listing(
-                ["cluster", "rows ± error", *names],
-                [
-                    [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
-                    for label, (size, error, center) in enumerate(clusters)
-                ],
-            )
-        ],
-        values={
-            "clusters": [
-                {"size": size, "size_error": error, "center": dict(zip(names, center, strict=True))}
-                for size, error, center in clusters
-            ]
-        },
+        listings=[Listing(["cluster", "rows ± error", *names], lines)],
+        values={"clusters": values},
     )
+
+
+def _named(names: tuple[str, ...], values: list[float]) -> dict[str, float]:
+    return dict(zip(names, values, strict=True))
 
 
 def _context(release: Release) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.kmeans.release import column_scales, saw_the_rows
+from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
 
@@ -33,6 +33,7 @@ class _Clusters:
     sizes: Floats
     errors: Floats
     centers: Floats
+    centers_error: Floats | None
     names: tuple[str, ...]
     low: Floats
     high: Floats
@@ -74,6 +75,7 @@ def context(release: Release) -> dict[str, Any]:
         "heat_map": _heat_map(clusters, rows, top) if found else None,
         "map_plot": _map_plot(clusters, column_scales(release)) if found else None,
         "real_axes": d <= 2,
+        "with_errors": clusters.centers_error is not None,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),
         "profile_columns": len(top),
@@ -85,11 +87,13 @@ def _clusters(release: Release) -> _Clusters:
     arrays, schema = release.arrays, release.schema
     sizes = arrays["cluster_sizes"].astype(np.float64)
     order = np.argsort(-sizes, kind="stable")
+    noise = centers_error(release)
     return _Clusters(
         labels=[int(label) for label in order],
         sizes=sizes[order],
         errors=arrays["cluster_sizes_error"].astype(np.float64)[order],
         centers=arrays["cluster_centers"].astype(np.float64)[order],
+        centers_error=None if noise is None else noise.astype(np.float64)[order],
         names=schema.numeric,
         low=schema.low,
         high=schema.high,
@@ -144,11 +148,17 @@ def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str
                 "name": clusters.names[j],
                 "low": _number(clusters.low[j], _digits(clusters, j)),
                 "high": _number(clusters.high[j], _digits(clusters, j)),
-                "values": [_number(clusters.centers[i, j], _digits(clusters, j)) for i in rows],
+                "values": [_centre(clusters, i, j) for i in rows],
             }
             for j in columns
         ],
     }
+
+
+def _centre(clusters: _Clusters, i: int, j: int) -> str:
+    """Return a coordinate and two errors of the noise to each side."""
+    value, errors = _number(clusters.centers[i, j], _digits(clusters, j)), clusters.centers_error
+    return value if errors is None else f"{value} ± {2 * errors[i, j]:.2g}"
 
 
 def _complete_table(clusters: _Clusters, n_shown: int) -> dict[str, Any] | None:

@@ -16,7 +16,8 @@ class KMeansResult:
 
     Attributes
     ----------
-    centres : ndarray of shape (n_clusters, n_features)
+    centres, centres_error : ndarray of shape (n_clusters, n_features)
+        The errors are standard errors of the noise alone.
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
     warnings : tuple of str
@@ -24,5 +25,6 @@ class KMeansResult:
     """
 
     centres: Floats
+    centres_error: Floats
     sizes: Noisy
     warnings: tuple[str, ...] = ()

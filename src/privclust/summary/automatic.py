@@ -36,7 +36,7 @@ def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMe
         k = choice.suggestion
         if choice.n_clusters is None:
             warnings = (*warnings, _UNCLEAR.format(k=k))
-    centres = clustered(result.cells, k).centers
+    found = clustered(result.cells, k)
     frame = Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, sizes, warnings)
+    sizes = view.clusters("cluster sizes", frame, found.centers, 1.0, counts=for_sizes).counts
+    return KMeansResult(found.centers, found.centers_error, sizes, warnings)
