@@ -27,7 +27,7 @@ def named(dotted: str) -> type:
 def test_every_private_estimator_belongs_to_one_family():
     listed = [named(dotted) for family in FAMILIES for dotted in family.estimators]
     assert sorted(kind.__name__ for kind in listed) == sorted(
-        record.kind.__name__ for record in ESTIMATORS
+        {record.kind.__name__ for record in ESTIMATORS}
     )
 
 

@@ -11,7 +11,9 @@ from support.estimators import ESTIMATORS
 
 # A published algorithm may refer to the estimator that is recommended in its place.
 REFERRING = {"PrivateTauCoclustering": "PrivateCoclustering"}
-CLASSES = [record.kind for record in ESTIMATORS if record.name not in REFERRING]
+CLASSES = [
+    record.kind for record in ESTIMATORS if record.name not in REFERRING and not record.variant
+]
 USUAL = {
     "epsilon": "float, default=1.0: The privacy loss allowed. Smaller is more private and less "
     "accurate.",

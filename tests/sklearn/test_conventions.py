@@ -58,6 +58,7 @@ def test_nothing_exact_is_kept():
         "cluster_sizes_",
         "cluster_sizes_error_",
         "feature_names_in_",
+        "method_",
         "n_clusters_",
         "n_features_in_",
         "privacy_",

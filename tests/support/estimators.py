@@ -59,6 +59,8 @@ class EstimatorRecord:
         The units that it takes, and some that it refuses.
     methods : tuple of str
         The values of ``method``, if it has that parameter.
+    variant : str
+        What sets a second record of the same class apart.
     """
 
     kind: type
@@ -70,11 +72,12 @@ class EstimatorRecord:
     parameters: dict[str, Any] = field(default_factory=dict)
     public_data: Callable[[], Any] | None = None
     methods: tuple[str, ...] = ()
+    variant: str = ""
 
     @property
     def name(self) -> str:
-        """The name of the class, by which tests are called."""
-        return self.kind.__name__
+        """The name of the class and its variant, by which tests are called."""
+        return self.kind.__name__ + (f" {self.variant}" if self.variant else "")
 
     def make(self, unit: Any = None, **changes: Any) -> Any:
         """Return an unfitted model; the default unit is the first one that it takes."""
@@ -140,6 +143,7 @@ _BASKETS = {
 
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
+    EstimatorRecord(PrivateKMeans, variant="auto", **{**_POINTS, "positional": ("auto",)}),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(

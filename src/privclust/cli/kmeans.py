@@ -26,7 +26,7 @@ class KMeansOptions:
 
     schema: options.SchemaPath = None
     bounds: options.Bounds = None
-    clusters: options.Clusters = 8
+    clusters: options.ClustersOrAuto = "8"
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
@@ -45,7 +45,8 @@ class KMeansOptions:
 
         declared = options.declared(self.schema, self.bounds, reading)
         own: dict[str, Any] = {"method": self.method, "rescale": self.rescale}
-        return PrivateKMeans(self.clusters, **own, **declared, **shared)
+        clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
+        return PrivateKMeans(clusters, **own, **declared, **shared)
 
 
 @fit_command

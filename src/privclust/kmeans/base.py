@@ -20,9 +20,13 @@ from privclust.kmeans.result import KMeansResult
 from privclust.parameters import check_clusters, whole
 from privclust.plan import Plan, Synthetic
 from privclust.schema import Schema
+from privclust.summary.choosing import DEFAULT_RANGE
 from privclust.unit import RowUnit, row_unit
 
-__all__ = ["KMeansEstimator"]
+__all__ = ["AUTO", "KMeansEstimator"]
+
+AUTO = "auto"  # in place of a number of clusters
+PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
 
 
 class KMeansEstimator(
@@ -33,7 +37,7 @@ class KMeansEstimator(
     _kind = "kmeans"
     _checks: ClassVar[Any] = {"n_clusters": whole(), **PointsEstimator._checks}
 
-    n_clusters: int
+    n_clusters: Any
 
     def predict(self, X: Any) -> Labels:
         """Return the index of the nearest released centre of each row."""
@@ -64,10 +68,15 @@ class KMeansEstimator(
             About how many rows the data have, from public knowledge; at most 100 000 are made.
         n_features : int or None
             The number of columns, if neither the schema nor the bounds tell it.
+
+        Notes
+        -----
+        With ``n_clusters="auto"`` the rows are in 8 clumps, and the error is the inertia of the
+        clusters that are found over that of ordinary k-means with 8.
         """
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
-            return synthetic(schema, int(self.n_clusters), count, unit, seed)
+            return synthetic(schema, self._looked_for(PLANNED), count, unit, seed)
 
         return self._rehearsed(n_rows, n_features, clumps)
 
@@ -84,7 +93,7 @@ class KMeansEstimator(
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        check_clusters(int(self.n_clusters), data.n_columns)
+        check_clusters(self._looked_for(max(DEFAULT_RANGE)), data.n_columns)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -95,6 +104,10 @@ class KMeansEstimator(
             *delta_in_doubt(result.sizes, run.budget),
         )
         return replace(result, warnings=(*result.warnings, *doubts))
+
+    def _looked_for(self, otherwise: int) -> int:
+        """Return the number of clusters, or another one if it is to be chosen."""
+        return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
     def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
         """Run the algorithm of the subclass."""
@@ -112,6 +125,7 @@ class KMeansEstimator(
         self.cluster_centers_error_ = np.minimum(result.centres_error * lengths, half)
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = result.sizes.standard_error
+        self.method_, self._verdict = result.method, result.verdict
         self.n_clusters_ = self._n_features_out = len(centres)
 
     def _labels(self, data: PointRows) -> Labels:
@@ -129,11 +143,13 @@ class KMeansEstimator(
             "schema": self.schema_,
             "parameters": {
                 "n_clusters": n_clusters,
-                **self._method(),
+                "method": self.method_,
+                **self._options(),
                 "rescale": self._rescaled,
+                **({"verdict": self._verdict} if self._verdict else {}),
             },
         }
 
-    def _method(self) -> dict[str, Any]:
-        """Return the parameters of the algorithm, for the release."""
-        raise NotImplementedError
+    def _options(self) -> dict[str, Any]:
+        """Return further parameters of the algorithm, for the release."""
+        return {}

@@ -7,19 +7,22 @@ from typing import Any, ClassVar, Literal
 from privclust.budget import Budget
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
-from privclust.kmeans.base import KMeansEstimator
+from privclust.exceptions import ParameterError
+from privclust.kmeans.base import AUTO, KMeansEstimator
 from privclust.kmeans.cells import by_cells
+from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.zones import zoned
 from privclust.ledger import Ledger
-from privclust.parameters import one_of, whole
+from privclust.parameters import either, one_of, whole
 from privclust.schema import Schema
+from privclust.summary.automatic import by_summary
 from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans", "PrivateZoneKMeans"]
 
-_METHODS = {"auto": by_cells, "cells": by_cells, "lloyd": lloyd}
+_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "lloyd": lloyd}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -27,8 +30,9 @@ class PrivateKMeans(KMeansEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    n_clusters : int or "auto", default=8
+        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, chooses the
+        number by it, and takes its centres; where there is no clear number a warning says so.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -43,7 +47,8 @@ class PrivateKMeans(KMeansEstimator):
         Whose presence is hidden; see :mod:`privclust.unit`.
     method : {"auto", "cells", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
-        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
+        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``, but ``"lloyd"`` for few rows
+        in few columns in pure ε, as the noisy number of rows tells.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
         which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
@@ -62,6 +67,8 @@ class PrivateKMeans(KMeansEstimator):
         Standard errors of the noise alone of their coordinates.
     n_clusters_ : int
         The number of clusters.
+    method_ : str
+        The algorithm that ran: ``"cells"``, ``"lloyd"`` or ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : float
@@ -71,7 +78,7 @@ class PrivateKMeans(KMeansEstimator):
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        What the fit warned of: that noise hides the clusters, or that their number is not clear.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -90,11 +97,15 @@ class PrivateKMeans(KMeansEstimator):
     (3, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "method": one_of(*_METHODS)}
+    _checks: ClassVar[Any] = {
+        **KMeansEstimator._checks,
+        "n_clusters": either(AUTO, whole()),
+        "method": one_of(*_METHODS),
+    }
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | Literal["auto"] = 8,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
@@ -122,11 +133,18 @@ class PrivateKMeans(KMeansEstimator):
         self.dataset = dataset
 
     def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
+        if self.n_clusters == AUTO:
+            return by_summary(view, run.budget.whole, run.choices)
         method = _METHODS[self.method]
         return method(view, run.budget.whole, int(self.n_clusters), run.choices)
 
-    def _method(self) -> dict[str, Any]:
-        return {"method": self.method}
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.n_clusters == AUTO and self.method != "auto":
+            raise ParameterError(
+                f"The method {self.method!r} needs a number of clusters; give one, or leave "
+                "method='auto'."
+            )
 
 
 class PrivateZoneKMeans(KMeansEstimator):
@@ -175,6 +193,8 @@ class PrivateZoneKMeans(KMeansEstimator):
         Standard errors of the noise alone of their coordinates.
     n_clusters_ : int
         The number of clusters.
+    method_ : str
+        ``"zones"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : float
@@ -239,9 +259,5 @@ class PrivateZoneKMeans(KMeansEstimator):
         steps = {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
         return zoned(view, run.budget.whole, int(self.n_clusters), run.choices, **steps)
 
-    def _method(self) -> dict[str, Any]:
-        return {
-            "method": "zones",
-            "n_candidates": int(self.n_candidates),
-            "n_steps": int(self.n_steps),
-        }
+    def _options(self) -> dict[str, Any]:
+        return {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}

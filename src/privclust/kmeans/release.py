@@ -77,7 +77,7 @@ def _check(release: Release) -> None:
 
 def _facts(release: Release) -> Facts:
     arrays, names = release.arrays, release.schema.numeric
-    errors = centers_error(release)
+    errors, verdict = centers_error(release), release.parameters.get("verdict")
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
     lines, values = [], []
@@ -97,7 +97,7 @@ def _facts(release: Release) -> Facts:
             ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
         ],
         listings=[Listing(["cluster", "rows ± error", *names], lines)],
-        values={"clusters": values},
+        values={"clusters": values} | ({"verdict": verdict} if verdict else {}),
     )
 
 

@@ -75,6 +75,7 @@ def context(release: Release) -> dict[str, Any]:
         "heat_map": _heat_map(clusters, rows, top) if found else None,
         "map_plot": _map_plot(clusters, column_scales(release)) if found else None,
         "real_axes": d <= 2,
+        "verdict": release.parameters.get("verdict"),
         "with_errors": clusters.centers_error is not None,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),

@@ -20,11 +20,17 @@ class KMeansResult:
         The errors are standard errors of the noise alone.
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
+    method : str
+        The algorithm that ran.
     warnings : tuple of str
         Why the centres should not be trusted, if so.
+    verdict : str
+        What was found about the number of clusters, if it was chosen.
     """
 
     centres: Floats
     centres_error: Floats
     sizes: Noisy
+    method: str
     warnings: tuple[str, ...] = ()
+    verdict: str = ""

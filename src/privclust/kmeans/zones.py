@@ -72,7 +72,7 @@ def zoned(
     centres, errors = lloyd_points(view, "last step", step.after, for_last)
     frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, errors, sizes)
+    return KMeansResult(centres, errors, sizes, "zones")
 
 
 def zone_steps(

@@ -1,0 +1,69 @@
+"""Results as files: ``benchmarks/results/NAME.csv``, with seed, commit, date and machine class.
+
+Pages are written from these files, so that no number on a page is typed by hand: a page has a
+marker around every table that is drawn from a file, and :func:`put_table` fills it.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+__all__ = ["RESULTS", "markdown", "put_table", "read_rows", "write_rows"]
+
+RESULTS = Path(__file__).parent / "results"
+
+Row = dict[str, Any]
+
+
+def write_rows(
+    name: str, rows: Sequence[Row], *, seed: int, setting: str, folder: Path = RESULTS
+) -> Path:
+    """Write rows with where they came from, and return the path."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    )
+    about = {
+        "seed": seed,
+        "setting": setting,
+        "commit": commit.stdout.strip(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{os.cpu_count()} cores {platform.machine()}",
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0], *about])
+        writer.writeheader()
+        writer.writerows({**row, **about} for row in rows)
+    return path
+
+
+def read_rows(name: str, folder: Path = RESULTS) -> list[dict[str, str]]:
+    """Return the rows of a results file as text."""
+    with (folder / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def markdown(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    drawn = [heads, ["---"] * len(heads), *lines]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in drawn)
+
+
+def put_table(page: Path, name: str, table: str) -> None:
+    """Put a table between the markers of its name on a page."""
+    start, end = f"<!-- table: {name} -->", f"<!-- end: {name} -->"
+    text = page.read_text("utf-8")
+    before, _, rest = text.partition(start)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"{page} has no markers for the table {name!r}.")
+    page.write_text(f"{before}{start}\n{table}\n{end}{after}", encoding="utf-8")
