@@ -44,7 +44,7 @@ def _number(result: SummaryResult) -> tuple[int, str, bool]:
     # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
     if result.warnings or most_clusters(result.cells) <= 2:
         return 1, _HIDDEN, False
-    choice = chosen(result.cells)
+    choice = chosen(result.cells, whole_curve=False)
     if choice.n_clusters is not None:
         return choice.n_clusters, choice.verdict, True
     words = _UNCLEAR.format(k=choice.suggestion)

@@ -80,10 +80,14 @@ class Choice:
         return "\n".join([self.verdict, *lines])
 
 
-def chosen(cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
-    """Choose the number of clusters of the cells among candidates; it costs nothing."""
+def chosen(
+    cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE, *, whole_curve: bool = True
+) -> Choice:
+    """Choose the number of clusters of the cells among candidates; it costs nothing.
+
+    Without the whole curve, the stability is NaN where the answer does not need it.
+    """
     ks = _checked(cells, candidates)
-    rng = np.random.default_rng(0)  # public choices; the answer is the same every time
     live = cells.counts > 0
     places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
     middle = np.average(places, axis=0, weights=weights)
@@ -93,14 +97,13 @@ def chosen(cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
     total = float(weights @ (places**2).sum(axis=1))
     separation = np.array([_separation(places, weights, found, total) for found in centers])
     bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
-    stability = np.array(
-        [
-            _stability(places, weights, found, cells.counts_error, np.sqrt(noise), rng)
-            for found in centers
-        ]
-    )
     several = np.array(ks) > 1
     suggestion = ks[int(separation.argmax())] if several.any() else 1
+    stability = np.where(several, np.nan, 1.0)
+    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
+        if several[place] and (whole_curve or not (stability[several] >= _STABLE).any()):
+            errors = cells.counts_error, np.sqrt(noise)
+            stability[place] = _stability(places, weights, centers[place], *errors)
     stable = bool((stability[several] >= _STABLE).any())
     number = None if suggestion != ks[int(bic.argmax())] else suggestion
     return Choice(
@@ -167,12 +170,10 @@ def _stability(
     centers: Floats,
     counts_error: float,
     places_error: Floats,
-    rng: np.random.Generator,
 ) -> float:
     """Return how well clusters agree with those of half of the cells under noise drawn again."""
     k, labels = len(centers), nearest_of(places, centers)
-    if k == 1:
-        return 1.0
+    rng = np.random.default_rng(k)  # public choices; the answer is the same every time
     found = []
     for _ in range(_REDRAWS):
         kept = rng.random(len(places)) < _KEPT
