@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests fuzz mutants format peers clean
+.PHONY: demo test check lint types contracts tests fuzz mutants format docs dist peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
@@ -21,6 +21,13 @@ types: $(VENV)/.installed-dev
 
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
+
+# The versions that are installed: `pinned` (constraints.txt), `newest`, or `oldest` (the lower bounds
+# of pyproject.toml). Give each its own environment: make test VENV=.venv-oldest DEPENDENCIES=oldest
+DEPENDENCIES ?= pinned
+PINNED := $(if $(filter pinned,$(DEPENDENCIES)),--constraint constraints.txt)
+OLDEST := $(if $(filter oldest,$(DEPENDENCIES)),--constraint constraints-oldest.txt)
+INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
 
 # One BLAS thread per test process: the processes already fill the machine.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
@@ -43,6 +50,17 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, in build/site; open build/site/index.html from disk. Every warning is an error.
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going -b html -c docs . build/site
+
+# Wheel and source archive in dist/, checked: metadata, contents, and an import without any extra.
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/dist/check.py dist
+
 # diffprivlib does not import beside the scikit-learn that we use; benchmarks run it from here.
 peers:
 	$(PYTHON) -m venv .venv-peers
@@ -52,12 +70,16 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(INSTALL) '.[docs]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

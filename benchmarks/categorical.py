@@ -2,7 +2,8 @@
 
 ``python benchmarks/categorical.py [EXPERIMENT ...] [--data FOLDER] [--sets ...] [--runs 30]``
 prints a table per experiment and data set, and draws them with ``--plots FOLDER``. The data are not
-part of the project; the variable PRIVCLUST_DATA may name their folder too. ε is always the total
+part of the project: sets are paths of files, or names in the folder, which the variable
+PRIVCLUST_DATA may give too; those that are not there are named and left out. ε is always the total
 for the whole metric; ``--unit`` chooses the neighbours (the paper's: replace-row).
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -24,20 +25,17 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from category_fits import Fits
-from category_measures import (
-    adjusted_f,
-    chance_f,
-    hamming_points,
-    l1_distance,
-    object_pearson,
-    off_diagonal_pearson,
-)
+from category_measures import hamming_points
 from category_output import Scores, draw, mean_and_error, show
-from category_sets import REAL, SYNTHETIC, CategorySet, load
 from category_speed import scale, times
 from privclust.categorical import PrivateCategoricalKMeans
+from privclust.datasets import CategorySet, category_set
+from privclust.datasets.named import SYNTHETIC_CATEGORIES
+from privclust.exceptions import DataError
+from privclust.metrics import context_scores, distance_l1, distance_pearson, object_pearson
 from privclust.reference import Dilca
 
+REAL = ("adult", "mushroom", "soybean", "dermatology")
 DELTA = 1e-6
 
 # The name of a row: method, δ, and the rule of the non-private counterpart.
@@ -72,7 +70,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiments", nargs="*", choices=[*EXPERIMENTS, []], metavar="EXPERIMENT")
     parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
-    parser.add_argument("--sets", nargs="+", default=list(REAL), choices=REAL)
+    parser.add_argument("--sets", nargs="+", default=list(REAL), metavar="SET")
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.1, 0.5, 1.0, 2.5])
     parser.add_argument("--many", nargs="+", type=int, default=[10**6, 10**7])
@@ -81,9 +79,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--plots", type=Path, help="folder for the figures")
     options = parser.parse_args()
     options.experiments = options.experiments or list(EXPERIMENTS)
-    if options.data is None and set(options.experiments) - {"synthetic", "scale"}:
-        parser.error("name the folder of the data with --data or PRIVCLUST_DATA")
+    options.tables = partial(tables, options)
     return options
+
+
+def tables(options: argparse.Namespace) -> Iterator[CategorySet]:
+    """Yield each data set there is."""
+    for name in options.sets:
+        try:
+            yield category_set(name, options.data)
+        except DataError as error:
+            print(f"{name} is left out: {error}")
 
 
 def sweep(
@@ -111,12 +117,11 @@ def sweep(
 
 def distances(options: argparse.Namespace) -> None:
     """Off-diagonal Pearson and L1 of the distance matrices; Hamming has no contrast at all."""
-    measures = {"Pearson": off_diagonal_pearson, "L1": l1_distance}
-    for name in options.sets:
-        data = load(name, options.data)
-        plain = {"Pearson": 0.0, "L1": l1_distance(None, _exact(data))}
+    measures = {"Pearson": distance_pearson, "L1": distance_l1}
+    for data in options.tables():
+        plain = {"Pearson": 0.0, "L1": distance_l1(hamming_points(data.schema), _exact(data))}
         for what, scores in sweep(options, data, measures).items():
-            show(options, f"distances {what} {name}", scores, {"Hamming": plain[what]})
+            show(options, f"distances {what} {data.name}", scores, {"Hamming": plain[what]})
 
 
 def _exact(data: CategorySet) -> Dilca:
@@ -125,50 +130,48 @@ def _exact(data: CategorySet) -> Dilca:
 
 def contexts(options: argparse.Namespace) -> None:
     """F-score of the contexts, adjusted for chance."""
-    for name in options.sets:
-        data = load(name, options.data)
-        m = len(data.schema)
-        adjusted = partial(adjusted_f, chance=chance_f(m))
+    for data in options.tables():
+
+        def adjusted(model: Any, exact: Dilca, m: int = len(data.schema)) -> float:
+            found, right = model.contexts_, exact.contexts_
+            return context_scores(found, right, n_attributes=m).adjusted_f
+
         scores = sweep(options, data, {"F": adjusted})["F"]
         # Hamming looks at no other attribute: its context is a random one, which scores zero.
-        show(options, f"contexts adjusted F {name}", scores, {"Hamming": 0.0})
+        show(options, f"contexts adjusted F {data.name}", scores, {"Hamming": 0.0})
 
 
 def objects(options: argparse.Namespace) -> None:
     """Pearson of the distances between a thousand rows."""
-    for name in options.sets:
-        data = load(name, options.data)
-        some = data.rows.sample(min(1000, len(data.rows)), random_state=0)
+    for data in options.tables():
+        some = data.frame.sample(min(1000, len(data.rows)), random_state=0)
         pearson = partial(object_pearson, rows=some)
         scores = sweep(options, data, {"objects": pearson})["objects"]
         plain = object_pearson(hamming_points(data.schema), _exact(data), rows=some)
-        show(options, f"objects Pearson {name}", scores, {"Hamming": plain})
+        show(options, f"objects Pearson {data.name}", scores, {"Hamming": plain})
 
 
 def ward(options: argparse.Namespace) -> None:
     """ARI of Ward's clusters with the classes, on at most two thousand rows."""
-    for name in options.sets:
-        data = load(name, options.data)
-        chosen = data.rows.sample(min(2000, len(data.rows)), random_state=0).index
+    for data in options.tables():
+        some = data.frame.sample(min(2000, len(data.rows)), random_state=0)
 
-        def ari(model: Any, _: Any, data: CategorySet = data, chosen: Any = chosen) -> float:
-            points = model.transform(data.rows.loc[chosen])
-            labels = AgglomerativeClustering(data.n_classes).fit_predict(points)
-            return float(adjusted_rand_score(data.classes[chosen], labels))
+        def ari(model: Any, _: Any, data: CategorySet = data, some: Any = some) -> float:
+            labels = AgglomerativeClustering(data.n_classes).fit_predict(model.transform(some))
+            return float(adjusted_rand_score(data.classes[some.index], labels))
 
         flat = {
             "DILCA": ari(_exact(data), None),
             "Hamming": ari(hamming_points(data.schema), None),
         }
-        show(options, f"Ward ARI {name}", sweep(options, data, {"ARI": ari})["ARI"], flat)
+        show(options, f"Ward ARI {data.name}", sweep(options, data, {"ARI": ari})["ARI"], flat)
 
 
 def neighbours(options: argparse.Namespace) -> None:
     """Accuracy of 5-NN by 4-fold cross-validation, on at most four thousand rows."""
-    for name in options.sets:
-        data = load(name, options.data)
-        chosen = data.rows.sample(min(4000, len(data.rows)), random_state=0).index
-        folds = FoldsOf(data.rows.loc[chosen], data.classes[chosen])
+    for data in options.tables():
+        some = data.frame.sample(min(4000, len(data.rows)), random_state=0)
+        folds = FoldsOf(some, data.classes[some.index])
         fits = [Fits(train, data.schema, options.unit) for train in folds.trains]
         scores: Scores = {}
         for row in options.rows:
@@ -185,7 +188,7 @@ def neighbours(options: argparse.Namespace) -> None:
         exact = [Dilca("max-relevance", schema=data.schema).fit(train) for train in folds.trains]
         plain = [hamming_points(data.schema)] * len(fits)
         flat = {"DILCA": folds.accuracy(exact), "Hamming": folds.accuracy(plain)}
-        show(options, f"5-NN accuracy {name}", scores, flat)
+        show(options, f"5-NN accuracy {data.name}", scores, flat)
 
 
 class FoldsOf:
@@ -209,8 +212,7 @@ class FoldsOf:
 
 def kmeans(options: argparse.Namespace) -> None:
     """ARI of private k-means with the classes; ε is the total of metric and clusters."""
-    for name in options.sets:
-        data = load(name, options.data)
+    for data in options.tables():
         scores: Scores = {}
         for delta in (0, DELTA):
             cells = []
@@ -231,7 +233,7 @@ def kmeans(options: argparse.Namespace) -> None:
         plain = one_hot_kmeans(data, _exact(data).transform(data.rows))
         hamming = one_hot_kmeans(data, hamming_points(data.schema).transform(data.rows))
         flat = {"DILCA, not private": plain, "Hamming, not private": hamming}
-        show(options, f"k-means ARI {name}", scores, flat)
+        show(options, f"k-means ARI {data.name}", scores, flat)
 
 
 def one_hot_kmeans(data: CategorySet, points: np.ndarray) -> float:
@@ -244,7 +246,7 @@ def one_hot_kmeans(data: CategorySet, points: np.ndarray) -> float:
 def synthetic(options: argparse.Namespace) -> None:
     """Share of runs in which the right context of the first column is found."""
     rng = np.random.default_rng(0)
-    for name, make in SYNTHETIC.items():
+    for name, make in SYNTHETIC_CATEGORIES.items():
         for noise in (0.1, 0.2, 0.3):
             data, size = make(noise, rng)
             right = {f"x{i}" for i in range(1, size + 1)}

@@ -61,7 +61,7 @@ class Fits:
             return self._rival(method, budget)
         chosen = targets or tuple(range(self._view.n_attributes))
         options = Options(targets=chosen, context_size=context_size)
-        metric, _ = learn_metric(self._view, budget.whole, method, options)
+        metric = learn_metric(self._view, budget.whole, method, options).metric
         return MetricOnly(metric, self._schema)
 
     def _rival(self, method: str, budget: Budget) -> MetricOnly:

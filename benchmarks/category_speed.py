@@ -14,7 +14,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from category_output import save_small
-from category_sets import load
 from privclust import Categories, Schema
 from privclust.categorical import PrivateDilca
 
@@ -36,17 +35,20 @@ def cpu_seconds(run: Callable[[], object]) -> float:
 def times(options: argparse.Namespace) -> None:
     """CPU seconds of one fit of the whole metric, all targets, contexts of three."""
     table: dict[str, list[float]] = {}
-    for name in options.sets:
-        data = load(name, options.data)
+    for data in options.tables():
         models = [PrivateDilca(schema=data.schema, method=method) for method in METHODS]
-        table[name] = [
+        table[data.name] = [
             min(cpu_seconds(lambda: model.fit(data.rows)) for _ in range(2))  # noqa: B023
             for model in models
         ]
     print("\n| CPU seconds | " + " | ".join(table) + " |\n" + "|---" * (len(table) + 1) + "|")
     for place, method in enumerate(METHODS):
         print(f"| {method} | " + " | ".join(f"{row[place]:.2f}" for row in table.values()) + " |")
-    print("| max-dependency, authors | " + " | ".join(f"{AUTHORS[n]:.0f}" for n in table) + " |")
+    print(
+        "| max-dependency, authors | "
+        + " | ".join(f"{AUTHORS.get(n, np.nan):.0f}" for n in table)
+        + " |"
+    )
     print("| Hamming (learns nothing) | " + " | ".join("0.00" for _ in table) + " |", flush=True)
     if options.plots:
         _draw_times(options.plots / "categorical-times.png", table)
@@ -58,7 +60,7 @@ def _draw_times(path: Path, table: dict[str, list[float]]) -> None:
     rows = [*METHODS, "max-dependency, authors"]
     width = 0.8 / len(rows)
     for place, row in enumerate(rows):
-        heights = [[*values, AUTHORS[name]][place] for name, values in table.items()]
+        heights = [[*values, AUTHORS.get(name, np.nan)][place] for name, values in table.items()]
         shade = "#d55e00" if "authors" in row else None
         ax.bar(np.arange(len(table)) + place * width, heights, width, label=row, color=shade)
     ax.axhline(1, color="#222222", lw=1, ls=":")

@@ -1,7 +1,7 @@
 """The experiments of Battaglia and Pensa (2025), with our methods; a table and a plot for each.
 
-Real matrices are read from the folder given by ``--data`` or by PRIVCLUST_DATA: files NAME.npz with
-data, indices, indptr, shape and labels. Without it only the synthetic experiments run.
+Real matrices are read from the folder given by ``--data`` or by PRIVCLUST_DATA, or by paths, in
+any format of ``privclust.datasets.read_matrix``. Those that are not there are named and left out.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any
 import matplotlib
 import numpy as np
 from PIL import Image
-from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from privclust.coclustering import PrivateCoclustering
+from privclust.datasets import MatrixSet, biclusters, matrix_set
 from privclust.published import PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-from privclust.exceptions import LowSignalWarning
+from privclust.exceptions import DataError, LowSignalWarning
 
 REAL = ("classic3", "cstr", "tr11", "hitech")
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3)
@@ -50,37 +50,25 @@ def private_models(k: int, epsilon: float) -> dict[str, Any]:
     }
 
 
-def real_matrices(folder: Path | None, names: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name, counts and classes of each matrix there is."""
-    for name in names if folder else ():
-        if not (folder / f"{name}.npz").exists():
-            print(f"{name}: not in {folder}, left out")
-            continue
-        with np.load(folder / f"{name}.npz") as stored:
-            parts = stored["data"].astype(np.int64), stored["indices"], stored["indptr"]
-            counts = sparse.csr_array(parts, shape=tuple(stored["shape"]))
-            yield name, counts, stored["labels"]
+def real_matrices(folder: Path | None, names: Sequence[str]) -> Iterator[MatrixSet]:
+    """Yield each matrix there is; a name is that of a file in the folder, or a path."""
+    for name in names:
+        try:
+            yield matrix_set(name, folder)
+        except DataError as error:
+            print(f"{name} is left out: {error}")
 
 
-def biclusters(n_columns: int, seed: int) -> tuple[Any, Any]:
-    """Return the paper's synthetic matrix: three blocks of 1 to 10, noise of deviation 3."""
-    rng = np.random.default_rng(seed)
-    rows, columns = rng.permutation(np.arange(1000) % 3), rng.permutation(np.arange(n_columns) % 3)
-    level = rng.uniform(1, 10, 3)
-    values = np.where(rows[:, None] == columns, level[rows][:, None], 0)
-    values = values + rng.normal(0, 3, values.shape)
-    return sparse.csr_array(np.rint(np.maximum(values, 0)).astype(np.int64)), rows
-
-
-def scored(model: Any, counts: Any, classes: Any, runs: int) -> dict[str, float]:
+def scored(model: Any, data: MatrixSet, runs: int) -> dict[str, float]:
     """Return means over runs: NMI and ARI with their standard errors, tau, CPU seconds."""
     nmi, ari, tau = [], [], []
     start = time.process_time()
     for _ in range(runs):
-        model.fit(counts)
-        labels = model.row_labels_ if isinstance(model, TauCoclustering) else model.predict(counts)
-        nmi.append(normalized_mutual_info_score(classes, labels))
-        ari.append(adjusted_rand_score(classes, labels))
+        model.fit(data.counts)
+        exact = isinstance(model, TauCoclustering)
+        labels = model.row_labels_ if exact else model.predict(data.counts)
+        nmi.append(normalized_mutual_info_score(data.classes, labels))
+        ari.append(adjusted_rand_score(data.classes, labels))
         tau.append(model.tau_)
     return {
         "nmi": float(np.mean(nmi)),
@@ -92,45 +80,45 @@ def scored(model: Any, counts: Any, classes: Any, runs: int) -> dict[str, float]
     }
 
 
-def by_epsilon(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+def by_epsilon(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
     """NMI and ARI against ε (paper, figures 2 and S1)."""
-    k = len(np.unique(classes))
-    yield {"data": name, "method": "Fast-tauCC, not private", "epsilon": np.inf} | scored(
-        TauCoclustering(k, k), counts, classes, runs
+    k = data.n_classes
+    yield {"data": data.name, "method": "Fast-tauCC, not private", "epsilon": np.inf} | scored(
+        TauCoclustering(k, k), data, runs
     )
     for epsilon in EPSILONS:
         for method, model in private_models(k, epsilon).items():
-            found = scored(model, counts, classes, runs)
-            yield {"data": name, "method": method, "epsilon": epsilon} | found
+            found = scored(model, data, runs)
+            yield {"data": data.name, "method": method, "epsilon": epsilon} | found
 
 
-def by_rounds(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+def by_rounds(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
     """tau against rounds and ε (figures 3 and S2)."""
-    k = len(np.unique(classes))
+    k = data.n_classes
     for epsilon in WIDE_EPSILONS:
         for rounds in ROUNDS:
             model = PrivateTauCoclustering(k, k, epsilon=epsilon, n_rounds=rounds)
-            found = scored(model, counts, classes, runs)
-            yield {"data": name, "method": f"ε = {epsilon:g}", "rounds": rounds} | found
+            found = scored(model, data, runs)
+            yield {"data": data.name, "method": f"ε = {epsilon:g}", "rounds": rounds} | found
 
 
-def by_choice_share(name: str, counts: Any, classes: Any, runs: int) -> Iterator[dict[str, Any]]:
+def by_choice_share(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
     """tau against h, the share of the choices, and ε (figure S3)."""
-    k = len(np.unique(classes))
+    k = data.n_classes
     for epsilon in WIDE_EPSILONS:
         for share in CHOICE_SHARES:
             model = PrivateTauCoclustering(k, k, epsilon=epsilon, choice_share=share)
-            found = scored(model, counts, classes, runs)
-            yield {"data": name, "method": f"ε = {epsilon:g}", "h": share} | found
+            found = scored(model, data, runs)
+            yield {"data": data.name, "method": f"ε = {epsilon:g}", "h": share} | found
 
 
 def by_columns(runs: int) -> Iterator[dict[str, Any]]:
     """NMI, ARI and running time on synthetic biclusters (figures S4 to S6)."""
     for n_columns in WIDTHS:
-        counts, rows = biclusters(n_columns, seed=n_columns)
+        data = biclusters(n_columns, seed=n_columns)
         for epsilon in (0.1, 0.5, 1, 3):
             for method, model in private_models(3, epsilon).items():
-                found = scored(model, counts, rows, runs)
+                found = scored(model, data, runs)
                 yield {"data": f"ε = {epsilon:g}", "method": method, "columns": n_columns} | found
 
 
@@ -182,7 +170,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("benchmark-results"))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--only", choices=["epsilon", "rounds", "h", "columns"])
-    parser.add_argument("--matrices", nargs="+", choices=REAL, default=REAL)
+    parser.add_argument("--matrices", nargs="+", metavar="NAME", default=REAL)
     chosen = parser.parse_args()
     chosen.output.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore", LowSignalWarning)
@@ -192,7 +180,7 @@ def main() -> None:
     for x, experiment in real.items():
         if chosen.only not in (None, x) or not matrices:
             continue
-        rows = [row for matrix in matrices for row in experiment(*matrix, chosen.runs)]
+        rows = [row for matrix in matrices for row in experiment(matrix, chosen.runs)]
         report(rows, x, measures[x], chosen.output)
     if chosen.only in (None, "columns"):
         report(list(by_columns(chosen.runs)), "columns", ("nmi", "ari", "seconds"), chosen.output)

@@ -17,9 +17,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from keeping import Row, write_rows
-from kmeans import inertia
 from privclust import PrivateKMeans
 from privclust.kmeans.packing import packed_centres
+from privclust.metrics import inertia
 
 EPSILONS = 0.2, 0.5, 1.0, 3.0
 DELTAS = 0, 1e-6

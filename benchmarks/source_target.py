@@ -6,13 +6,16 @@ mean and the share of the gap that it closes: 0 % is ClusterT (the source ignore
 without privacy. ``... coreset`` and ``... nearest`` vary the coreset of NNA and NAS and t of NAS,
 ``... times`` times a fit of every method and ``... solver`` our solver and AkM, ``... large``
 solves for 200 000 targets. ``... figures --save FOLDER`` draws what the others saved there, and
-``... tables --save FOLDER`` prints the saved costs as Markdown. A budget of ρ is spent at
-δ = 1e-6: ρ = 0.5 is ε = 5.2 and ρ = 3 is ε = 15 then.
+``... tables --save FOLDER`` prints the saved costs as Markdown. A SET is a name of
+``SOURCE_TARGET_SETS`` in ``privclust.datasets.named``, "cities", or two parts of a file as
+FILE:SOURCE:TARGET, where the file may lie in the folder of ``--data`` or PRIVCLUST_DATA. A budget
+of ρ is spent at δ = 1e-6: ρ = 0.5 is ε = 5.2 and ρ = 3 is ε = 15 then.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import time
 import warnings
@@ -22,18 +25,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from peers.akm import akm
+from privclust.datasets import (
+    SourceTarget,
+    geography,
+    scaled,
+    source_target_set,
+)
+from privclust.datasets.named import SOURCE_TARGET_SETS
+from privclust.metrics import share_of_gap, source_target_curve
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
 from source_target_methods import BUDGETS, Order, contestants, private
 from source_target_output import Results, figures, tables
-from source_target_sets import SETS
 
 NUMBERS = [5, 10, 20, 50, 100]
+CITIES = Path(__file__).parent.parent / "examples" / "clinic_sites_cities.csv"
 
 
 def main() -> None:
@@ -55,6 +65,7 @@ def main() -> None:
     parser.add_argument("--budgets", nargs="+", default=list(BUDGETS))
     parser.add_argument("--methods", nargs="+", default=None)
     parser.add_argument("--save", type=Path, default=None)
+    parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # of few sources and little signal
     choices[options.experiment](options)
@@ -63,8 +74,8 @@ def main() -> None:
 def costs(options: argparse.Namespace) -> None:
     """Print costs and shares of the gap of every method."""
     results = Results(options.save, "costs")
-    for name in options.sets or SETS:
-        pairs, numbers = _pairs(name, options.runs)
+    for name in options.sets or [*SOURCE_TARGET_SETS, "cities"]:
+        pairs, numbers = _pairs(name, options)
         ends = [reference_curves(*pair, numbers) for pair in pairs]
         alone, best = (np.array(side) for side in zip(*ends, strict=True))
         m, n = (len(part) for part in pairs[0])
@@ -77,17 +88,25 @@ def costs(options: argparse.Namespace) -> None:
                     continue
                 found = measured(order, pairs, numbers)
                 results.add(**facts, budget=budget, method=method, costs=found)
-                closed = 100 * (alone - found).sum(axis=1) / (alone - best).sum(axis=1)
-                whole = 100 * (alone - found).sum() / (alone - best).sum()
+                closed = [100 * share_of_gap(*run) for run in zip(found, alone, best, strict=True)]
+                whole = 100 * share_of_gap(found, alone, best)
                 print(
                     f"| {budget} | {method} | {found.mean():.4f} | {whole:.0f} % | "
-                    f"{np.median(closed):.0f} % | {closed.min():.0f} % |",
+                    f"{np.median(closed):.0f} % | {min(closed):.0f} % |",
                     flush=True,
                 )
 
 
-def _pairs(name: str, runs: int) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[int]]:
-    pairs = [SETS[name](seed) for seed in range(runs)]
+def pair_maker(name: str, folder: Path | None) -> Callable[[int], SourceTarget]:
+    """Return the function of a seed that makes a set."""
+    if name == "cities":
+        return lambda seed: scaled(geography(CITIES, seed))
+    return source_target_set(name, folder)
+
+
+def _pairs(name: str, options: argparse.Namespace) -> tuple[list[SourceTarget], list[int]]:
+    make = pair_maker(name, options.data)
+    pairs = [make(seed) for seed in range(options.runs)]
     return pairs, [k for k in NUMBERS if k < len(pairs[0][1])]
 
 
@@ -98,28 +117,19 @@ def reference_curves(
     k = max(numbers)
     alone = SourceTargetMedoids(k).fit(target).order_
     best = SourceTargetMedoids(k).fit(target, source=source).order_
-    return true_curve(source, target, alone, numbers), true_curve(source, target, best, numbers)
-
-
-def measured(
-    order: Order, pairs: list[tuple[np.ndarray, np.ndarray]], numbers: list[int]
-) -> np.ndarray:
-    """Return true costs, runs by numbers of centres; one release per run serves all numbers."""
-    return np.array(
-        [
-            true_curve(*pair, order(*pair, max(numbers), seed), numbers)
-            for seed, pair in enumerate(pairs)
-        ]
+    return (
+        source_target_curve(source, target, alone, numbers),
+        source_target_curve(source, target, best, numbers),
     )
 
 
-def true_curve(
-    source: np.ndarray, target: np.ndarray, order: np.ndarray, numbers: list[int]
-) -> np.ndarray:
-    """Return the true cost of the first k of an order; for evaluation, never for release."""
-    base = cKDTree(source).query(target)[0]
+def measured(order: Order, pairs: list[SourceTarget], numbers: list[int]) -> np.ndarray:
+    """Return true costs, runs by numbers of centres; one release per run serves all numbers."""
     return np.array(
-        [np.minimum(base, cKDTree(target[order[:k]]).query(target)[0]).mean() for k in numbers]
+        [
+            source_target_curve(*pair, order(*pair, max(numbers), seed), numbers)
+            for seed, pair in enumerate(pairs)
+        ]
     )
 
 
@@ -143,7 +153,7 @@ def ablation(
     """Print mean costs with one parameter varied."""
     results = Results(options.save, experiment)
     for name in options.sets or ["Synthetic 1", "Synthetic 2", "Synthetic 3"]:
-        pairs, numbers = _pairs(name, options.runs)
+        pairs, numbers = _pairs(name, options)
         for budget in options.budgets:
             for method in methods:
                 for value, parameters in values.items():
@@ -157,7 +167,7 @@ def times(options: argparse.Namespace) -> None:
     """Time one fit of every method."""
     results = Results(options.save, "times")
     for name in options.sets or ["Synthetic 1", "digits 1→7", "cities"]:
-        source, target = SETS[name](0)
+        source, target = pair_maker(name, options.data)(0)
         for method, order in contestants(1, None).items():
             taken = [
                 seconds(partial(order, source, target, 20, seed))[1] for seed in range(options.runs)

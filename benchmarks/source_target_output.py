@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from privclust.metrics import share_of_gap
+
 __all__ = ["Results", "figures", "tables"]
 
 COLOURS = {
@@ -87,8 +89,7 @@ def _cell(line: dict[str, Any] | None) -> str:
 
 
 def _share(line: dict[str, Any]) -> float:
-    alone, best, costs = (np.array(line[key]) for key in ("alone", "best", "costs"))
-    return float(100 * (alone - costs).sum() / (alone - best).sum())
+    return 100 * share_of_gap(line["costs"], line["alone"], line["best"])
 
 
 def figures(folder: Path) -> None:

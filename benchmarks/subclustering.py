@@ -22,12 +22,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from point_sets import clumps
 from privclust import PrivateKMeans
+from privclust.datasets import clumps
 from privclust.exceptions import NotPrivateWarning
 from privclust.kmeans.packing import packed_centres
+from privclust.metrics import cost_gap
 from privclust.published import PrivateZoneKMeans
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee, cost_gap
+from privclust.reference import KMeansGuarantee, SubclusterGuarantee
 from subclustering_attacks import attacked
 from subclustering_figures import draw_gaps, draw_ratios
 

@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from keeping import Row, write_rows
-from kmeans import inertia
-from point_sets import clumps
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
+from privclust.datasets import clumps
+from privclust.metrics import inertia
 
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 

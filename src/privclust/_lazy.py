@@ -1,7 +1,8 @@
 """Public names that are imported when they are first used, so that the command line starts at once.
 
 A package lists its names once, in the ``.pyi`` file beside its ``__init__.py``: type checkers read
-it as it is, and :func:`names_of_stub` reads from it where each name lives.
+it as it is, and :func:`names_of_stub` reads from it where each name lives. For ``import *`` of a
+module of the package, the names are those of its ``__all__``, which is read and not run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def names_of_stub(
     file : str
         Its ``__file__``; the stub lies beside it.
     """
-    homes = _homes(Path(file).with_suffix(".pyi").read_text("utf-8"))
+    homes = _homes(Path(file).with_suffix(".pyi"))
 
     def get(name: str) -> Any:
         if name in homes:
@@ -45,12 +46,24 @@ def names_of_stub(
     return get, names, sorted(homes)
 
 
-def _homes(stub: str) -> dict[str, str]:
-    """Return the module of each name that a stub imports under its own name."""
-    return {
-        alias.name: statement.module
-        for statement in ast.parse(stub).body
-        if isinstance(statement, ast.ImportFrom) and statement.module is not None
-        for alias in statement.names
-        if alias.asname == alias.name
-    }
+def _homes(stub: Path) -> dict[str, str]:
+    """Return the module of each name that a stub imports under its own name, or by a star."""
+    homes: dict[str, str] = {}
+    for statement in ast.parse(stub.read_text("utf-8")).body:
+        if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+            continue
+        for alias in statement.names:
+            if alias.name == "*":
+                module = stub.with_name(statement.module.rpartition(".")[2] + ".py")
+                homes |= dict.fromkeys(_all_of(module), statement.module)
+            elif alias.asname == alias.name:
+                homes[alias.name] = statement.module
+    return homes
+
+
+def _all_of(module: Path) -> list[str]:
+    """Return ``__all__`` of a module without running it."""
+    for statement in ast.parse(module.read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return list(ast.literal_eval(statement.value))
+    raise LookupError(f"{module.name} has no __all__; list its public names there.")

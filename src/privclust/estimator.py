@@ -151,6 +151,7 @@ class PrivateEstimator(BaseEstimator):
         self._check_parameters()
         run = self._run() if run is None else run
         with self._open(X, public) as data:
+            data.check_engine()
             self._look_ahead(data, public)
             receipt = self._reserve(run.budget, data.unit)
             with self._telling_of_the_charge(run.budget, receipt):

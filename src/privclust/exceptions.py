@@ -13,6 +13,8 @@ __all__ = [
     "BudgetExceededError",
     "BudgetGoneError",
     "DataError",
+    "EngineError",
+    "EngineWarning",
     "LeakWarning",
     "LedgerConflictError",
     "LedgerCorruptedError",
@@ -53,6 +55,10 @@ class SchemaError(PrivclustError):
 
 class DataError(PrivclustError):
     """Data that cannot be read as declared."""
+
+
+class EngineError(PrivclustError):
+    """A cluster that cannot be used, or that did not finish."""
 
 
 class NoRowsError(DataError):
@@ -131,6 +137,10 @@ class LedgerReadOnlyError(LedgerError):
 
 class PrivclustWarning(UserWarning):
     """Any warning that privclust gives on purpose."""
+
+
+class EngineWarning(PrivclustWarning):
+    """A cluster that works, but slowly."""
 
 
 class LeakWarning(PrivclustWarning):

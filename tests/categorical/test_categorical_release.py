@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.cli import categorical
+from privclust.categorical import command as categorical
 from privclust.exceptions import ReleaseError
 from privclust.release import Release
 from support.survey import SCHEMA, survey

@@ -72,7 +72,7 @@ BAD = [
     # schema
     ((*NEW, "--schema", "half.toml"), 1, "Column 'x': a Box needs both bounds"),
     ((*NEW, "--schema", "broken.toml"), 1, "not valid TOML"),
-    ((*NEW, "--schema", "words.toml"), 1, "'x' is declared as categorical"),
+    ((*NEW, "--schema", "words.toml"), 1, "'x' has values that the schema does not list"),
     ((*NEW, "--schema", "absent.toml"), 1, "'absent.toml' was not found"),
     ((*NEW, "--schema", "data.csv"), 1, "must end in .json or .toml"),
     ((*NEW, "--bounds", "5", "1"), 1, "low below high"),
@@ -111,7 +111,7 @@ BAD = [
     (("ledger", "balance", "absent.db"), 1, "absent.db"),
     (("plan", "kmeans"), 2, "either --schema FILE or --bounds LOW HIGH"),
     (("plan", "kmeans", "--bounds", "0", "1"), 2, "--columns"),
-    (("plan", "kmeans", "--schema", "list.toml"), 1, "'x' is declared as categorical"),
+    (("plan", "kmeans", "--schema", "list.toml"), 1, "has one category only"),
     (("source-target", "--source", "data.csv", "--target", "data.csv"), 2, "--column"),
     (("plan", "kmeans", "--schema", "schema.toml", "--epsilon", "0"), 1, "above zero"),
     # other commands

@@ -281,3 +281,23 @@ def test_a_budget_without_bounds_is_no_error():
     counts = np.kron(np.array([[9, 0], [0, 9]]), np.ones((10, 10), int))
     model = PrivateCoclustering(2, 2, epsilon=1e6, random_state=0).fit(counts)
     assert len(set(model.predict(counts)[:10])) == len(set(model.predict(counts)[10:])) == 1
+
+
+def test_blocks_are_the_biclusters_of_scikit_learn():
+    counts = np.kron(np.eye(2, dtype=int) * 9, np.ones((30, 20), dtype=int))
+    model = PrivateCoclustering(2, 3, epsilon=1.0, random_state=0).fit(counts)
+    rows, columns = model.biclusters_
+    assert rows.shape == (6, 60)
+    assert columns.shape == (6, 40)
+    for block in range(6):
+        own_rows, own_columns = model.get_indices(block)
+        assert (model.row_labels_[own_rows] == block // 3).all()
+        assert (model.column_labels_[own_columns] == block % 3).all()
+    assert sum(model.get_submatrix(block, counts).sum() for block in range(6)) == counts.sum()
+
+
+def test_where_rows_are_protected_no_block_lists_them():
+    model = PrivateCoclustering(2, 2, delta=1e-6, unit="row", random_state=0).fit(np.eye(9))
+    assert not hasattr(model, "rows_")
+    with pytest.raises(AttributeError, match="whole rows are protected"):
+        model.biclusters_  # noqa: B018

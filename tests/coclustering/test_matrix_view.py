@@ -15,6 +15,7 @@ from privclust.budget import Budget
 from privclust.data.matrix import kernels
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import _ROW_STEPS, MatrixView, _whole_weights
+from privclust.data.reading import matrix_parts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
@@ -43,7 +44,7 @@ def test_sums_over_groups_are_products_with_memberships(dense):
 def test_matrices_taken_in_pieces_give_the_same_sums(monkeypatch):
     dense = np.random.default_rng(0).integers(0, 5, (5, 4))
     whole = kernels.row_sums(csr(dense), COLUMNS, 2), kernels.column_sums(csr(dense), ROWS, 3)
-    monkeypatch.setattr(kernels, "_PIECE", 3)
+    monkeypatch.setattr(matrix_parts, "PIECE", 3)
     assert (kernels.row_sums(csr(dense), COLUMNS, 2) == whole[0]).all()
     assert (kernels.column_sums(csr(dense), ROWS, 3) == whole[1]).all()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from privclust.coclustering import PrivateCoclustering
+from privclust.datasets import matrix_set
 from privclust.published import PrivateTauCoclustering
 from privclust.reference.tau_coclustering import TauCoclustering
 
@@ -23,20 +23,17 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def cstr():
-    with np.load(Path(FOLDER or "") / "cstr.npz") as stored:
-        parts = stored["data"], stored["indices"], stored["indptr"]
-        return sparse.csr_array(parts, shape=tuple(stored["shape"])), stored["labels"]
+    return matrix_set("cstr", FOLDER)
 
 
 def mean_scores(model, data, runs=10):
-    counts, classes = data
     scores = []
     for seed in range(runs):
-        model.set_params(random_state=seed).fit(counts)
+        model.set_params(random_state=seed).fit(data.counts)
         exact = isinstance(model, TauCoclustering)
-        labels = model.row_labels_ if exact else model.predict(counts)
+        labels = model.row_labels_ if exact else model.predict(data.counts)
         measures = normalized_mutual_info_score, adjusted_rand_score
-        scores.append([measure(classes, labels) for measure in measures])
+        scores.append([measure(data.classes, labels) for measure in measures])
     return np.mean(scores, axis=0)
 
 

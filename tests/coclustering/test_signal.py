@@ -12,6 +12,7 @@ from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
 from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
+from privclust.privacy.mechanisms import imitated_noise
 
 RUNS = 20
 
@@ -49,17 +50,27 @@ def test_planted_blocks_are_not_taken_for_noise(epsilon):
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (120, 12), (30, 60), (2000, 3)])
-def test_pure_laplace_noise_has_no_direction(shape):
+@pytest.mark.parametrize("currency", ["pure", "zcdp"])
+def test_noise_alone_has_no_direction(shape, currency):
     rng = np.random.default_rng(0)
-    tables = [Noisy(rng.laplace(0, 100, shape), 100 * np.sqrt(2)) for _ in range(40)]
-    assert sum(directions_above_noise(table, table, rng) > 0 for table in tables) <= 2
+    tables = [Noisy(imitated_noise(currency, 140, shape, rng), 140) for _ in range(40)]
+    found = [directions_above_noise(table, table, currency, rng) for table in tables]
+    assert sum(count > 0 for count in found) <= 2
+
+
+def test_made_up_noise_has_the_tails_of_its_currency():
+    rng = np.random.default_rng(0)
+    laplace, gaussian = (imitated_noise(c, 3.0, (200, 500), rng) for c in ("pure", "zcdp"))
+    assert laplace.std() == pytest.approx(3, rel=0.02)
+    assert gaussian.std() == pytest.approx(3, rel=0.02)
+    assert (np.abs(laplace) > 12).mean() > 0.002 > (np.abs(gaussian) > 12).mean()
 
 
 def test_two_kinds_of_rows_are_one_direction():
     rng = np.random.default_rng(0)
     kinds = np.kron([[60, 0, 30], [0, 60, 30]], np.ones((200, 1)))
     table = Noisy(rng.poisson(kinds) + rng.laplace(0, 10, kinds.shape), 10 * np.sqrt(2))
-    assert directions_above_noise(table, table, rng) == 1
+    assert directions_above_noise(table, table, "pure", rng) == 1
 
 
 def row_model(epsilon):

@@ -226,6 +226,40 @@ def test_texts_and_a_matrix_without_columns_are_refused(record, refused):
     refused(record, np.zeros(3))
 
 
+@matrices
+@pytest.mark.parametrize("form", ["parquet", "arrow table", "pandas"])
+def test_triples_whose_columns_hold_no_numbers_are_refused(record, form, refused, tmp_path):
+    triples = pd.DataFrame(
+        {"row": [0], "column": [0], "count": pd.Series(["many"], dtype="string")}
+    )
+    path = tmp_path / "triples.parquet"
+    triples.to_parquet(path)
+    data = {"parquet": path, "arrow table": pa.Table.from_pandas(triples), "pandas": triples}[form]
+    assert "'count'" in refused(record, data, shape=(240, 90))
+
+
+@matrices
+def test_a_frame_whose_columns_hold_no_numbers_is_refused(record, refused):
+    frame = pd.DataFrame({"a": [1, 2], "b": pd.Series(["x", "y"], dtype="string")})
+    assert "'b'" in refused(record, frame)
+
+
+@matrices
+@pytest.mark.parametrize("entries", [[1j, 2], ["x", "y"]], ids=["complex", "text"])
+def test_a_file_whose_entries_are_no_real_numbers_is_refused(record, entries, refused, tmp_path):
+    path = tmp_path / "wrong.npz"
+    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": (2, 2)}
+    np.savez(path, data=np.array(entries), **parts)
+    assert "real numbers" in refused(record, path)
+
+
+@matrices
+def test_a_matrix_market_file_of_complex_entries_is_refused(record, refused, tmp_path):
+    path = tmp_path / "wrong.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n")
+    assert "real numbers" in refused(record, path)
+
+
 @tables
 def test_rows_of_one_or_three_dimensions_are_refused(record, refused):
     refused(record, np.zeros(3))

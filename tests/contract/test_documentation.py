@@ -78,6 +78,7 @@ def towns(count: int) -> pd.DataFrame:
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
+    "docs/start/five-minutes.md": {},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
@@ -85,12 +86,13 @@ PAGES = {
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
+    "docs/datasets.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }
 
 
 def test_every_page_with_python_is_tried():
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     with_python = {str(p.relative_to(ROOT)) for p in pages if "```python" in p.read_text("utf-8")}
     assert with_python - {"docs/schema.md"} == PAGES.keys()  # test_schema_docs tries that one
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import privclust
+from privclust.families import FAMILIES
 
 PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
@@ -18,12 +19,15 @@ OPEN = re.compile(
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
     r"|privclust\.data\.(checking|check_report|copied)$"  # for the holder's eyes alone
 )
-FAMILIES = ("kmeans", "categorical", "coclustering", "source_target")
-BEFORE = [
-    path
-    for folder in (*FAMILIES, "release", "reports", "cli")
-    for path in sorted((PACKAGE / folder).rglob("*.py"))
-]
+NAMES = tuple(family.name for family in FAMILIES)
+
+
+def files_of(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((PACKAGE / folder).rglob("*.py"))]
+
+
+BEFORE = files_of(*NAMES, "jobs", "release", "reports", "cli")
+BEHIND = [*files_of("data", "privacy", "unit", "schema"), PACKAGE / "budget.py"]
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -39,6 +43,11 @@ def imported(path: Path) -> Iterator[str]:
 def test_only_what_is_public_is_seen_before_the_door(path: Path) -> None:
     seen = {name for name in imported(path) if name.startswith("privclust.data")}
     assert not {name for name in seen if not OPEN.match(name)}
+
+
+def test_what_is_behind_the_door_knows_no_family() -> None:
+    before = tuple(f"privclust.{name}" for name in NAMES)
+    assert not {path for path in BEHIND for name in imported(path) if name.startswith(before)}
 
 
 @pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites"])

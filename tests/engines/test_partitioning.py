@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
-from privclust.data.points.kept import KEPT_BYTES, PIECE
+from privclust.data.engines.base import using
+from privclust.data.points.kept import PIECE
 from privclust.data.points.kernels import SQUARE_LEVELS
 from privclust.data.points.public import Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
@@ -31,7 +32,7 @@ CUTS = st.fixed_dictionaries(
         "block_rows": st.integers(1, 70),
         "piece": st.sampled_from([1, 5, 64, PIECE]),
         "threads": st.integers(1, 4),
-        "kept_bytes": st.sampled_from([0, 100, KEPT_BYTES]),
+        "kept_bytes": st.sampled_from([0, 100, None]),
     }
 )
 
@@ -71,8 +72,9 @@ def ask_all(view, frame, seed):
 @contextmanager
 def in_parts(rows, cuts, **options):
     """Give a view of the rows in which blocks, pieces, threads and kept rows are as wanted."""
-    cut = {name: cuts[name] for name in ("block_rows", "piece", "kept_bytes")}
-    with patch.object(local, "_threads", lambda: cuts["threads"]):
+    cut = {name: cuts[name] for name in ("block_rows", "piece")}
+    engine = local.LocalEngine(cuts["kept_bytes"])
+    with patch.object(local, "_threads", lambda: cuts["threads"]), using(engine):
         yield view_of(rows, **cut, **options)
 
 

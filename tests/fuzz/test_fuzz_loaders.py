@@ -114,6 +114,18 @@ def test_a_header_that_went_wrong_does_not_quote_rows(text):
     one_sentence(told.value, ("8675",))
 
 
+@pytest.mark.parametrize(
+    "text", ["86753,y\n1,2\n", "8675,8675\n1,2\n", "ZXQJ,ZXQJ\n1,2\n", "ZXQJ,\n1,\n"]
+)
+def test_a_first_row_does_not_become_the_names_of_columns(text, tmp_path):
+    """Without a schema the names would be published; the error does not quote them either."""
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match="first line") as told:
+        PrivateKMeans(1, bounds=(0, 10)).fit(path)
+    one_sentence(told.value, PRIVATE)
+
+
 @pytest.fixture(scope="module")
 def release(tmp_path_factory) -> dict[str, bytes]:
     rows = np.linspace(0, 1, 60).reshape(-1, 2)

@@ -245,6 +245,19 @@ def test_nothing_is_built_on_an_entry_that_was_changed(used: Ledger) -> None:
         used.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
 
 
+def test_no_charge_is_appended_where_an_earlier_one_was_taken_out(used: Ledger) -> None:
+    """The newest charge on the pot is gone, and the newest entry of all is as it was."""
+    spent = used.balance("visits")[0].spent.epsilon
+    without_rules(
+        used,
+        "DELETE FROM privclust_entries WHERE seq = "
+        "(SELECT max(seq) FROM privclust_entries WHERE kind = 'charge' AND pot = 'pure')",
+    )
+    assert used.balance("visits")[0].spent.epsilon < spent
+    with pytest.raises(LedgerCorruptedError, match="missing"):
+        used.reserve("visits", Budget("0.9"), AddRemoveRow(), "a test")
+
+
 def test_the_digest_is_the_one_that_is_documented(tmp_path: Path) -> None:
     """SHA-256 of the canonical JSON of all columns but the digest itself."""
     import hashlib

@@ -73,10 +73,13 @@ def listed() -> list[Mutant]:
     return [Mutant(**table | {"tests": tuple(table["tests"])}) for table in tables]
 
 
-def run_tests(source: Path, tests: tuple[str, ...], seconds: int = SECONDS) -> int | None:
-    """Return the exit status of pytest on a copy of the source, or ``None`` if it takes too long.
+def run_tests(
+    source: Path, tests: tuple[str, ...], seconds: int = SECONDS
+) -> tuple[int | None, str]:
+    """Run pytest on a copy of the source; return its exit status and what it printed.
 
-    The profile of Hypothesis lets every run try the same examples.
+    The status is ``None`` if it takes too long. The profile of Hypothesis lets every run try the
+    same examples.
     """
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     # Tests that need a database server, or kill processes, take longer than all the others.
@@ -88,17 +91,19 @@ def run_tests(source: Path, tests: tuple[str, ...], seconds: int = SECONDS) -> i
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:
-        return subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603
             [*command, *tests],
             cwd=ROOT,
             env=environment,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=seconds,
             check=False,
-        ).returncode
+            text=True,
+        )
     except subprocess.TimeoutExpired:
-        return None
+        return None, ""
+    return done.returncode, done.stdout
 
 
 def verdict(mutant: Mutant, original: Path, folder: Path) -> str:
@@ -109,19 +114,27 @@ def verdict(mutant: Mutant, original: Path, folder: Path) -> str:
     with tempfile.TemporaryDirectory(dir=folder) as place:
         source = Path(shutil.copytree(original, Path(place, "src")))
         mutant.make(source)
-        status = run_tests(source, mutant.tests)
+        status, _ = run_tests(source, mutant.tests)
     if status is None:
         return f"ERROR: its tests take more than {SECONDS} seconds"
     return {PASSED: "SURVIVED", FAILED: "noticed"}.get(status, "ERROR: its tests cannot be run")
 
 
-def all_pass(original: Path, tests: set[str]) -> bool:
-    """Tell whether tests pass without any mutant; a test that fails anyway notices nothing."""
+def failures(original: Path, tests: set[str]) -> list[str]:
+    """Return what fails without any mutant; a test that fails anyway notices nothing."""
     ordered, parts = sorted(tests), os.cpu_count() or 1
     shares = [share for part in range(parts) if (share := tuple(ordered[part::parts]))]
     with ThreadPoolExecutor(parts) as pool:
-        statuses = [*pool.map(lambda share: run_tests(original, share, 10 * SECONDS), shares)]
-    return set(statuses) == {PASSED}
+        done = [*pool.map(lambda share: run_tests(original, share, 10 * SECONDS), shares)]
+    return [_what_failed(status, printed) for status, printed in done if status != PASSED]
+
+
+def _what_failed(status: int | None, printed: str) -> str:
+    """Return the lines of pytest that name a test, or how it ended."""
+    if status is None:
+        return "they take too long"
+    named = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "\n".join(named) or f"pytest ends with {status}"
 
 
 def main(names: list[str]) -> int:
@@ -134,8 +147,9 @@ def main(names: list[str]) -> int:
         mode = PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(original, quiet=2, force=True, invalidation_mode=mode)
         every_test = {test for mutant in chosen for test in mutant.tests}
-        if not all_pass(original, every_test):
-            print("ERROR: not all of the tests pass on the unchanged source; mend that first.")
+        if failed := failures(original, every_test):
+            print("ERROR: not all of the tests pass on the unchanged source; mend that first:")
+            print(*failed, sep="\n")
             return 1
         unnoticed = 0
         with ThreadPoolExecutor(os.cpu_count()) as pool:

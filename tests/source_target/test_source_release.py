@@ -9,10 +9,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from privclust.cli.source_target import fit, plan
 from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release import Release
 from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.command import fit, plan
 from privclust.source_target.release import distances_to_centres
 
 RNG = np.random.default_rng(0)

@@ -100,6 +100,17 @@ def test_gumbel_variates_are_within_their_bounds(worst_numpy, kind):
     assert_enclosed(value[known], error[known], truths)
 
 
+@pytest.mark.parametrize("ulps", [-3 * ULPS, 3 * ULPS])
+def test_gumbel_variates_allow_for_logarithms_three_times_as_wrong_as_assumed(monkeypatch, ulps):
+    """What the arrival leaves unused hides the term for the second logarithm at four ulps."""
+    monkeypatch.setattr(float_filter, "np", WorstNumpy(ulps))
+    words = some_words(np.uint64)
+    value, error = float_filter.gumbels(words, FILTER_ERROR)
+    known = np.isfinite(error)
+    truths = [[minus_log(minus_log(end)) for end in both] for both in ends(words[known])]
+    assert_enclosed(value[known], error[known], truths)
+
+
 @pytest.mark.parametrize("scale", [Fraction(2**53 + 1, 2**53), Fraction(10, 3), Fraction(2**45, 7)])
 @pytest.mark.parametrize("gap", [0, -7, -(2**52) - 1])
 def test_shifted_variates_are_within_their_bounds(worst_numpy, scale, gap):

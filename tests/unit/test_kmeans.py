@@ -376,7 +376,7 @@ def test_columns_that_do_not_fit_the_schema_are_refused():
     refused("Column 'who' is the declared id column but absent", FRAME, unit=Person("who", 1))
     refused("The id column 'who' cannot be found", ROWS, unit=Person("who", 1))
     sex = Schema({"a": Box(-8, 8), "b": Categories(["f", "m"])})
-    refused("Column 'b' is declared as categorical", FRAME, schema=sex, bounds=None)
+    refused("Column 'b' holds numbers where text is declared", FRAME, schema=sex, bounds=None)
 
 
 def test_bounds_that_are_missing_or_wrong_are_refused():
@@ -418,7 +418,7 @@ def test_parameters_that_make_no_sense_are_refused():
     refused("'lloyd' needs a number of clusters", FRAME, n_clusters="auto", method="lloyd")
     refused("method must be one of", FRAME, method="magic")
     refused("Unknown privacy unit 'everybody'", FRAME, unit="everybody")
-    refused("needs an id column and a bound", FRAME, unit="person")
+    refused(r"use Person\(id_column, max_rows\)", FRAME, unit="person")
     refused("random_state must be None or a whole number", FRAME, random_state=-1)
     refused(
         "random_state must be None or a whole number", FRAME, random_state=np.random.default_rng()

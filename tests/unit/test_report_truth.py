@@ -5,11 +5,17 @@ from __future__ import annotations
 import colorsys
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering
+from privclust import (
+    Categories,
+    PrivateCategoricalKMeans,
+    PrivateCoclustering,
+    PrivateSummary,
+)
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.release import About
@@ -41,6 +47,11 @@ def source_target():
     return model.fit(towns, source=[[0.3, 0.4]] * 300).release()
 
 
+def summary():
+    rows = np.random.default_rng(0).uniform(size=(300, 4))
+    return PrivateSummary(bounds=(0, 1), epsilon=20, random_state=0).fit(rows).release()
+
+
 @pytest.fixture(scope="module")
 def releases():
     return {
@@ -48,6 +59,7 @@ def releases():
         "categorical": categorical(),
         "coclustering": coclustering(),
         "source_target": source_target(),
+        "summary": summary(),
     }
 
 
@@ -56,7 +68,7 @@ def pages(releases):
     return {name: release.to_html() for name, release in releases.items()}
 
 
-KINDS = ["kmeans", "categorical", "coclustering", "source_target"]
+KINDS = ["kmeans", "categorical", "coclustering", "source_target", "summary"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,6 +84,37 @@ def test_every_picture_is_drawn_for_a_page_and_for_a_phone(pages, kind):
         r"@media screen and \(max-width: 36rem\) \{\s*svg\.plot\.wide \{ display: none", page
     )
     assert not re.search(r"svg\.plot[^{]*\{[^}]*min-width: [1-9]", page)
+
+
+class TablesOutside(HTMLParser):
+    """Counts the tables of a page, and those that no box around them lets scroll."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes, self.tables, self.outside = [], 0, 0
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("div", "figure", "section"):
+            self.boxes.append("scroll" in (dict(attrs).get("class") or "").split())
+        elif tag == "table":
+            self.tables += 1
+            self.outside += not any(self.boxes)
+
+    def handle_endtag(self, tag):
+        if tag in ("div", "figure", "section"):
+            self.boxes.pop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_table_can_be_scrolled_within_a_page_that_cannot(pages, kind):
+    """A table that is wider than a phone is not cut and does not widen the page."""
+    page = pages[kind]
+    found = TablesOutside()
+    found.feed(page)
+    assert found.tables > 2
+    assert not found.outside
+    assert re.search(r"\.scroll \{ overflow-x: auto; \}", page)
+    assert 'name="viewport" content="width=device-width' in page
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -107,8 +107,9 @@ def test_units_are_frozen_and_plain():
         (lambda: unit_from([]), "Unknown privacy unit"),
         (lambda: unit_from({}), "Unknown privacy unit"),
         (lambda: unit_from({"name": []}), "Unknown privacy unit"),
-        (lambda: unit_from("person"), "needs an id column and a bound"),
-        (lambda: unit_from({"name": "person"}), "wrong parameters"),
+        (lambda: unit_from("person"), r"use Person\(id_column, max_rows\)"),
+        (lambda: unit_from({"name": "person"}), r"use Person\(id_column, max_rows\)"),
+        (lambda: unit_from({"name": "person", "id_column": "who"}), "wrong parameters"),
         (lambda: unit_from({"name": "replace-row", "max_rows": 1}), "wrong parameters"),
     ],
 )

@@ -48,9 +48,9 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
     "embedded": POINT_RANGES,
     "table": {
-        "count": ("table.counts.pair_counts", [ONE]),
-        "histograms": ("table.counts.pair_counts", [ONE]),
-        "pair_tables": ("table.counts.pair_counts", [ONE]),
+        "count": ("table.kernels.pair_counts", [ONE]),
+        "histograms": ("table.kernels.pair_counts", [ONE]),
+        "pair_tables": ("table.kernels.pair_counts", [ONE]),
         "entropies": ("table.kernels.EntropyScale.__call__", [(0, N_ROWS * STEEPEST)]),
         "relevant_attributes": (
             "table.kernels.EntropyScale.__call__",
@@ -58,7 +58,7 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         ),
         "relevant_context": ("table.counts.subset_sums", [(-N_ROWS * STEEPEST, 0)]),
         # The margins expect nine cells of at most one row each, four in all after rounding.
-        "spanning_tree": ("table.counts.pair_counts", [(0, N_ROWS + 9)] * 2),
+        "spanning_tree": ("table.kernels.pair_counts", [(0, N_ROWS + 9)] * 2),
     },
     "sites": {
         "count": ("sites.kernels.RowCount.__call__", [ONE]),

@@ -26,13 +26,6 @@ def test_none_can_be_charged_to_a_ledger(kind):
     assert not {"ledger", "dataset"} & set(inspect.signature(kind).parameters)
 
 
-def test_cost_gap_is_the_relative_difference_of_the_costs():
-    rows = [[0.0], [2.0], [10.0], [14.0]]
-    # Costs: (1 + 1 + 4 + 4) = 10 for the means, (0 + 4 + 0 + 16) = 20 for the first rows.
-    assert cost_gap(rows, [[0.0], [10.0]], [[1.0], [12.0]]) == 1.0
-    assert cost_gap(rows, [[1.0], [12.0]], [[0.0], [10.0]]) == 0.5
-
-
 @QUIET
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_with_little_noise_they_cluster(kind):

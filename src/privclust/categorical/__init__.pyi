@@ -1,3 +1,3 @@
-from privclust.categorical.estimator import PrivateDilca as PrivateDilca
-from privclust.categorical.kmeans import PrivateCategoricalKMeans as PrivateCategoricalKMeans
+from privclust.categorical.estimator import *
+from privclust.categorical.kmeans import *
 from privclust.schema.dtypes import schema_of_dtypes as schema_of_dtypes

@@ -102,22 +102,21 @@ def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
 
 def max_relevance(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 4: the k most relevant attributes, picked one after another."""
-
-    def context(target: int, rows: float, share: Share) -> Context:
-        name = f"context of {view.names[target]}"
-        size = min(options.context_size, view.n_attributes - 1)
-        return view.relevant_attributes(name, target, size, rows, share)
-
-    return _by_target(view, budget, options, context)
+    return _picked(view, budget, options, view.relevant_attributes)
 
 
 def max_dependency(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 5: the best set of k attributes, picked at once."""
+    return _picked(view, budget, options, view.relevant_context)
+
+
+def _picked(
+    view: TableView, budget: Share, options: Options, pick: Callable[..., Context]
+) -> Learned:
+    size = min(options.context_size, view.n_attributes - 1)
 
     def context(target: int, rows: float, share: Share) -> Context:
-        name = f"context of {view.names[target]}"
-        size = min(options.context_size, view.n_attributes - 1)
-        return view.relevant_context(name, target, size, rows, share)
+        return pick(f"context of {view.names[target]}", target, size, rows, share)
 
     return _by_target(view, budget, options, context)
 

@@ -156,12 +156,6 @@ def _attributes(release: Release) -> dict[str, dict[str, Any]]:
     return attributes
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.categorical.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="categorical",
@@ -175,7 +169,5 @@ register_kind(
         check=_check,
         facts=_facts,
         labels=labels,
-        template="categorical/report.html.j2",
-        context=_context,
     )
 )

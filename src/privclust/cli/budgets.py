@@ -12,9 +12,12 @@ import typer
 
 from privclust.cli import options
 from privclust.cli.errors import UsageError
+from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
 
 if TYPE_CHECKING:
-    from privclust.unit import Unit
+    RowUnitName = str
+else:
+    RowUnitName = Literal[ROW_UNITS]
 
 __all__ = ["BudgetOptions", "EpsilonDelta", "PersonOptions", "RowUnitOptions"]
 
@@ -75,20 +78,26 @@ class PersonOptions:
     ] = "error"
 
     def unit_named(self, name: str) -> Unit:
-        """Return the privacy unit of a name; that of a person needs an id column."""
-        from privclust.unit import Person, unit_from
-
-        if name != Person.name:
+        """Return the privacy unit of a name; those of people need an id column."""
+        if name not in UNITS_WITH_IDS:
             given = (self.id_column, self.max_rows, self.id_type, self.missing_ids)
             if given != (None, None, "text", "error"):
                 raise UsageError(
-                    "--id-column, --max-rows, --id-type and --missing-ids belong to --unit person; "
-                    "add it."
+                    "--id-column, --max-rows, --id-type and --missing-ids belong to "
+                    f"--unit {' or '.join(UNITS_WITH_IDS)}; add it."
                 )
             return unit_from(name)
         if self.id_column is None or self.max_rows is None:
-            raise UsageError("--unit person needs --id-column NAME and --max-rows NUMBER.")
-        return Person(self.id_column, self.max_rows, self.id_type, self.missing_ids)
+            raise UsageError(f"--unit {name} needs --id-column NAME and --max-rows NUMBER.")
+        return unit_from(
+            {
+                "name": name,
+                "id_column": self.id_column,
+                "max_rows": self.max_rows,
+                "id_type": self.id_type,
+                "missing": self.missing_ids,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -96,8 +105,8 @@ class RowUnitOptions(PersonOptions):
     """Whose presence among the rows is hidden."""
 
     unit: Annotated[
-        Literal["add-remove-row", "replace-row", "person"],
-        typer.Option("--unit", metavar="UNIT", help="add-remove-row, replace-row or person."),
+        RowUnitName,
+        typer.Option("--unit", metavar="UNIT", help=f"One of {', '.join(ROW_UNITS)}."),
     ] = "add-remove-row"
 
     def parameters(self) -> dict[str, Any]:

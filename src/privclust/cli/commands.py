@@ -1,6 +1,6 @@
 """Where every command is registered; ``main`` is what the installed script runs.
 
-A family of algorithms has a module with two commands, ``fit`` and ``plan``: see ``families``.
+A family of algorithms has a module ``command`` with ``fit`` and ``plan``: see ``families``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import apply, audit, check, demo, ledger, release, report, schema, summary
+from privclust.cli import apply, audit, check, demo, ledger, release, report, schema
 from privclust.cli.errors import PLAIN, OneSentence
 from privclust.families import FAMILIES
 
@@ -30,14 +30,14 @@ plans = typer.Typer(
     help="Say what a fit would ask, cost and achieve. No data are touched.", **PLAIN
 )
 
-for _family in FAMILIES:
-    _commands = import_module(_family.command_module)
-    app.command(_family.command)(_commands.fit)
-    plans.command(_family.command)(_commands.plan)
+_offered = {family.command: import_module(family.command_module) for family in FAMILIES}
+for _name, _family in _offered.items():
+    app.command(_name)(_family.fit)
+    plans.command(_name)(_family.plan)
 app.add_typer(plans, name="plan")
-app.command("cluster")(summary.cluster)
-app.command("choose-k")(summary.choose_k)
-app.command("sample")(summary.sample)
+for _family in _offered.values():
+    for _name, _command in getattr(_family, "more", {}).items():
+        app.command(_name)(_command)
 app.command("apply")(apply.apply)
 app.command("check")(check.check)
 app.command("report")(report.report)

@@ -1,1 +1,1 @@
-from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
+from privclust.coclustering.estimator import *

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Labels
 from privclust.coclustering.association import tau, tau_weights
+from privclust.coclustering.blocks import BlockMixin
 from privclust.coclustering.plan import GUESSING, MOST_REHEARSED, synthetic
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
@@ -20,7 +20,7 @@ from privclust.parameters import check_memory, whole
 from privclust.plan import Plan, rehearse
 from privclust.release import About
 from privclust.schema import Box, Schema
-from privclust.unit import MatrixEntry, MatrixRow, Unit, matrix_unit_from
+from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["Coclusterer"]
 
@@ -28,7 +28,7 @@ __all__ = ["Coclusterer"]
 _LARGEST_COUNT = float(2**31 - 1)
 
 
-class Coclusterer(PrivateClusterMixin, PrivateEstimator):
+class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
     """Common parts of the co-clustering estimators; see a subclass for the parameters."""
 
     _kind = "coclustering"
@@ -94,7 +94,7 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
     def _doubts(self, directions: int | None) -> tuple[str, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = int(self.n_row_clusters) - 1
-        by_rows = isinstance(matrix_unit_from(self.unit), MatrixRow)
+        by_rows = matrix_unit_from(self.unit).whole_rows
         if directions is None or directions >= (wanted if by_rows else 1):
             return ()
         if by_rows:
@@ -140,7 +140,7 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             if name in names or hasattr(self, f"{name}_")
         }
         unit = matrix_unit_from(self.unit)
-        largest = float(unit.cap) if isinstance(unit, MatrixEntry) else _LARGEST_COUNT
+        largest = _LARGEST_COUNT if unit.cap is None else float(unit.cap)
         return {
             "arrays": arrays,
             "schema": Schema({"entry": Box(0, largest)}, note="One fact for all entries."),
@@ -156,9 +156,3 @@ class Coclusterer(PrivateClusterMixin, PrivateEstimator):
             "rule": self.rule,
             "tau": self.tau_,
         }
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags

@@ -17,7 +17,7 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
-from privclust.unit import MatrixRow, Unit, matrix_unit_from
+from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["PrivateCoclustering", "PrivateTauCoclustering"]
 
@@ -69,6 +69,8 @@ class PrivateCoclustering(Coclusterer):
         with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
         How much one count in a column favours each row cluster.
+    rows_, columns_, biclusters_ : ndarray of bool, of shape (n_blocks, n_rows or n_columns)
+        The rows and columns of each block, in scikit-learn's form; not with the unit ``"row"``.
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
@@ -124,7 +126,7 @@ class PrivateCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             if not self._budget().delta:
                 raise ParameterError('The unit "row" needs delta above 0, such as 1e-6; set it.')
             if self.rule == "tau":
@@ -207,7 +209,7 @@ class PrivateTauCoclustering(Coclusterer):
         self.dataset = dataset
 
     def _check_together(self) -> None:
-        if isinstance(matrix_unit_from(self.unit), MatrixRow):
+        if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
 
     def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.release.checks import check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.unit import matrix_unit_from
@@ -44,8 +45,7 @@ def _check(release: Release) -> None:
     labels = arrays["column_labels"]
     if labels.dtype.kind not in "iu" or not 0 <= labels.min() <= labels.max() < n_clusters:
         raise ReleaseError("The array 'column_labels' names no cluster of columns; correct it.")
-    if (arrays["block_totals_error"] < 0).any():
-        raise ReleaseError("The array 'block_totals_error' has negative entries; correct it.")
+    check_not_negative(release, "block_totals_error")
 
 
 def _facts(release: Release) -> Facts:
@@ -74,12 +74,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.coclustering.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="coclustering",
@@ -94,8 +88,6 @@ register_kind(
         facts=_facts,
         labels=labels,
         takes_triples=True,
-        template="coclustering/report.html.j2",
-        context=_context,
         named=("column", "column_labels"),
     )
 )

@@ -1,18 +1,19 @@
 """Does a noisy table of rows show any structure? Its strongest directions against those of chance.
 
 Noise is round once it is whitened, and the strengths of a large round table end at a known edge
-(Marchenko and Pastur). Small tables pass it now and then, the more so as the tails of Laplace noise
-are heavy; so tables without structure, of the same width, total and noise, are made up, and the
-strongest of them moves the edge. Post-processing only.
+(Marchenko and Pastur). Small tables pass it now and then, the more so if the tails of the noise
+are heavy, as those of Laplace noise are. So tables without structure, of the same width, total and
+noise, are made up, and the strongest of them moves the edge. Post-processing only.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust.budget import Currency
 from privclust.coclustering.grouping import embed
 from privclust.data.view import Noisy
+from privclust.privacy.mechanisms import imitated_noise
 
 __all__ = ["directions_above_noise"]
 
@@ -31,7 +32,9 @@ _HIDDEN = 1 / 3
 _FITTED = 4.0
 
 
-def directions_above_noise(last: Noisy, first: Noisy, rng: np.random.Generator) -> int:
+def directions_above_noise(
+    last: Noisy, first: Noisy, currency: Currency, rng: np.random.Generator
+) -> int:
     """Return how many directions of a table are stronger than chance would make them.
 
     Parameters
@@ -41,34 +44,32 @@ def directions_above_noise(last: Noisy, first: Noisy, rng: np.random.Generator) 
         were structure because the groups were found in the same counts.
     first : Noisy
         Sums over blind groups, which cannot look so. It decides where the last table does not.
+    currency : {"pure", "zcdp"}
+        What the tables were paid for in, which says what noise they have.
     rng : Generator
         Makes up the tables without structure.
     """
     counting, noise = max(0.0, float(last.value.mean())), last.standard_error**2
     if counting < _HIDDEN * noise:
-        return _above(last, _MARGIN, rng)
-    found = _above(last, _MARGIN + _FITTED * (counting / (counting + noise)) ** 2, rng)
-    return found or _above(first, _MARGIN, rng)
+        return _above(last, currency, _MARGIN, rng)
+    margin = _MARGIN + _FITTED * (counting / (counting + noise)) ** 2
+    return _above(last, currency, margin, rng) or _above(first, currency, _MARGIN, rng)
 
 
-def _above(table: Noisy, margin: float, rng: np.random.Generator) -> int:
+def _above(table: Noisy, currency: Currency, margin: float, rng: np.random.Generator) -> int:
     n_rows, width = table.value.shape
     rows = min(n_rows, max(_FEWEST_ROWS, _MOST_CELLS // width))
     expected = np.maximum(table.value.sum(axis=0), 0) / n_rows
-    strongest = max(
-        _strongest_by_chance(rows, expected, table.standard_error, rng) for _ in range(_MADE_UP)
-    )
+
+    def strongest_by_chance() -> float:
+        shape, error = (rows, width), table.standard_error
+        noise = imitated_noise(currency, error, shape, rng)
+        return float(embed(Noisy(rng.poisson(expected, shape) + noise, error), 1).strengths[0])
+
+    strongest = max(strongest_by_chance() for _ in range(_MADE_UP))
     by_chance = max(1.0, strongest / _round_edge(rows, width)) * _round_edge(n_rows, width)
     return int((embed(table, 1).strengths > margin * by_chance).sum())
 
 
 def _round_edge(n_rows: int, width: int) -> float:
     return float((np.sqrt(n_rows) + np.sqrt(width)) ** 2)
-
-
-def _strongest_by_chance(
-    n_rows: int, expected: Floats, error: float, rng: np.random.Generator
-) -> float:
-    shape = n_rows, len(expected)
-    noise = rng.laplace(0, error / np.sqrt(2), shape)
-    return float(embed(Noisy(rng.poisson(expected, shape) + noise, error), 1).strengths[0])

@@ -123,7 +123,7 @@ def tables_method(
         column_weights=prototype_weights(profiles).T,
         profiles=profiles,
         rows=rows,
-        directions=directions_above_noise(tables[-1], tables[0], rng),
+        directions=directions_above_noise(tables[-1], tables[0], budget.currency, rng),
     )
 
 

@@ -8,8 +8,8 @@ stand: neither the order of the rows nor the rows of anybody else have a part in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pyarrow as pa
 from privclust._typing import Mask
 from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.ids import id_texts
+from privclust.data.reading.parts import ChosenPart, Part
 from privclust.exceptions import DataError
 from privclust.privacy.noise import SystemBits
 from privclust.unit import Person, Unit
@@ -29,8 +30,6 @@ __all__ = ["BoundedRows", "Content", "ContributionBound", "bounded"]
 # content are the same row to it.
 Content = Callable[[Block], npt.NDArray[Any]]
 _Words = npt.NDArray[np.uint64]
-
-_Bits = tuple[int, npt.NDArray[np.uint8]]  # a mask: its length, and eight rows to a byte
 
 _NOBODY = -1
 _KEY_BYTES = 16
@@ -177,21 +176,42 @@ class BoundedRows(RowReader):
         super().__init__(source.selection, named=named, block_rows=source.block_rows)
         self._source = source
         self._unit, self._content, self._key = unit, content, key
-        self._bits: list[_Bits] | None = None
+        self._chosen: list[ChosenPart] | None = None
+
+    def parts(self, count: int = 1) -> Sequence[Part]:
+        """Return the rows that count in parts; the first call reads the source and decides."""
+        if self._chosen is None:
+            self._chosen = self._decided(count)
+        return self._chosen
 
     def _blocks(self) -> Iterator[Block]:
-        if self._bits is None:
-            self._bits = self._decided()
-        for block, mask in zip_longest(self._source.blocks(), self._bits):
-            if block is None or mask is None or block.n_rows != mask[0]:
-                raise DataError("The data changed while they were read; start again.")
-            yield block.keep(np.unpackbits(mask[1], count=mask[0]).astype(bool))
+        for part in self.parts():
+            yield from part.blocks()
 
-    def _decided(self) -> list[_Bits]:
+    def _decided(self, count: int) -> list[ChosenPart]:
         bound = ContributionBound(self._unit, self._key)
-        for block in self._source.blocks():
-            bound.add(block.column(self._unit.id_column), self._content(block))
-        return [(len(mask), np.packbits(mask)) for mask in bound.kept()]
+        parts, lengths = list(self._source.parts(count)), []
+        for part in parts:
+            blocks = 0
+            for block in part.blocks():
+                bound.add(block.column(self._unit.id_column), self._content(block))
+                blocks += 1
+            lengths.append(blocks)
+        if not sum(lengths):
+            return []
+        masks = iter([(len(mask), np.packbits(mask)) for mask in bound.kept()])
+        return [
+            ChosenPart(part, tuple(islice(masks, blocks)))
+            for part, blocks in zip(parts, lengths, strict=True)
+        ]
+
+    @property
+    def stays_here(self) -> str | None:
+        return self._source.stays_here
+
+    def at_close(self, call: Callable[[], object]) -> None:
+        # Whoever opened the source closes that one, and maybe not this.
+        self._source.at_close(call)
 
     def close(self) -> None:
         super().close()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.contribution import bounded
+from privclust.data.engines.base import current_engine
 from privclust.data.reading import Block, RowReader, open_declared, open_rows
 from privclust.data.reading.declared import declare
 from privclust.data.reading.places import placed
@@ -95,6 +96,10 @@ class Door:
     def n_columns(self) -> int:
         """Number of columns."""
         return self._rows.n_columns
+
+    def check_engine(self) -> None:
+        """Raise, before anything is charged, if the chosen engine cannot read the rows."""
+        current_engine().check(self._rows)
 
     def _content(self, block: Block) -> NDArray[Any]:
         """Return what a view sees of the rows of a block; see :func:`bounded`."""

@@ -18,7 +18,7 @@ from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "CompleteRows", "Domain", "clip_to_ball"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -42,7 +42,8 @@ class Domain:
     low, high : ndarray of shape (n_features,)
         Declared bounds; rows are clipped to them.
     widths : ndarray of shape (n_features,)
-        The unit of each column: 1, or the declared width if distances are to be rescaled.
+        The unit of each column: 1, or the declared width if distances are to be rescaled; over
+        its weight.
     center : ndarray of shape (n_features,)
         What becomes the origin.
     radius : float
@@ -74,8 +75,11 @@ class Domain:
             )
         if rescale and schema.ball is not None:
             raise SchemaError("A schema with a Ball cannot be rescaled; drop one of the two.")
+        weights = np.array([box.weight for box in boxes])
+        if schema.ball is not None and (weights != 1).any():
+            raise SchemaError("A schema with a Ball cannot have weights; drop one of the two.")
         low, high = schema.low, schema.high
-        widths = high - low if rescale else np.ones(len(boxes))
+        widths = (high - low if rescale else np.ones(len(boxes))) / weights
         if schema.ball is not None:
             center, radius = np.array(schema.ball.center), float(schema.ball.radius)
         else:
@@ -112,6 +116,19 @@ class Domain:
         """Map points of the unit ball back to the units of the data."""
         return points * (self.widths * self.radius) + self.center
 
+    def released(self, points: Floats) -> Floats:
+        """Return points of the unit ball in the units of the data, within the declared bounds."""
+        return np.clip(self.to_data_units(points), self.low, self.high)
+
+    def feasible(self, points: Floats) -> Floats:
+        """Return points of the unit ball as they are; a box has few points outside it there."""
+        return points
+
+    @property
+    def scales(self) -> Floats:
+        """What counts as one in each column."""
+        return self.widths
+
     def box_in_unit_ball(self) -> tuple[Floats, Floats]:
         """Return the declared bounds as they lie in the unit ball."""
         return self.to_unit_ball(self.low), self.to_unit_ball(self.high)
@@ -128,14 +145,46 @@ class Domain:
 
     def numbers(self, block: Block) -> Floats:
         """Return the numbers of a block; where a constant is declared, no value is refused."""
-        return block.numbers(lenient=self._lenient)
+        return block.numbers(lenient=self.lenient)
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 4 * self.dimension
+
+    def pieces(self, block: Block, piece: int) -> list[Floats]:
+        """Return the rows of a block on the grid, about ``piece`` numbers at a time."""
+        rows = self.numbers(block)
+        height = max(1, piece // self.dimension)
+        return [self.to_grid(rows[start : start + height]) for start in range(0, len(rows), height)]
+
+    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
+        """Return the squared distances of the rows of a block to public centres.
+
+        Parameters
+        ----------
+        block : Block
+        centers : ndarray of shape (n_centers, n_features)
+            In the units of the data.
+        up_to_row : bool
+            Leave out the squared length of the row: it is the same for all centres, and for a row
+            far out it would drown their differences.
+        """
+        # Around the center, so that a large offset common to all rows costs no digits.
+        targets = (centers - self.center) / self.widths
+        rows = (self.rows(block) - self.center) / self.widths
+        squares = (targets**2).sum(axis=1) - 2 * rows @ targets.T
+        if not up_to_row:
+            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
+        return np.asarray(squares)
 
     def rows(self, block: Block) -> Floats:
         """Return the rows of a block, complete: all that a view ever sees of them."""
         return self.complete(self.numbers(block))
 
     @cached_property
-    def _lenient(self) -> frozenset[str]:
+    def lenient(self) -> frozenset[str]:
+        """The columns in which a declared constant stands for what is no number."""
         ruled = zip(self.names, self.fill, strict=True)
         return frozenset(name for name, fill in ruled if not np.isnan(fill))
 
@@ -158,6 +207,26 @@ class Domain:
                 "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
+
+
+@dataclass(frozen=True)
+class CompleteRows:
+    """The encoder of numeric rows that are compared with public points: complete, as they are."""
+
+    domain: Domain
+
+    def __call__(self, block: Block) -> list[Floats]:
+        """Return the rows of a block, in one piece."""
+        return [self.domain.rows(block)]
+
+    def unpacked(self, piece: Floats) -> Floats:
+        """Return the rows as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 8 * self.domain.dimension
 
 
 def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> Floats:

@@ -1,1 +1,1 @@
-from privclust.kmeans.estimator import PrivateKMeans as PrivateKMeans
+from privclust.kmeans.estimator import *

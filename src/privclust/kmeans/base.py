@@ -20,6 +20,7 @@ from privclust.kmeans.result import KMeansResult
 from privclust.parameters import check_clusters, whole
 from privclust.plan import Plan, Synthetic
 from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE
 from privclust.unit import RowUnit, row_unit
 
@@ -93,7 +94,7 @@ class KMeansEstimator(
         return PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        check_clusters(self._looked_for(max(DEFAULT_RANGE)), data.n_columns)
+        check_clusters(self._looked_for(max(DEFAULT_RANGE)), data.domain.dimension)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -114,19 +115,18 @@ class KMeansEstimator(
         raise NotImplementedError
 
     def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
-        schema = data.schema
         self._remember_columns(data.names, data.n_columns)
-        self.schema_ = schema
+        self.schema_ = data.schema
         self._rescaled = data.rescale
-        centres = data.domain.to_data_units(result.centres)
-        self.cluster_centers_ = np.clip(centres, schema.low, schema.high)
-        lengths = data.domain.radius * data.domain.widths
-        half = (schema.high - schema.low) / 2
-        self.cluster_centers_error_ = np.minimum(result.centres_error * lengths, half)
+        domain, coordinates = data.domain, Coordinates(data.schema)
+        self.cluster_centers_ = domain.released(result.centres)
+        half = (coordinates.high - coordinates.low) / 2
+        errors = result.centres_error * (domain.radius * domain.scales)
+        self.cluster_centers_error_ = np.minimum(errors, half)
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = result.sizes.standard_error
         self.method_, self._verdict = result.method, result.verdict
-        self.n_clusters_ = self._n_features_out = len(centres)
+        self.n_clusters_ = self._n_features_out = len(result.centres)
 
     def _labels(self, data: PointRows) -> Labels:
         return data.labels(self.cluster_centers_).astype(np.int64, copy=False)

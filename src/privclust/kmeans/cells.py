@@ -83,6 +83,6 @@ def cells_of_so_many(
 def _sized(
     view: PointsView, centres: Floats, errors: Floats, share: Share, warnings: tuple[str, ...]
 ) -> KMeansResult:
-    frame = Projection(np.zeros(view.domain.dimension))
+    centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
     return KMeansResult(centres, errors, sizes, "cells", warnings)

@@ -9,6 +9,7 @@ from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.data.view import Noisy
 from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
 
 __all__ = ["bounds_in_doubt", "delta_in_doubt"]
 
@@ -26,6 +27,7 @@ def bounds_in_doubt(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[s
     centres = centres[sizes.value > _CAUTION * sizes.standard_error]
     if not len(centres):
         return
+    centres = centres[:, Coordinates(schema).numbers]
     slack = _AT_THE_BOUND * (schema.high - schema.low)
     lowest, highest = centres.min(axis=0), centres.max(axis=0)
     for number, name in enumerate(schema.numeric):

@@ -81,7 +81,7 @@ class PrivateKMeans(KMeansEstimator):
         What the fit warned of: that noise hides the clusters, or that their number is not clear.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Notes
@@ -207,7 +207,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         What the fit warned of: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Examples

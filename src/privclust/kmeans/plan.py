@@ -2,55 +2,114 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from sklearn.cluster import KMeans
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Indices
 from privclust.plan import Measure, Synthetic
-from privclust.schema import Schema
+from privclust.schema import Bins, Box, Fact, Schema
+from privclust.schema.coordinates import Coordinates
 from privclust.unit import RowUnit
 
-__all__ = ["INERTIA", "MOST_REHEARSED", "synthetic"]
+__all__ = ["INERTIA", "MOST_REHEARSED", "Clumps", "best_inertia", "rehearsable", "synthetic"]
 
 INERTIA = Measure("inertia")
 MOST_REHEARSED = 100_000
 
 # A clump fills about this share of the space that it would have if all were equally spaced.
 _CLUMP = 0.25
+# How many rows of a clump have its usual category in each column.
+_USUAL = 0.7
+# Numbers that are written out to compare with ordinary k-means.
+_MOST_WRITTEN = 10**7
+
+
+def rehearsable(schema: Schema) -> Schema:
+    """Return the schema with plain numbers for dates and durations, which are made up as such."""
+    plain = [
+        (name, replace(fact, form="number") if isinstance(fact, Box | Bins) else fact)
+        for name, fact in schema.columns.items()
+    ]
+    return Schema(plain, ball=schema.ball)
 
 
 def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int) -> Synthetic:
     """Return rows in clumps; the error is the inertia of the released centres on them."""
-    rows = synthetic_rows(schema, n_clusters, n_rows, seed)
-    table = as_table(rows, schema, unit)
+    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    table = made.table(unit)
 
-    def error_ratio(model: object) -> float:
-        widths = schema.high - schema.low if model.rescale else 1.0  # type: ignore[attr-defined]
-        inertia = -model.score(table)  # type: ignore[attr-defined]
-        return float(inertia / best_inertia(rows / widths, n_clusters))
+    def error_ratio(model: Any) -> float:
+        points = made.points(bool(model.rescale))
+        inertia = -model.score(table[: len(points)])
+        return float(inertia / best_inertia(points, n_clusters))
 
     return Synthetic(lambda model: model.fit(table), error_ratio)
 
 
-def synthetic_rows(schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Floats:
-    """Return rows in ``n_clusters`` clumps spread evenly over the declared bounds."""
-    rng = np.random.default_rng(seed)
-    dimension = len(schema.numeric)
-    middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
-    centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
-    clump = _CLUMP * n_clusters ** (-1 / max(1, dimension))  # without numbers, the door refuses
-    rows = centres[rng.integers(n_clusters, size=n_rows)]
-    rows = rows + rng.standard_normal(rows.shape) * clump
-    return np.asarray(middle + half * np.clip(rows, -1, 1))
+@dataclass(frozen=True)
+class Clumps:
+    """Rows in clumps spread evenly over the declared bounds and categories.
+
+    Attributes
+    ----------
+    schema : Schema
+    numbers : ndarray of shape (n_rows, n_numbers)
+    codes : ndarray of shape (n_rows, n_categorical)
+        Places in the lists of categories, of those that can be given.
+    """
+
+    schema: Schema
+    numbers: Floats
+    codes: Indices
+
+    @classmethod
+    def made(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
+        """Return ``n_rows`` rows in ``n_clusters`` clumps."""
+        rng = np.random.default_rng(seed)
+        dimension = len(schema.numeric)
+        middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
+        centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
+        clump = _CLUMP * n_clusters ** (-1 / max(1, dimension))
+        clumps = rng.integers(n_clusters, size=n_rows)
+        rows = centres[clumps] + rng.standard_normal((n_rows, dimension)) * clump
+        numbers = np.asarray(middle + half * np.clip(rows, -1, 1))
+        sizes = np.array([len(_values(schema[name])) for name in schema.categorical], np.intp)
+        usual = rng.integers(sizes, size=(n_clusters, len(sizes)))[clumps]
+        others = rng.integers(sizes, size=usual.shape)
+        codes = np.where(rng.random(usual.shape) < _USUAL, usual, others)
+        return cls(schema, numbers, codes)
+
+    def table(self, unit: RowUnit) -> pa.Table:
+        """Return the rows with names, each a person of its own if people count."""
+        columns: dict[str, Any] = dict(zip(self.schema.numeric, self.numbers.T, strict=True))
+        for name, codes in zip(self.schema.categorical, self.codes.T, strict=True):
+            columns[name] = pa.array(_values(self.schema[name])).take(pa.array(codes))
+        columns = {name: columns[name] for name in self.schema.names}
+        if unit.id_column is not None:
+            columns[unit.id_column] = np.arange(len(self.numbers))
+        return pa.table(columns)
+
+    def points(self, rescale: bool) -> Floats:
+        """Return as many of the rows as may be written out, in the metric of a model."""
+        coordinates = Coordinates(self.schema)
+        n_rows = min(len(self.numbers), max(1, _MOST_WRITTEN // coordinates.dimension))
+        rows = np.zeros((n_rows, coordinates.dimension))
+        rows[:, coordinates.numbers] = self.numbers[:n_rows]
+        for column, codes in zip(coordinates.categorical, self.codes[:n_rows].T, strict=True):
+            rows[np.arange(n_rows), column.start + codes] = 1
+        return rows / coordinates.scales(rescale)
 
 
-def as_table(rows: Floats, schema: Schema, unit: RowUnit) -> pa.Table:
-    """Return synthetic rows with their names, each row a person of its own if people count."""
-    columns = dict(zip(schema.numeric, rows.T, strict=True))
-    if unit.id_column is not None:
-        columns[unit.id_column] = np.arange(len(rows))
-    return pa.table(columns)
+def _values(fact: Fact) -> list[Any]:
+    """Return the values that a categorical column can be given: categories, or middles of bins."""
+    if isinstance(fact, Bins):
+        edges = np.array(fact.edges)
+        return list((edges[:-1] / 2 + edges[1:] / 2).tolist())
+    return [] if isinstance(fact, Box) else list(fact.values)
 
 
 def best_inertia(rows: Floats, n_clusters: int) -> float:

@@ -1,4 +1,4 @@
-"""``PointsEstimator``: what the private estimators of numeric rows share."""
+"""``PointsEstimator``: what the private estimators that see rows as points share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from privclust.data.points.door import PointRows
+from privclust.data.points.mixed import region_of
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, PublicFactWarning
-from privclust.kmeans.plan import INERTIA, MOST_REHEARSED
+from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
 from privclust.parameters import either, flag, whole
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema import Schema
@@ -20,7 +21,7 @@ __all__ = ["PointsEstimator"]
 
 
 class PointsEstimator(PrivateEstimator):
-    """A private estimator of numeric rows, with a schema or bounds."""
+    """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _checks: ClassVar[Any] = {"rescale": either(None, flag())}
 
@@ -38,7 +39,9 @@ class PointsEstimator(PrivateEstimator):
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
         whole()("n_rows", n_rows)
-        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
+        declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
+        schema, rescale = rehearsable(declared), self._rescales(self._declared())
+        region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
         unit = row_unit(self.unit)
         rehearsed = min(int(n_rows), MOST_REHEARSED)
         return rehearse(
@@ -46,7 +49,7 @@ class PointsEstimator(PrivateEstimator):
             lambda seed: synthetic(schema, rehearsed, unit, seed),
             n_rows=int(n_rows),
             measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": self._rescales(self._declared())},
+            known={"schema": schema, "bounds": None, "rescale": rescale},
         )
 
     def _check_together(self) -> None:

@@ -12,6 +12,7 @@ from privclust._typing import Floats
 from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
+from privclust.schema.coordinates import Coordinates
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -85,7 +86,7 @@ def context(release: Release) -> dict[str, Any]:
 
 
 def _clusters(release: Release) -> _Clusters:
-    arrays, schema = release.arrays, release.schema
+    arrays, coordinates = release.arrays, Coordinates(release.schema)
     sizes = arrays["cluster_sizes"].astype(np.float64)
     order = np.argsort(-sizes, kind="stable")
     noise = centers_error(release)
@@ -95,9 +96,9 @@ def _clusters(release: Release) -> _Clusters:
         errors=arrays["cluster_sizes_error"].astype(np.float64)[order],
         centers=arrays["cluster_centers"].astype(np.float64)[order],
         centers_error=None if noise is None else noise.astype(np.float64)[order],
-        names=schema.numeric,
-        low=schema.low,
-        high=schema.high,
+        names=coordinates.names,
+        low=coordinates.low,
+        high=coordinates.high,
     )
 
 

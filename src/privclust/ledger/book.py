@@ -5,6 +5,7 @@ above (``acts.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
 
 Entries match their digests, but an index has none: a damaged one would hide the newest charges and
 so give their budget back. A store whose indexes may be damaged has its entries looked up without.
+An entry that is gone has none either, so nothing is appended unless all up to the newest are there.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Book:
     """
 
     def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
-        self._run = run
+        self._run, self._table = run, entries
         self._all = f"SELECT {', '.join(COLUMNS)} FROM {entries}"  # noqa: S608
 
     def identity(self) -> str:
@@ -113,9 +114,20 @@ class Book:
 
     def append(self, entry: Entry) -> Entry:
         """Add the entry to the chain and return it with its place and digest."""
-        sealed = entry.sealed(self.head())
+        head = self.head()
+        self._check_complete(head.entries)
+        sealed = entry.sealed(head)
         self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
         return sealed
+
+    def _check_complete(self, newest: int) -> None:
+        """Refuse to go on if an entry is hidden: it may be the newest of a pot."""
+        ((count,),) = self._run(f"SELECT count(*) FROM {self._table}", ())  # noqa: S608
+        if count != newest:
+            raise LedgerCorruptedError(
+                "The ledger was changed: entries are missing between the first and the newest; "
+                "nothing was spent, restore it from a backup and find out who had access."
+            )
 
     def _entries(self, **wanted: str) -> list[Entry]:
         sql = f"{self._all} {_where(wanted)} ORDER BY seq"

@@ -4,7 +4,7 @@ Nothing here takes a ledger or a budget. An algorithm that claims privacy in its
 warns when it is made.
 """
 
-from privclust.reference.cost_gap import cost_gap
+from privclust.metrics.kmeans import cost_gap
 from privclust.reference.dilca import Dilca
 from privclust.reference.kmeans_guarantee import KMeansGuarantee, SubclusterGuarantee
 from privclust.reference.source_target import SourceTargetMedoids

@@ -9,19 +9,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from privclust._typing import Floats, Indices
 from privclust.coclustering.association import tau, tau_weights
+from privclust.coclustering.blocks import BlockMixin
 
 __all__ = ["TauCoclustering"]
 
 
-class TauCoclustering(BiclusterMixin, BaseEstimator):
+class TauCoclustering(BlockMixin, BaseEstimator):
     """Fast-τCC: co-clustering WITHOUT ANY PRIVACY.
 
     Parameters
@@ -86,29 +85,6 @@ class TauCoclustering(BiclusterMixin, BaseEstimator):
         self.block_totals_ = _table(_sums(counts, columns), rows)
         self.tau_ = tau(self.block_totals_)
         return self
-
-    # scikit-learn's biclusters are the blocks, row cluster by row cluster.
-    @property
-    def rows_(self) -> NDArray[np.bool_]:
-        """Which rows each block has, of shape (n_blocks, n_rows)."""
-        check_is_fitted(self)
-        n_row_clusters, n_column_clusters = self.block_totals_.shape
-        members = self.row_labels_ == np.arange(n_row_clusters)[:, None]
-        return np.repeat(members, n_column_clusters, axis=0)
-
-    @property
-    def columns_(self) -> NDArray[np.bool_]:
-        """Which columns each block has, of shape (n_blocks, n_columns)."""
-        check_is_fitted(self)
-        n_row_clusters, n_column_clusters = self.block_totals_.shape
-        members = self.column_labels_ == np.arange(n_column_clusters)[:, None]
-        return np.tile(members, (n_row_clusters, 1))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
 
     def _moved(self, sums: Floats, labels: Indices, side: str) -> Indices:
         """Move members to where they raise τ most (supplement, Algorithm 1)."""

@@ -2,7 +2,9 @@
 
 To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in the
 module ``release`` of a family that is listed in ``privclust.families``. Saving, loading, the
-privacy part of the report and the command line then work for it.
+privacy part of the report and the command line then work for it. The family's own part of the
+report is its template ``report.html.j2``, which shows what ``context`` in its module ``report``
+returns.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ class ReleaseKind:
     Parameters
     ----------
     name : str
-        The name in ``release.json``.
+        The name in ``release.json``, that of the family.
     title : str
         What a reader calls it, such as ``"k-means clustering"``.
     arrays : mapping of str to tuple of str
@@ -48,10 +50,6 @@ class ReleaseKind:
         Takes a release and rows in any supported form and yields their labels, part by part.
     takes_triples : bool
         Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
-    template : str or None
-        The report's template for this kind, such as ``"kmeans/report.html.j2"``.
-    context : callable or None
-        Takes a release and returns what that template shows.
     named : tuple of str or None
         What a publisher may give names to, and the array with one entry for each, such as
         ``("column", "column_labels")``.
@@ -64,9 +62,17 @@ class ReleaseKind:
     facts: Callable[[Release], Facts]
     labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
     takes_triples: bool = False
-    template: str | None = None
-    context: Callable[[Release], dict[str, Any]] | None = None
     named: tuple[str, str] | None = None
+
+    @property
+    def template(self) -> str:
+        """The path of the family's part of the report within the package."""
+        return f"{self.name}/report.html.j2"
+
+    def context(self, release: Release) -> dict[str, Any]:
+        """Return what that template shows."""
+        shown: dict[str, Any] = import_module(f"privclust.{self.name}.report").context(release)
+        return shown
 
     def check_shapes(self, arrays: Arrays) -> dict[str, int]:
         """Return the length of every named axis; raise if an array is missing or misshapen."""

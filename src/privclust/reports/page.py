@@ -76,7 +76,7 @@ def _context(release: Release) -> dict[str, Any]:
         },
         "signature": _signature(release),
         "kind_template": kind.template,
-        "kind": kind.context(release) if kind.context else {},
+        "kind": kind.context(release),
     }
 
 

@@ -7,11 +7,14 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 
 from privclust.exceptions import SchemaError
-from privclust.schema.checks import category, items, one_of
+from privclust.schema.checks import category, items, one_of, weight
 
-__all__ = ["Categories", "Kind", "PlainFact"]
+__all__ = ["MISSING_CATEGORY", "Categories", "Kind", "PlainFact"]
 
 Kind = Literal["text", "integer", "boolean"]
+
+# The rules for missing values of columns that have categories.
+MISSING_CATEGORY = ("error", "category", "omit")
 
 
 class PlainFact:
@@ -22,7 +25,7 @@ class PlainFact:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is MISSING or value != field.default:
-                plain = self._plain(value)
+                plain = self._written(field.name)
                 plain = tuple(plain) if isinstance(plain, list) else plain
                 parts.append(f"{field.name}={plain!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -37,7 +40,15 @@ class PlainFact:
     def to_dict(self) -> dict[str, Any]:
         """Return the keys and values that make the fact again, as they stand in a file."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return {name: self._plain(getattr(self, name)) for name in names}
+        document = {name: self._written(name) for name in names}
+        if document.get("weight") == 1:  # older files have none
+            del document["weight"]
+        return document
+
+    def _written(self, name: str) -> Any:
+        """Return a field as it stands in a file; a weight is a plain number whatever the form."""
+        value = getattr(self, name)
+        return value if name == "weight" else self._plain(value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,15 +62,19 @@ class Categories(PlainFact):
     ----------
     values : sequence of str, of int or of bool
         The public list, without repeats and all of one type.
-    missing : "error" or "category", default="error"
-        Fail on a missing value, or count it in a category of its own.
+    missing : "error", "category" or "omit", default="error"
+        Fail on a missing value, count it in a category of its own, or leave it out of distances:
+        it is then as far from every category as from any other.
     unknown : "error" or "other", default="error"
         Fail on a value that is not listed, or count all such values in one category of their own.
+    weight : float, default=1
+        How much the column counts in distances, see :class:`Box`.
     """
 
     values: Sequence[str] | Sequence[int] | Sequence[bool]
-    missing: Literal["error", "category"] = "error"
+    missing: Literal["error", "category", "omit"] = "error"
     unknown: Literal["error", "other"] = "error"
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         values = tuple(category(value) for value in items(self.values, "values"))
@@ -70,15 +85,16 @@ class Categories(PlainFact):
         if len(set(values)) < len(values):
             raise SchemaError("Categories list a value twice; remove the repeat.")
         self._set("values", values)
-        one_of(self.missing, "missing", ("error", "category"))
+        one_of(self.missing, "missing", MISSING_CATEGORY)
         one_of(self.unknown, "unknown", ("error", "other"))
+        self._set("weight", weight(self.weight))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Categories):
             return NotImplemented
         # In Python 1 equals True; in a column it does not.
-        mine = (self.kind, self.values, self.missing, self.unknown)
-        return mine == (other.kind, other.values, other.missing, other.unknown)
+        mine = (self.kind, self.values, self.missing, self.unknown, self.weight)
+        return mine == (other.kind, other.values, other.missing, other.unknown, other.weight)
 
     def describe(self) -> str:
         """Say in a few words what is declared."""
@@ -99,7 +115,9 @@ class Categories(PlainFact):
 
     @property
     def missing_code(self) -> int | None:
-        """Code of the category for missing values, or ``None`` when they are an error."""
+        """Code of missing values: their category, ``size`` if omitted, ``None`` for an error."""
+        if self.missing == "omit":
+            return self.size
         return len(self.values) if self.missing == "category" else None
 
     @property

@@ -10,10 +10,13 @@ import numpy as np
 
 from privclust.exceptions import SchemaError
 
-__all__ = ["category", "items", "number", "one_of", "valid_text"]
+__all__ = ["category", "items", "number", "one_of", "valid_text", "weight"]
 
 # Squares and sums of squares of numbers up to here are finite and keep their digits.
 _LARGEST = 1e150
+
+# Beyond these a column would decide all distances, or none.
+_LIGHTEST, _HEAVIEST = 1e-6, 1e6
 
 
 def number(value: object, name: str) -> float:
@@ -28,6 +31,17 @@ def number(value: object, name: str) -> float:
         raise SchemaError(
             f"A schema needs a finite number of at most {_LARGEST} as {name}, got {found!r}; "
             "declare a finite number."
+        )
+    return found
+
+
+def weight(value: object) -> float:
+    """Return how much a column counts in distances, as a Python float."""
+    found = number(value, "weight")
+    if not _LIGHTEST <= found <= _HEAVIEST:
+        raise SchemaError(
+            f"A weight must lie between {_LIGHTEST:g} and {_HEAVIEST:,.0f}, got weight={found!r}; "
+            "to leave the column out, ignore it."
         )
     return found
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from privclust.exceptions import SchemaError
-from privclust.schema.categories import Categories, Kind, PlainFact
-from privclust.schema.checks import items, number, one_of
+from privclust.schema.categories import MISSING_CATEGORY, Categories, Kind, PlainFact
+from privclust.schema.checks import items, number, one_of, weight
 from privclust.schema.forms import Form, bound, form_of, plain_bound, shown
 
 __all__ = ["Ball", "Bins", "Box", "Categories", "Fact", "Kind"]
@@ -64,6 +64,9 @@ class Box(_Measured):
         How the column is written: ``"number"``; ``"text"``, numbers as text; ``"date"``, of which
         the time of day is dropped; ``"time"``, in UTC where a zone is given; or a duration,
         counted in ``"seconds"``, ``"minutes"``, ``"hours"`` or ``"days"``.
+    weight : float, default=1
+        How much the column counts: differences in it are multiplied by the weight before they are
+        squared and added up. Distances of k-means and of summaries heed it.
 
     Examples
     --------
@@ -75,11 +78,17 @@ class Box(_Measured):
     high: float
     missing: float | Literal["error"] = "error"
     form: Form = "number"
+    weight: float = 1.0
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, low: Bound, high: Bound, missing: Bound = "error", form: Form = "number"
+            self,
+            low: Bound,
+            high: Bound,
+            missing: Bound = "error",
+            form: Form = "number",
+            weight: float = 1.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -95,6 +104,7 @@ class Box(_Measured):
             raise SchemaError(f"A Box needs bounds at least {_NARROWEST} apart; widen the bounds.")
         if self.missing != "error":
             self._set("missing", self._constant())
+        self._set("weight", weight(self.weight))
 
     def describe(self) -> str:
         """Say in a few words what is declared."""
@@ -128,23 +138,28 @@ class Bins(_Measured):
     ----------
     edges : sequence of float, of dates or of str
         Two or more public numbers, dates or times in rising order.
-    missing : "error" or "category", default="error"
-        Fail on a missing number, or count it in a category of its own after the bins.
+    missing : "error", "category" or "omit", default="error"
+        Fail on a missing number, count it in a category of its own after the bins, or leave it out
+        of distances.
     form : str, default="number"
         How the column is written, see :class:`Box`.
+    weight : float, default=1
+        How much the column counts in distances, see :class:`Box`.
     """
 
     edges: Sequence[float]
-    missing: Literal["error", "category"] = "error"
+    missing: Literal["error", "category", "omit"] = "error"
     form: Form = "number"
+    weight: float = 1.0
 
     if TYPE_CHECKING:
 
         def __init__(
             self,
             edges: Sequence[Bound],
-            missing: Literal["error", "category"] = "error",
+            missing: Literal["error", "category", "omit"] = "error",
             form: Form = "number",
+            weight: float = 1.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -156,7 +171,8 @@ class Bins(_Measured):
         if any(not left < right for left, right in pairwise(edges)):
             raise SchemaError("Bins need edges in rising order without repeats; sort the edges.")
         self._set("edges", edges)
-        one_of(self.missing, "missing", ("error", "category"))
+        one_of(self.missing, "missing", MISSING_CATEGORY)
+        self._set("weight", weight(self.weight))
 
     def describe(self) -> str:
         """Say in a few words what is declared."""
@@ -170,8 +186,8 @@ class Bins(_Measured):
 
     @property
     def missing_code(self) -> int | None:
-        """Code of the category for missing values, after those of the bins."""
-        return self.size - 1 if self.missing == "category" else None
+        """Code of missing numbers: after the bins, whether they are a category or omitted."""
+        return None if self.missing == "error" else len(self.edges) - 1
 
     @property
     def labels(self) -> tuple[str, ...]:

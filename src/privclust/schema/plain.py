@@ -38,7 +38,7 @@ def fact_from(entry: object) -> Fact:
             "A column needs one kind of fact; give either low and high, or edges, or values."
         )
     keys, fact = given[0]
-    rules = {"missing", "unknown"} if fact is Categories else {"missing", "form"}
+    rules = {"missing", "weight", "unknown" if fact is Categories else "form"}
     only_keys(entry, keys | rules, "the column")
     if keys - entry.keys():
         raise SchemaError("A Box needs both bounds; give low and high.")

@@ -1,4 +1,2 @@
-from privclust.source_target.estimator import (
-    PrivateSourceTargetMedoids as PrivateSourceTargetMedoids,
-)
+from privclust.source_target.estimator import *
 from privclust.source_target.sanitised import ReleasedSource as ReleasedSource

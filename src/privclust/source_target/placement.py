@@ -14,17 +14,45 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from privclust._typing import Floats, Indices, Integers
+from privclust._typing import AnyArray, Floats, Indices, Integers
 from privclust.data.sites.public import TargetSpace
 from privclust.source_target.sanitised import base_from_points
 from privclust.source_target.sites import cell_sites, nearest_site
 from privclust.source_target.solver import Problem, lazy_greedy
 
-__all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells"]
+__all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells", "Wanted"]
 
 
 # How often a place is drawn anew until it lies in its own shell and cell.
 _TRIES = 12
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Sources to imagine in the cells of sites, each between two distances to a target.
+
+    Attributes
+    ----------
+    sites : ndarray
+        The sites, as :meth:`CoordinateCells.sites` returns them.
+    counts : ndarray of shape (n_sites,)
+        How many sources to place in the cell of each site.
+    lows, highs : ndarray of shape (sum of counts,)
+        Between which distances to a target each of them lies.
+    checked : bool
+        Whether places must lie in their cell and between their distances to the nearest target.
+    """
+
+    sites: Floats | Indices
+    counts: Integers
+    lows: Floats
+    highs: Floats
+    checked: bool
+
+    @property
+    def cells(self) -> Indices:
+        """The cell of each source."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
 
 
 @dataclass(frozen=True)
@@ -36,7 +64,23 @@ class Placed:
     offsets: Floats
 
 
-class CoordinateCells:
+class _Cells:
+    """Cells of public targets, cut by sites among them."""
+
+    space: TargetSpace
+    radius: float
+
+    def spacing(self, n_sites: int) -> float:
+        """Return the median distance of targets to this many sites; it is above zero."""
+        few = min(n_sites, max(1, len(self.space.targets) // 2))
+        return max(float(np.median(self._distances_to_sites(few))), self.radius / 2**10)
+
+    def _distances_to_sites(self, count: int) -> AnyArray:
+        """Return the distance of each target to the nearest of about this many sites."""
+        raise NotImplementedError
+
+
+class CoordinateCells(_Cells):
     """Cells of targets that have coordinates."""
 
     def __init__(self, space: TargetSpace) -> None:
@@ -54,42 +98,25 @@ class CoordinateCells:
         """Return the coordinates of sites."""
         return np.asarray(sites, np.float64)
 
-    def spacing(self, n_sites: int) -> float:
-        """Return the median distance of targets to this many sites; it is above zero."""
-        sites = self.sites(min(n_sites, max(1, len(self.space.targets) // 2)))
-        median = float(np.median(self._site_tree(sites).query(self.space.targets)[0]))
-        return max(median, self.radius / 2**10)
+    def _distances_to_sites(self, count: int) -> AnyArray:
+        return np.asarray(cKDTree(self.sites(count)).query(self.space.targets)[0])
 
-    def around(
-        self,
-        sites: Floats | Indices,
-        counts: Integers,
-        lows: Floats,
-        highs: Floats,
-        rng: np.random.Generator,
-        *,
-        checked: bool,
-    ) -> Placed:
-        """Place ``counts`` sources in the cells of sites, between two distances to a target each.
-
-        Checked places lie in their cell and between their distances to the nearest target; what
-        finds no such place is left out.
-        """
-        cells = np.repeat(np.arange(len(counts)), counts)
+    def place(self, wanted: Wanted, rng: np.random.Generator) -> Placed:
+        """Place sources; of those to be checked, what finds no place is left out."""
+        sites, checked = self.positions(wanted.sites), wanted.checked
         tries = _TRIES if checked else 1
-        cells, low, high = cells.repeat(tries), lows.repeat(tries), highs.repeat(tries)
-        anchors = _random_members(
-            nearest_site(self.space.targets, self.positions(sites)), cells, rng
-        )
+        low, high = wanted.lows.repeat(tries), wanted.highs.repeat(tries)
+        cells = wanted.cells.repeat(tries)
+        anchors = _random_members(nearest_site(self.space.targets, sites), cells, rng)
         known = anchors >= 0
-        start = np.where(known[:, None], self.space.targets[anchors], self.positions(sites)[cells])
+        start = np.where(known[:, None], self.space.targets[anchors], sites[cells])
         lengths = (
             rng.uniform(low, high) if checked else np.exp(rng.uniform(np.log(low), np.log(high)))
         )
         points = start + lengths[:, None] * self._directions(start, rng)
         points = self._on_surface(points)
         if checked:
-            points = self._first_valid(points, cells, low, high, self.positions(sites))
+            points = self._first_valid(points, cells, low, high, sites)
         return Placed(points, np.empty(0, np.intp), np.empty(0))
 
     def base(self, placed: list[Placed]) -> Floats:
@@ -99,9 +126,6 @@ class CoordinateCells:
     @cached_property
     def _target_tree(self) -> cKDTree:
         return cKDTree(self.space.targets)
-
-    def _site_tree(self, sites: Floats) -> cKDTree:
-        return cKDTree(sites)
 
     def _first_valid(
         self, points: Floats, cells: Indices, low: Floats, high: Floats, sites: Floats
@@ -134,7 +158,7 @@ class CoordinateCells:
         return self.space.metric.on_sphere
 
 
-class DistanceCells:
+class DistanceCells(_Cells):
     """Cells of targets of which only the distances to each other are known.
 
     Parameters
@@ -162,28 +186,15 @@ class DistanceCells:
         """Return the numbers of the targets that are sites, in one column."""
         return np.asarray(sites, np.float64)[:, None]
 
-    def spacing(self, n_sites: int) -> float:
-        """Return the median distance of targets to this many sites; it is above zero."""
-        sites = self.sites(min(n_sites, max(1, len(self._distances) // 2)))
-        median = float(np.median(self._distances[sites].min(axis=0)))
-        return max(median, self.radius / 2**10)
+    def _distances_to_sites(self, count: int) -> AnyArray:
+        return np.asarray(self._distances[self.sites(count)].min(axis=0))
 
-    def around(
-        self,
-        sites: Floats | Indices,
-        counts: Integers,
-        lows: Floats,
-        highs: Floats,
-        rng: np.random.Generator,
-        *,
-        checked: bool,
-    ) -> Placed:
-        """Place ``counts`` sources at random targets of the cells of sites."""
-        columns = np.asarray(sites, np.intp)
-        cells = np.repeat(np.arange(len(counts)), counts)
-        anchors = _random_members(self._distances[columns].argmin(axis=0), cells, rng)
-        anchors = np.where(anchors >= 0, anchors, columns[cells])
-        return Placed(np.empty((0, 0)), anchors, rng.uniform(lows, highs))
+    def place(self, wanted: Wanted, rng: np.random.Generator) -> Placed:
+        """Place sources beside random targets of their cells; there is nothing to check."""
+        columns = np.asarray(wanted.sites, np.intp)
+        anchors = _random_members(self._distances[columns].argmin(axis=0), wanted.cells, rng)
+        anchors = np.where(anchors >= 0, anchors, columns[wanted.cells])
+        return Placed(np.empty((0, 0)), anchors, rng.uniform(wanted.lows, wanted.highs))
 
     def base(self, placed: list[Placed]) -> Floats:
         """Return the distance of each target to the nearest imagined source."""

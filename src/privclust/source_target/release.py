@@ -11,6 +11,7 @@ import numpy.typing as npt
 from privclust._typing import Floats
 from privclust.data.sites.metrics import METRICS
 from privclust.exceptions import DataError, ReleaseError
+from privclust.release.checks import check_centres
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
 
@@ -42,15 +43,7 @@ def distances_to_centres(release: Release, rows: Floats) -> Floats:
 
 
 def _check(release: Release) -> None:
-    k, d = release.arrays["centers"].shape
-    if not k:
-        raise ReleaseError("A source_target release needs at least one centre; fit it again.")
-    columns = len(release.schema.numeric)
-    if d != columns:
-        raise ReleaseError(
-            f"The centres have {d} coordinates where the schema declares {columns} numeric "
-            "columns; give one coordinate per Box column."
-        )
+    check_centres(release, "centers")
     missing = {"metric", "method", "cost_estimate", "served_estimate", "n_targets"} - set(
         release.parameters
     )
@@ -90,12 +83,6 @@ def _facts(release: Release) -> Facts:
     return Facts(summary, [Listing(headings, lines)], {"centers": centres, **values})
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.source_target.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="source_target",
@@ -109,8 +96,6 @@ register_kind(
         check=_check,
         facts=_facts,
         labels=labels,
-        template="source_target/report.html.j2",
-        context=_context,
         named=("centre", "medoid_indices"),
     )
 )

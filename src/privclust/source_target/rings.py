@@ -22,7 +22,7 @@ from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.data.view import Noisy
 from privclust.source_target.nna import nothing_found
-from privclust.source_target.placement import PublicCells
+from privclust.source_target.placement import PublicCells, Wanted
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
 from privclust.source_target.sanitised import Sanitised
 
@@ -163,8 +163,9 @@ def _base_draw(
     shells = rng.choice(len(weights), int(inner_counts.sum()), p=weights / weights.sum())
     lows = np.maximum(inner_edges[shells], inner_edges[1] / 10)
     placed = [
-        cells.around(
-            partition.sites[0], inner_counts, lows, inner_edges[shells + 1], rng, checked=False
+        cells.place(
+            Wanted(partition.sites[0], inner_counts, lows, inner_edges[shells + 1], checked=False),
+            rng,
         )
     ]
     for shell, posterior in enumerate(posteriors[1:], start=1):
@@ -173,7 +174,8 @@ def _base_draw(
             continue
         low, high = partition.edges[shell : shell + 2]
         bounds = np.full(counts.sum(), low), np.full(counts.sum(), high)
-        placed.append(cells.around(partition.sites[shell], counts, *bounds, rng, checked=True))
+        wanted = Wanted(partition.sites[shell], counts, *bounds, checked=True)
+        placed.append(cells.place(wanted, rng))
     return cells.base(placed)
 
 

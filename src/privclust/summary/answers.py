@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.parameters import whole
 from privclust.release import Release
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
 from privclust.summary.profiles import Profile, profiles_of
 from privclust.summary.release import cells_of, column_scales, hides_the_rows, kmeans_release
 from privclust.summary.sampling import sampled
+from privclust.summary.tables import sampled_table
 
 __all__ = ["Summary", "SummaryAnswers"]
 
@@ -82,12 +85,13 @@ class SummaryAnswers:
     def profiles(self, n_clusters: int) -> list[Profile]:
         """Return what sets each of k clusters apart from all rows, beyond the noise."""
         release = self.release()
-        schema, scales = release.schema, column_scales(release)
+        coordinates, scales = Coordinates(release.schema), column_scales(release)
         clusters = clustered(cells_of(release), n_clusters)
-        return profiles_of(clusters, schema.numeric, scales, schema.high - schema.low)
+        widths = coordinates.high - coordinates.low
+        return profiles_of(clusters, coordinates.names, scales, widths)
 
-    def sample(self, n_rows: int, random_state: int | None = None) -> Floats:
-        """Return synthetic rows, of shape (n_rows, n_features).
+    def sample(self, n_rows: int, random_state: int | None = None) -> Any:
+        """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.
 
         They resemble the rows as the cells do: marginals and covariances roughly, and nothing
         finer than a cell. Rows are cut off at the declared bounds.
@@ -102,8 +106,10 @@ class SummaryAnswers:
         whole()("n_rows", n_rows)
         release = self.release()
         rng = np.random.default_rng(random_state)
-        rows = sampled(cells_of(release), int(n_rows), rng) * column_scales(release)
-        ball, schema = release.schema.ball, release.schema
+        cells, scales, schema = cells_of(release), column_scales(release), release.schema
+        if schema.categorical:
+            return sampled_table(cells, schema, scales, int(n_rows), rng)
+        rows, ball = sampled(cells, int(n_rows), rng) * scales, schema.ball
         if ball is not None:
             gaps = rows - np.array(ball.center)
             lengths = np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-300)

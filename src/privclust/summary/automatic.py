@@ -34,9 +34,12 @@ def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMe
     k, verdict, clear = _number(result)
     warnings = result.warnings if clear else (*result.warnings, verdict)
     found = clustered(result.cells, k)
-    frame = Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", frame, found.centers, 1.0, counts=for_sizes).counts
-    return KMeansResult(found.centers, found.centers_error, sizes, "summary", warnings, verdict)
+    centres, frame = (
+        view.domain.feasible(found.centers),
+        Projection(np.zeros(view.domain.dimension)),
+    )
+    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    return KMeansResult(centres, found.centers_error, sizes, "summary", warnings, verdict)
 
 
 def _number(result: SummaryResult) -> tuple[int, str, bool]:

@@ -74,7 +74,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         What the fit warned of: that noise hides the rows.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Examples
@@ -144,14 +144,14 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         return summarised(data.private(run.meter, run.seed), run.budget.whole, run.choices)
 
     def _keep(self, data: PointRows, result: SummaryResult, public: Any = None) -> None:
-        schema, domain = data.schema, data.domain
+        domain = data.domain
         self._remember_columns(data.names, data.n_columns)
-        self.schema_ = schema
-        places = np.clip(domain.to_data_units(result.cells.cells), schema.low, schema.high)
+        self.schema_ = data.schema
+        places = domain.released(result.cells.cells)
         cells = result.cells.scaled(domain.radius)
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
-        self.cells_error_ = np.sqrt(cells.noise) * domain.widths
+        self.cells_error_ = np.sqrt(cells.noise) * domain.scales
         self._cells, self._rescaled = cells, data.rescale
 
     def _published(self) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.kmeans.plan import as_table, best_inertia, synthetic_rows
+from privclust.kmeans.plan import Clumps, best_inertia
 from privclust.plan import Synthetic
 from privclust.schema import Schema
 from privclust.summary.clustering import most_clusters, squares
-from privclust.summary.release import cells_of
+from privclust.summary.release import cells_of, column_scales
 from privclust.unit import RowUnit
 
 __all__ = ["synthetic"]
@@ -20,17 +22,15 @@ _PART = 10_000
 
 def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int) -> Synthetic:
     """Return rows in clumps; the error is the inertia of the summary's centres on them."""
-    rows = synthetic_rows(schema, n_clusters, n_rows, seed)
-    table = as_table(rows, schema, unit)
+    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    table = made.table(unit)
 
-    def error_ratio(model: object) -> float:
-        widths = schema.high - schema.low if model.rescale else 1.0  # type: ignore[attr-defined]
-        cells = cells_of(model.release())  # type: ignore[attr-defined]
-        k = min(n_clusters, most_clusters(cells))
-        centers = model.centers(k) / widths  # type: ignore[attr-defined]
+    def error_ratio(model: Any) -> float:
+        release, points = model.release(), made.points(bool(model.rescale))
+        k = min(n_clusters, most_clusters(cells_of(release)))
+        centers = model.centers(k) / column_scales(release)
         middle = centers.mean(axis=0)
-        inertia = _inertia(rows / widths - middle, centers - middle)
-        return inertia / best_inertia(rows / widths, n_clusters)
+        return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
 
     return Synthetic(lambda model: model.fit(table), error_ratio)
 

@@ -9,8 +9,10 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.kmeans.release import column_scales
+from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import Cells
 
@@ -79,7 +81,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     return Release(
         kind="kmeans",
         arrays={
-            "cluster_centers": np.clip(clusters.centers * scales, schema.low, schema.high),
+            "cluster_centers": Coordinates(schema).projected(clusters.centers * scales),
             "cluster_centers_error": clusters.centers_error * scales,
             "cluster_sizes": clusters.sizes,
             "cluster_sizes_error": clusters.sizes_error,
@@ -92,34 +94,29 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
 
 
 def _check(release: Release) -> None:
-    arrays, columns = release.arrays, len(release.schema.numeric)
-    if release.schema.categorical or arrays["cells"].shape[1] != columns:
-        raise ReleaseError(
-            "The cells of a summary do not fit the columns of its schema; give one coordinate per "
-            "Box column, and no others."
-        )
+    arrays = release.arrays
+    check_coordinates(release, arrays["cells"].shape[1], "cells")
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
     for name, target in _PLACES.items():
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
             raise ReleaseError(f"The array {name!r} points beyond {target!r}; correct it.")
-    below_zero = ("counts", "variances", "column_shares", "group_variances", *_NUMBERS)
-    for name in below_zero:
-        if (arrays[name] < 0).any():
-            raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
+    check_not_negative(
+        release, "counts", "variances", "column_shares", "group_variances", *_NUMBERS
+    )
     if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
         raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
 
 
 def _facts(release: Release) -> Facts:
-    cells, names = cells_of(release), release.schema.numeric
+    cells, names = cells_of(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places = release.arrays["cells"]
     return Facts(
         summary=[
             ("cells", str(most_clusters(cells))),
-            ("columns", str(len(names))),
+            ("columns", str(len(release.schema))),
             ("rows, with noise", f"{cells.n_rows:,.0f}"),
         ],
         listings=[
@@ -139,12 +136,6 @@ def _facts(release: Release) -> Facts:
     )
 
 
-def _context(release: Release) -> dict[str, Any]:
-    from privclust.summary.report import context
-
-    return context(release)
-
-
 register_kind(
     ReleaseKind(
         name="summary",
@@ -152,7 +143,5 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
-        template="summary/report.html.j2",
-        context=_context,
     )
 )

@@ -8,12 +8,16 @@ that makes for one step. A unit is written in ``rows.py`` or ``matrix.py`` and l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
 from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit, group_loss
 from privclust.unit.rows import AddRemoveRow, IdType, Person, ReplaceRow, RowUnit
 
 __all__ = [
+    "MATRIX_UNITS",
+    "ROW_UNITS",
+    "UNITS_WITH_IDS",
     "AddRemoveRow",
     "IdType",
     "MatrixCount",
@@ -36,9 +40,16 @@ _KINDS: dict[str, type[Unit]] = {
     kind.name: kind
     for kind in (AddRemoveRow, ReplaceRow, Person, MatrixCount, MatrixEntry, MatrixRow)
 }
+ROW_UNITS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, RowUnit))
+# The short names of the units of a matrix.
+MATRIX_UNITS = tuple(
+    name.removeprefix("matrix-") for name, kind in _KINDS.items() if issubclass(kind, MatrixUnit)
+)
+# Units of those who may have many rows and are known by an id, such as people.
+UNITS_WITH_IDS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, Person))
+_SHORT_FOR_MATRICES = {name: f"matrix-{name}" for name in MATRIX_UNITS}
 # "row" alone could be a row of a table: it is short for a unit only where a matrix is meant.
-_SHORT = {"count": "matrix-count", "entry": "matrix-entry"}
-_SHORT_FOR_MATRICES = {**_SHORT, "row": "matrix-row"}
+_SHORT = {name: full for name, full in _SHORT_FOR_MATRICES.items() if name != "row"}
 _FOR_ROWS = '"add-remove-row", "replace-row" or Person(id_column, max_rows)'
 _FOR_MATRICES = '"matrix-count", "matrix-entry", MatrixEntry(cap) or "matrix-row"'
 _REMEDY = f"use {_FOR_ROWS}; for a matrix of counts {_FOR_MATRICES}"
@@ -56,15 +67,15 @@ def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
     """
     if isinstance(unit, Unit):
         return unit
-    if unit == Person.name:
-        raise ValueError(
-            "The unit 'person' needs an id column and a bound; use Person(id_column, max_rows)."
-        )
     entry = unit if isinstance(unit, Mapping) else {"name": _in_full(unit, _SHORT)}
     kind = next((kind for name, kind in _KINDS.items() if name == entry.get("name")), None)
     if kind is None:
         raise ValueError(f"Unknown privacy unit {unit!r}; {_REMEDY}.")
     parameters: dict[str, Any] = {key: value for key, value in entry.items() if key != "name"}
+    if not parameters and (needed := _needed(kind)):
+        raise ValueError(
+            f"The unit {kind.name!r} needs parameters; use {kind.__name__}({', '.join(needed)})."
+        )
     try:
         return kind(**parameters)
     except TypeError:
@@ -89,6 +100,11 @@ def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
             f"The unit {chosen.name!r} does not apply to a matrix; use {_FOR_MATRICES}."
         )
     return chosen
+
+
+def _needed(kind: type[Unit]) -> list[str]:
+    """Return the names of the parameters that have no default."""
+    return [part.name for part in fields(kind) if part.default is MISSING]  # type: ignore[arg-type]
 
 
 def _in_full(unit: Any, short: Mapping[str, str]) -> Any:

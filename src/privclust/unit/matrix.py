@@ -23,8 +23,23 @@ MOST_ENTRY_STEPS = 2**20
 _GROUPS = (10, 100)
 
 
+class MatrixUnit(PlainUnit):
+    """A unit of a matrix of counts: how entries are counted, and what one step changes of them."""
+
+    # Entries are rounded to multiples of the step, and count as at most the cap.
+    step: float = 1
+    cap: float | None = None
+    # Whether one step adds or removes a whole row, so that even the number of rows is private.
+    whole_rows: ClassVar[bool] = False
+
+    @property
+    def levels(self) -> int:
+        """By how many steps the one entry that may differ between neighbours differs at most."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class MatrixCount(PlainUnit):
+class MatrixCount(MatrixUnit):
     """Neighbours are matrices of counts of one shape, one entry of which differs by one.
 
     *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
@@ -33,9 +48,11 @@ class MatrixCount(PlainUnit):
     """
 
     name: ClassVar[str] = "matrix-count"
-    capped: ClassVar[bool] = False
-    step: ClassVar[float] = 1
-    levels: ClassVar[int] = 1
+
+    @property
+    def levels(self) -> int:
+        """A count differs by one."""
+        return 1
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected; with a budget also how well larger changes are."""
@@ -47,7 +64,7 @@ class MatrixCount(PlainUnit):
 
 
 @dataclass(frozen=True)
-class MatrixEntry(PlainUnit):
+class MatrixEntry(MatrixUnit):
     """Neighbours are matrices of one shape, one entry of which differs by any amount.
 
     Parameters
@@ -67,7 +84,6 @@ class MatrixEntry(PlainUnit):
     cap: float = 1
     step: float = 1
     name: ClassVar[str] = "matrix-entry"
-    capped: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, value in (("cap", self.cap), ("step", self.step)):
@@ -99,7 +115,7 @@ class MatrixEntry(PlainUnit):
 
 
 @dataclass(frozen=True)
-class MatrixRow(PlainUnit):
+class MatrixRow(MatrixUnit):
     """Neighbours are matrices with the same columns that differ by one whole row.
 
     *Why this is private.* Every row is brought to length one before it enters a sum, so one step
@@ -108,13 +124,11 @@ class MatrixRow(PlainUnit):
     """
 
     name: ClassVar[str] = "matrix-row"
+    whole_rows: ClassVar[bool] = True
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
         return f"Adding or removing any one whole row of the matrix {CHANGES}"
-
-
-MatrixUnit = MatrixCount | MatrixEntry | MatrixRow
 
 
 def group_loss(loss: Loss, size: int) -> Loss:
@@ -123,7 +137,7 @@ def group_loss(loss: Loss, size: int) -> Loss:
     Notes
     -----
     *Why this holds.* Pure ε adds up along the way from one to the other; ρ-zCDP for neighbours is
-    ρ size² for them (Bun and Steinke 2016, Proposition 1.9). See ``proofs/matrix.md``.
+    ρ size² for them (group privacy of zCDP, Bun and Steinke 2016). See ``proofs/matrix.md``.
     """
     return Loss(None if loss.pure is None else loss.pure * size, loss.rho * size**2)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from privclust.budget import Budget
 
 __all__ = ["CHANGES", "PlainUnit"]
 
@@ -14,6 +17,10 @@ class PlainUnit:
     """What all units have in common."""
 
     name: ClassVar[str]
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return the unit as plain data, the way :func:`unit_from` reads it."""

@@ -17,12 +17,14 @@ __all__ = ["AddRemoveRow", "IdType", "Person", "ReplaceRow", "RowUnit"]
 IdType = Literal["text", "number"]
 
 
-class _OfRows(PlainUnit):
-    """What one step between neighbours changes of a sum with one term for each row.
+class RowUnit(PlainUnit):
+    """A unit of a table of rows: what one step between neighbours changes of a sum over rows.
 
     The bounds here are those of ``rows_changed`` rows that are added or removed.
     """
 
+    # The column that says which rows belong together, if there is one.
+    id_column: str | None
     # Whether all neighbours have equally many rows, so that their number tells nothing apart.
     n_rows_is_public: ClassVar[bool] = False
 
@@ -45,7 +47,7 @@ class _OfRows(PlainUnit):
 
 
 @dataclass(frozen=True)
-class AddRemoveRow(_OfRows):
+class AddRemoveRow(RowUnit):
     """Neighbours differ by one row, present in one of them only.
 
     *Why this is private.* One step adds or removes one row, so a statistic that is a sum over rows
@@ -53,7 +55,7 @@ class AddRemoveRow(_OfRows):
     """
 
     name: ClassVar[str] = "add-remove-row"
-    id_column: ClassVar[None] = None
+    id_column = None
 
     @property
     def rows_changed(self) -> int:
@@ -66,7 +68,7 @@ class AddRemoveRow(_OfRows):
 
 
 @dataclass(frozen=True)
-class ReplaceRow(_OfRows):
+class ReplaceRow(RowUnit):
     """Neighbours have equally many rows and differ in one of them.
 
     *Why this is private.* Replacing a row is removing one and adding another, two steps of
@@ -75,7 +77,7 @@ class ReplaceRow(_OfRows):
     """
 
     name: ClassVar[str] = "replace-row"
-    id_column: ClassVar[None] = None
+    id_column = None
     n_rows_is_public: ClassVar[bool] = True
 
     @property
@@ -103,7 +105,7 @@ class ReplaceRow(_OfRows):
 
 
 @dataclass(frozen=True)
-class Person(_OfRows):
+class Person(RowUnit):
     """Neighbours differ by all rows of one person, who is known by an id.
 
     Parameters
@@ -170,6 +172,3 @@ class Person(_OfRows):
         usual = {"id_type": "text", "missing": "error"}
         plain = super().to_dict()
         return {key: value for key, value in plain.items() if usual.get(key) != value}
-
-
-RowUnit = AddRemoveRow | ReplaceRow | Person

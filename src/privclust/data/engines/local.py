@@ -1,117 +1,195 @@
 """The local engine: threads over the blocks of a source, on one machine.
 
-Statistics are integers, so the sum over blocks is the same for every order and every number of
-threads. NumPy and BLAS release Python's lock, and each thread uses BLAS alone: more BLAS threads
-per block would only wait for each other.
+NumPy and BLAS release Python's lock, and each thread uses BLAS alone: more BLAS threads per block
+would only wait for each other. A fit asks many questions, each a pass over all rows, and reading
+and encoding them can cost more than the question itself. So the encoded rows of the first pass are
+kept up to a limit; what is beyond it every pass reads again.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import islice
-from typing import Generic, Protocol, Self, TypeVar
+from operator import add
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from privclust.data.engines.base import EncodedRows, Encoder, Engine, Summed, Total
+from privclust.data.engines.memory import free_memory
 from privclust.data.engines.progress import listener
-from privclust.data.reading import Block, RowReader
+from privclust.data.reading.parts import Parted
 
-__all__ = ["Summed", "Total", "sum_over", "sum_over_blocks"]
+__all__ = ["LocalEngine", "one_blas_thread", "total_of"]
 
+# Of the memory that is free when rows are first read.
+_KEPT_SHARE = 0.5
+_MOST_THREADS = 8
 
-class Addable(Protocol):
-    """A statistic of a block: an element of a commutative monoid."""
-
-    def __add__(self, other: Self, /) -> Self: ...
-
-
-Total = TypeVar("Total", bound=Addable)
 Item = TypeVar("Item")
+Pieces = Sequence[Any]
 
 
-@dataclass(frozen=True)
-class Summed(Generic[Total]):
-    """A statistic of some rows, and how many they are, counted apart from the statistic."""
+class LocalEngine(Engine):
+    """Threads of this process.
 
-    total: Total
-    n_rows: int
+    Parameters
+    ----------
+    kept_bytes : int or None
+        How much memory the kept rows of a fit may take; half of what is free if not given. No
+        answer depends on it.
+    """
 
-    def __add__(self, other: Summed[Total]) -> Summed[Total]:
-        return Summed(self.total + other.total, self.n_rows + other.n_rows)
+    def __init__(self, kept_bytes: int | None = None) -> None:
+        self._kept_bytes = kept_bytes
+
+    def check(self, source: Parted) -> None:
+        """Take any source: its rows need not travel."""
+
+    def open(self, source: Parted, encode: Encoder) -> LocalRows:
+        """Return the rows of a source as an encoder makes them; nothing is read yet."""
+        return LocalRows(source, encode, self._kept_bytes)
 
 
-def sum_over_blocks(source: RowReader, statistic: Callable[[Block], Total]) -> Summed[Total]:
-    """Return the sum of ``statistic`` over all blocks of ``source``."""
-    return sum_over(source.blocks(), statistic, lambda block: block.n_rows, source.n_rows)
+class LocalRows(EncodedRows):
+    """Encoded rows of a source, kept in memory as far as the limit allows."""
+
+    def __init__(self, source: Parted, encode: Encoder, kept_bytes: int | None) -> None:
+        self._source, self._encode, self._kept_bytes = source, encode, kept_bytes
+        self._shelf: _Shelf | None = None
+
+    def sum(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+        """Return the sum of a statistic over all rows, a piece at a time."""
+        if self._shelf is None or not self._shelf.complete:
+            return self._read(statistic)
+
+        def of_pieces(pieces: Pieces) -> Summed[Total]:
+            return total_of(pieces, self._encode, statistic)
+
+        return sum_in_threads(self._shelf.in_order(), of_pieces, self._source.n_rows)
+
+    def _read(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+        """Add up while reading; the first pass fills the shelf."""
+        shelf = None
+        if self._shelf is None:
+            shelf = _Shelf(self._room())
+
+        def of_block(numbered: tuple[int, Any]) -> Summed[Total]:
+            number, block = numbered
+            pieces = self._encode(block)
+            if shelf is not None:
+                shelf.put(number, pieces)
+            return total_of(pieces, self._encode, statistic)
+
+        blocks = enumerate(self._source.blocks())
+        total = sum_in_threads(blocks, of_block, self._source.n_rows)
+        if shelf is not None:
+            self._shelf = shelf
+        return total
+
+    def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what a statistic gives for each piece; rows are read once, and not kept."""
+        for block in self._source.blocks():
+            for piece in self._encode(block):
+                yield statistic(self._encode.unpacked(piece))
+
+    def _room(self) -> int:
+        return int(_KEPT_SHARE * free_memory()) if self._kept_bytes is None else self._kept_bytes
+
+    def close(self) -> None:
+        """Let go of the rows."""
+        self._shelf = None
 
 
-def sum_over(
-    items: Iterable[Item],
-    statistic: Callable[[Item], Total],
-    n_rows_of: Callable[[Item], int],
-    n_rows: int | None,
+class _Shelf:
+    """Keeps pieces of rows until they would take more memory than allowed, and then none."""
+
+    def __init__(self, room: int) -> None:
+        self.complete = True
+        self._kept: dict[int, Pieces] = {}
+        self._room = room
+        self._lock = Lock()
+
+    def put(self, number: int, pieces: Pieces) -> None:
+        """Keep the pieces of a block, if there is room for them."""
+        with self._lock:
+            self._room -= sum(piece.nbytes for piece in pieces)
+            self.complete = self.complete and self._room >= 0
+            if self.complete:
+                self._kept[number] = pieces
+            else:
+                self._kept.clear()
+
+    def in_order(self) -> list[Pieces]:
+        """Return what is kept, as it was read: threads may have put it here in any order."""
+        return [self._kept[number] for number in sorted(self._kept)]
+
+
+def total_of(pieces: Pieces, encode: Encoder, statistic: Callable[[Any], Total]) -> Summed[Total]:
+    """Return the sum of a statistic over some pieces of rows."""
+    total = reduce(add, (statistic(encode.unpacked(piece)) for piece in pieces))
+    return Summed(total, sum(map(len, pieces)))
+
+
+def sum_in_threads(
+    items: Iterable[Item], of_item: Callable[[Item], Summed[Total]], n_rows: int | None
 ) -> Summed[Total]:
-    """Return the sum of ``statistic`` over all items, of which there must be at least one.
+    """Return the sum over all items, of which there must be at least one, in their order.
 
     Parameters
     ----------
     items : iterable
         Parts of the rows.
-    statistic : callable
+    of_item : callable
         Called on each item, in several threads; a value that depends on nothing but itself.
-    n_rows_of : callable
-        Returns the number of rows of an item.
     n_rows : int or None
         The number of rows in all, if known; for the display of progress.
     """
-
-    def counted(item: Item) -> Summed[Total]:
-        return Summed(statistic(item), n_rows_of(item))
-
-    parts = _watched(items, n_rows_of, n_rows)
-    first = list(islice(parts, 2))
-    if len(first) == 1:  # small data: threads would cost more than they bring
-        return counted(first[0])
-    threads = min(_threads(), 8)
-    with (
-        _blas().limit(limits=1, user_api="blas"),
-        ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
-    ):
-        # A short queue: parts wait in memory, and reading them should not run far ahead.
-        waiting: deque[Future[Summed[Total]]] = deque(pool.submit(counted, part) for part in first)
-        total = None
-        for part in parts:
-            if len(waiting) > threads:
-                total = _added(total, waiting.popleft().result())
-            waiting.append(pool.submit(counted, part))
-        for result in waiting:
-            total = _added(total, result.result())
+    tell, total = listener(), None
+    for part in _in_threads(items, of_item):
+        total = part if total is None else total + part
+        if tell is not None:
+            tell(total.n_rows, n_rows)
     assert total is not None  # noqa: S101  # a source is never empty
     return total
 
 
-def _added(total: Summed[Total] | None, part: Summed[Total]) -> Summed[Total]:
-    return part if total is None else total + part
-
-
-def _watched(
-    items: Iterable[Item], n_rows_of: Callable[[Item], int], n_rows: int | None
-) -> Iterator[Item]:
-    tell, done = listener(), 0
-    for item in items:
-        yield item
-        if tell is not None:
-            done += n_rows_of(item)
-            tell(done, n_rows)
+def _in_threads(
+    items: Iterable[Item], of_item: Callable[[Item], Summed[Total]]
+) -> Iterator[Summed[Total]]:
+    """Yield what is made of each item, in their order."""
+    waiting_items = iter(items)
+    first = list(islice(waiting_items, 2))
+    if len(first) == 1:  # small data: threads would cost more than they bring
+        yield of_item(first[0])
+        return
+    threads = min(_threads(), _MOST_THREADS)
+    with (
+        one_blas_thread(),
+        ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
+    ):
+        # A short queue: items wait in memory, and reading them should not run far ahead.
+        waiting: deque[Future[Summed[Total]]] = deque(pool.submit(of_item, item) for item in first)
+        for item in waiting_items:
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(of_item, item))
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which every thread uses BLAS alone."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 @cache

@@ -6,17 +6,29 @@ one step per stored entry; the dense form of the matrix is never made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from privclust._typing import Integers, ShortLabels
+from privclust._typing import Floats, Integers, ShortLabels
+from privclust.data.engines.base import Stacked
+from privclust.data.reading.matrix_parts import MatrixRows, row_pieces
 from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
     "CELL_TERM",
+    "LARGEST_ENTRY",
+    "BlockSums",
+    "ColumnScores",
+    "ColumnSums",
+    "HeaviestGroup",
+    "ProfileSums",
+    "RowScores",
+    "RowSums",
+    "Steps",
+    "StepsOf",
     "block_sums",
     "column_scores",
     "column_sums",
@@ -28,8 +40,8 @@ __all__ = [
 ]
 
 
-# Entries handled at a time, so that what is made beside the matrix stays small.
-_PIECE = 1 << 20
+# Entries above this count as this much in choices.
+LARGEST_ENTRY = 2**20
 
 # The terms of tables and scores are single steps of entries: a step lies in one cell of a table.
 CELL_TERM = ONE_CELL
@@ -45,10 +57,147 @@ def profile_term(radius: int) -> Term:
     return Term(0, radius)
 
 
+@dataclass(frozen=True)
+class _OfRows:
+    """A statistic that has something for every row: of the rows from ``first`` on."""
+
+    of_rows: Any
+    first: int = field(default=0, kw_only=True)
+
+    def within(self, part: Any) -> Self:
+        """Return what a part of the matrix needs of it."""
+        return replace(self, of_rows=self.of_rows[part.start : part.stop], first=part.start)
+
+    def _for(self, rows: MatrixRows) -> Any:
+        start = rows.start - self.first
+        return self.of_rows[start : start + len(rows)]
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """For each row, the sums over public groups of columns."""
+
+    column_groups: ShortLabels
+    n_groups: int
+
+    def __call__(self, rows: MatrixRows) -> Stacked:
+        """Return the lines of some rows."""
+        return Stacked((row_sums(rows.counts, self.column_groups, self.n_groups),))
+
+
+@dataclass(frozen=True)
+class ColumnSums(_OfRows):
+    """For each public group of rows, the sums of each column; ``of_rows`` are the groups."""
+
+    n_groups: int
+
+    def __call__(self, rows: MatrixRows) -> Integers:
+        """Return what some rows add."""
+        return column_sums(rows.counts, self._for(rows), self.n_groups)
+
+
+@dataclass(frozen=True)
+class BlockSums(_OfRows):
+    """The sums over blocks of public groups of rows, which are ``of_rows``, and of columns."""
+
+    column_groups: ShortLabels
+    shape: tuple[int, int]
+
+    def __call__(self, rows: MatrixRows) -> Integers:
+        """Return what some rows add."""
+        return block_sums(rows.counts, self._for(rows), self.column_groups, self.shape)
+
+
+@dataclass(frozen=True)
+class RowScores:
+    """For each row, the products with public weights of the columns."""
+
+    weights: Integers
+
+    def __call__(self, rows: MatrixRows) -> Stacked:
+        """Return the scores of some rows."""
+        return Stacked((row_scores(_cut_off(rows.counts), self.weights),))
+
+
+@dataclass(frozen=True)
+class ColumnScores(_OfRows):
+    """For each column, the products with public weights of the rows, which are ``of_rows``."""
+
+    def __call__(self, rows: MatrixRows) -> Integers:
+        """Return what some rows add."""
+        return column_scores(_cut_off(rows.counts), self._for(rows))
+
+
+@dataclass(frozen=True)
+class ProfileSums:
+    """For each public prototype, the sum of the profiles of the rows most similar to it."""
+
+    prototypes: Floats
+    radius: int
+
+    def __call__(self, rows: MatrixRows) -> Integers:
+        """Return what some rows add."""
+        rooted = rooted_rows(rows.counts, self.radius)
+        nearest = (rooted @ self.prototypes.T).argmax(axis=1).astype(np.int32)
+        return column_sums(rooted, nearest, len(self.prototypes))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How many entries there are, the largest of them, and what they add up to."""
+
+    entries: int
+    largest: int
+    total: int
+
+    def __add__(self, other: Steps) -> Steps:
+        largest = max(self.largest, other.largest)
+        return Steps(self.entries + other.entries, largest, self.total + other.total)
+
+
+@dataclass(frozen=True)
+class StepsOf:
+    """The steps of all entries."""
+
+    def __call__(self, rows: MatrixRows) -> Steps:
+        """Return those of some rows."""
+        data = rows.counts.data
+        return Steps(len(data), int(data.max(initial=0)), int(data.sum()))
+
+
+@dataclass(frozen=True)
+class HeaviestGroup:
+    """The group of each row whose weights of the columns speak most for it.
+
+    For whoever holds the rows. Where whole rows are protected, the square roots of the entries are
+    weighed.
+    """
+
+    weights: Floats
+    rooted: bool
+
+    def __call__(self, rows: MatrixRows) -> Stacked:
+        """Return the groups of some rows."""
+        entries = rows.counts
+        if self.rooted:
+            entries = entries.astype(np.float64)
+            entries.data = np.sqrt(entries.data)
+        return Stacked((np.asarray((entries @ self.weights).argmax(axis=1)),))
+
+
+def _cut_off(counts: Any) -> Any:
+    """Return the entries, none of them above what counts in a choice."""
+    if counts.data.max(initial=0) <= LARGEST_ENTRY:
+        return counts
+    small = np.minimum(counts.data, LARGEST_ENTRY)
+    return sparse.csr_array((small, counts.indices, counts.indptr), counts.shape)
+
+
 def row_sums(counts: Any, column_groups: ShortLabels, n_groups: int) -> Integers:
     """Return, for each row, the sums over the groups of columns."""
     sums = np.empty((counts.shape[0], n_groups), np.int64)
-    for start, piece in _pieces(counts):
+    for rows in row_pieces(counts):
+        start, piece = rows.start, rows.counts
         grouped = (piece.data, column_groups[piece.indices], piece.indptr)
         shape = (piece.shape[0], n_groups)
         # Equal indices in a row add up when it is written out.
@@ -95,22 +244,10 @@ def _grouped(
     counts: Any, row_groups: ShortLabels, column_groups: ShortLabels | None, shape: tuple[int, int]
 ) -> Integers:
     sums = np.zeros(shape, np.int64)
-    for start, piece in _pieces(counts):
+    for part in row_pieces(counts):
+        start, piece = part.start, part.counts
         lengths = np.diff(piece.indptr)
         rows = np.repeat(row_groups[start : start + len(lengths)], lengths)
         columns = piece.indices if column_groups is None else column_groups[piece.indices]
         sums += sparse.coo_array((piece.data, (rows, columns)), shape).toarray()
     return sums
-
-
-def _pieces(counts: Any) -> Iterator[tuple[int, Any]]:
-    """Yield runs of rows of about ``_PIECE`` entries, each with the index of its first row."""
-    if counts.nnz <= _PIECE:
-        yield 0, counts
-        return
-    n_rows, start = counts.shape[0], 0
-    while start < n_rows:
-        limit = counts.indptr[start] + _PIECE
-        stop = max(start + 1, int(np.searchsorted(counts.indptr, limit, "right")) - 1)
-        yield start, counts[start:stop]
-        start = stop

@@ -8,20 +8,24 @@ one whole row. The questions and their sensitivities are proved in ``proofs/matr
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.budget import Share
+from privclust.data.engines.base import current_engine
 from privclust.data.matrix import kernels
+from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.public import Groups
+from privclust.data.reading.matrix_parts import source_from
 from privclust.data.view import Choice, Noisy, Question, View
 from privclust.exceptions import DataError
 from privclust.privacy.mechanisms import DiscreteGaussian, Exponential, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.unit import MatrixUnit
 
 __all__ = [
     "MatrixView",
@@ -32,8 +36,6 @@ __all__ = [
 # Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
 # so long that scores could leave int64.
 _WEIGHT_STEPS = 2**20
-# Entries above this count as this much in choices.
-_LARGEST_ENTRY = 2**20
 # The length of a row, in grid steps, when whole rows are protected.
 _ROW_STEPS = 2**14
 
@@ -43,10 +45,10 @@ class MatrixView(View):
 
     Parameters
     ----------
-    counts : csr_array of int64
+    counts : MatrixSource, or csr_array of int64
         The entries, at most ``unit.levels`` each if the unit is one entry.
-    unit : MatrixCount or MatrixEntry
-        The privacy unit.
+    unit : MatrixUnit
+        The privacy unit, of single entries.
     meter : Meter
         What is debited.
     noise : NoiseSource
@@ -61,20 +63,18 @@ class MatrixView(View):
     one column, only.
     """
 
-    def __init__(
-        self, counts: Any, unit: MatrixCount | MatrixEntry, meter: Meter, noise: NoiseSource
-    ) -> None:
+    def __init__(self, counts: Any, unit: MatrixUnit, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
-        self._counts = counts
-        self._capped = unit.capped
+        self._source = source_from(counts)
+        self._rows = current_engine().open(self._source, self._source.encoder)
+        self._capped = unit.cap is not None
         self._levels = unit.levels
         self._step = float(unit.step)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
-        n_rows, n_columns = self._counts.shape
-        return int(n_rows), int(n_columns)
+        return self._source.shape
 
     @property
     def capped(self) -> bool:
@@ -104,8 +104,8 @@ class MatrixView(View):
         group, by at most ``levels``; see the class.
         """
         asked = self._paid_table(name, share)
-        exact = kernels.row_sums(self._counts, column_groups.labels, column_groups.count)
-        return self._noised(asked, exact, self._n_steps())
+        exact = self._rows.sum(kernels.RowSums(column_groups.labels, column_groups.count)).total
+        return self._noised(asked, np.concatenate(exact.parts), self._n_steps())
 
     def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
@@ -120,7 +120,7 @@ class MatrixView(View):
         group, by at most ``levels``; see the class.
         """
         asked = self._paid_table(name, share)
-        exact = kernels.column_sums(self._counts, row_groups.labels, row_groups.count)
+        exact = self._rows.sum(kernels.ColumnSums(row_groups.labels, row_groups.count)).total
         return self._noised(asked, exact, self._n_steps())
 
     def block_table(
@@ -139,7 +139,7 @@ class MatrixView(View):
         asked = self._paid_table(name, share)
         shape = row_groups.count, column_groups.count
         labels = row_groups.labels, column_groups.labels
-        exact = kernels.block_sums(self._counts, *labels, shape)
+        exact = self._rows.sum(kernels.BlockSums(*labels, shape)).total
         return self._noised(asked, exact, self._n_steps())
 
     def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
@@ -184,23 +184,27 @@ class MatrixView(View):
         words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
         asked = Choice(name, mechanism, kernels.score_term(largest), words)
         self._debit(asked)
-        entries = self._counts
-        if entries.data.max(initial=0) > _LARGEST_ENTRY:
-            entries = entries.copy()
-            entries.data = np.minimum(entries.data, _LARGEST_ENTRY)
-        score = kernels.row_scores if by_rows else kernels.column_scores
+        scores: Integers
+        if by_rows:
+            scores = np.concatenate(self._rows.sum(kernels.RowScores(whole)).total.parts)
+        else:
+            scores = self._rows.sum(kernels.ColumnScores(whole)).total
         # A score is that of one row or column, and no row has more steps than this.
-        n_steps = min(self._n_steps(), len(weights) * _LARGEST_ENTRY)
-        return Groups(self._picked(asked, score(entries, whole), n_steps), weights.shape[1])
+        n_steps = min(self._n_steps(), len(weights) * LARGEST_ENTRY)
+        return Groups(self._picked(asked, scores, n_steps), weights.shape[1])
 
     def _n_steps(self) -> int:
         """Return the sum of all entries in steps, each of which is a term of one cell."""
-        data = self._counts.data
-        if len(data) * int(data.max(initial=0)) >= 2**63:
+        steps = self._steps
+        if steps.entries * steps.largest >= 2**63:
             raise DataError(
                 "The entries of the matrix are too large to add up; count in larger pieces."
             )
-        return int(data.sum())
+        return steps.total
+
+    @cached_property
+    def _steps(self) -> kernels.Steps:
+        return self._rows.sum(kernels.StepsOf()).total
 
     # One cell changes, by at most ``levels``: both norms of the change have that size.
     def _table(self, name: str, share: Share) -> Question:
@@ -220,11 +224,11 @@ class MatrixView(View):
 def _whole_weights(weights: Floats) -> Integers:
     """Return weights as integers of at least zero, the same for all groups but for a common shift.
 
-    Σ_j a_ij weights_jk stays below 2^62 for entries up to ``_LARGEST_ENTRY``.
+    Σ_j a_ij weights_jk stays below 2^62 for entries up to ``LARGEST_ENTRY``.
     """
     shifted = weights - weights.min(axis=1, keepdims=True)
     largest = float(shifted.max(initial=0))
-    steps = min(_WEIGHT_STEPS, 2**62 // (_LARGEST_ENTRY * max(1, len(weights))))
+    steps = min(_WEIGHT_STEPS, 2**62 // (LARGEST_ENTRY * max(1, len(weights))))
     # Shares of the largest, not a factor: that of a number next to zero would be infinite.
     shares = shifted / largest if largest > 0 else shifted
     whole: Integers = np.minimum(np.rint(shares * steps), steps).astype(np.int64)
@@ -236,7 +240,7 @@ class ProfilesView(View):
 
     Parameters
     ----------
-    counts : csr_array of int64
+    counts : MatrixSource, or csr_array of int64
         The entries.
     meter : Meter
         What is debited, in the currency of zCDP.
@@ -246,12 +250,13 @@ class ProfilesView(View):
 
     def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
-        self._counts = counts
+        self._source = source_from(counts)
+        self._rows = current_engine().open(self._source, self._source.encoder)
 
     @property
     def n_columns(self) -> int:
         """Number of columns, which is public."""
-        return int(self._counts.shape[1])
+        return self._source.shape[1]
 
     def profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
         """Ask for the sum of the profiles of the rows that are most similar to each prototype.
@@ -281,7 +286,5 @@ class ProfilesView(View):
         noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
         asked = Question(name, noise, kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS)
         self._debit(asked)
-        rows = kernels.rooted_rows(self._counts, _ROW_STEPS)
-        nearest = Groups((rows @ prototypes.T).argmax(axis=1), len(prototypes))
-        exact = kernels.column_sums(rows, nearest.labels, nearest.count)
-        return self._noised(asked, exact, rows.shape[0])
+        exact = self._rows.sum(kernels.ProfileSums(prototypes, _ROW_STEPS))
+        return self._noised(asked, exact.total, exact.n_rows)

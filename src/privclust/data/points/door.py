@@ -1,4 +1,4 @@
-"""The door for numeric rows: declared bounds in, noisy answers out.
+"""The door for rows seen as points: declared bounds and categories in, noisy answers out.
 
 What the caller may ask about single rows that the caller holds, their labels and distances to
 public centres, is here too: it is not noisy, no release, and goes back to whoever brought the rows.
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.door import Door
-from privclust.data.encode import Domain
+from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
-from privclust.data.reading import Block, RowReader, open_rows
+from privclust.data.reading import Block, open_rows
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
@@ -28,7 +28,7 @@ Bounds = tuple[Any, Any]
 
 
 class PointRows(Door):
-    """Numeric rows of a caller, opened under a schema.
+    """Rows of a caller, of numbers and categories, opened under a schema.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class PointRows(Door):
         noise: NoiseSource | None = None,
     ) -> None:
         if schema is not None:  # a schema that cannot be used is told before anything is opened
-            Domain.from_schema(schema, rescale=rescale)
+            region_of(schema, rescale=rescale)
         super().__init__(
             data,
             schema,
@@ -70,7 +70,7 @@ class PointRows(Door):
         )
         with self._closed_on_error():
             self.rescale = rescale
-            self.domain = Domain.from_schema(self.schema, rescale=rescale)
+            self.domain = region_of(self.schema, rescale=rescale)
 
     def _content(self, block: Block) -> Floats:
         return self.domain.rows(block)
@@ -86,15 +86,20 @@ class PointRows(Door):
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        return _nearest_labels(self._rows, self.domain, centres)
+        for block in self._rows.blocks():
+            yield self.domain.squares(block, centres, up_to_row=True).argmin(axis=1)
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""
-        return _distances_to(self._rows, self.domain, centres)
+        return np.concatenate([np.sqrt(squares) for squares in self._squares(centres)])
 
     def inertia(self, centres: Floats) -> float:
         """Return the sum of squared distances of the rows to their nearest centre."""
-        return _squared_distance_sum(self._rows, self.domain, centres)
+        return float(sum(squares.min(axis=1).sum() for squares in self._squares(centres)))
+
+    def _squares(self, centres: Floats) -> Iterator[Floats]:
+        for block in self._rows.blocks():
+            yield self.domain.squares(block, centres)
 
 
 def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
@@ -112,40 +117,3 @@ def schema_from_bounds(
 ) -> Schema:
     """Return the schema that the short form ``bounds=(low, high)`` stands for."""
     return Schema.of(None, bounds=bounds, names=names, n_columns=n_columns)
-
-
-def _distances_to(source: RowReader, domain: Domain, centres: Floats) -> Floats:
-    """Return the distance of each row to each centre, in the units of the data."""
-    return np.concatenate([np.sqrt(squares) for squares in _squares(source, domain, centres)])
-
-
-def _nearest_labels(
-    source: RowReader, domain: Domain, centres: Floats
-) -> Iterator[NDArray[np.intp]]:
-    """Yield the index of the nearest centre of each row, block by block."""
-    for _, gaps in _gaps(source, domain, centres):
-        yield gaps.argmin(axis=1)
-
-
-def _squared_distance_sum(source: RowReader, domain: Domain, centres: Floats) -> float:
-    """Return the sum over the rows of the squared distance to the nearest centre."""
-    return float(sum(squares.min(axis=1).sum() for squares in _squares(source, domain, centres)))
-
-
-def _squares(source: RowReader, domain: Domain, centres: Floats) -> Iterator[Floats]:
-    """Yield the squared distances of blocks of rows, as the model measures them."""
-    for rows, gaps in _gaps(source, domain, centres):
-        gaps += (rows**2).sum(axis=1)[:, None]
-        yield np.maximum(gaps, 0)
-
-
-def _gaps(source: RowReader, domain: Domain, centres: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield blocks of rows, and their squared distances less the squared length of the row.
-
-    The length is the same for all centres, and for a row far out it would drown their differences.
-    """
-    # Around the center of the domain, so that a large offset common to all rows costs no digits.
-    targets = (centres - domain.center) / domain.widths
-    for block in source.blocks():
-        rows = (domain.rows(block) - domain.center) / domain.widths
-        yield rows, (targets**2).sum(axis=1) - 2 * rows @ targets.T

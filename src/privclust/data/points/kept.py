@@ -1,110 +1,57 @@
-"""Rows on the public grid, read from their source once and kept if they are not too many.
-
-An algorithm asks many questions and each is a pass over all rows. Reading and encoding them can
-cost more than the question itself, so the grid rows of the first pass are kept, four bytes a
-number, up to a limit; beyond it every pass reads the source again.
-"""
+"""How rows are kept as points: on the public grid, four bytes a number, in pieces for the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
-from operator import add
-from threading import Lock
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust._typing import Floats
-from privclust.data.encode import Domain
-from privclust.data.engines.local import Summed, Total, sum_over, sum_over_blocks
-from privclust.data.reading import Block, RowReader
+from privclust.data.engines.scratch import scratch
+from privclust.data.points.coded import GridPiece, MixedRows
+from privclust.data.points.mixed import Region
+from privclust.data.reading import Block
 
-__all__ = ["KEPT_BYTES", "PIECE", "GridRows"]
+__all__ = ["PIECE", "GridRows"]
 
 # Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
 PIECE = 2**18
 
-# What may be kept in memory, in bytes.
-KEPT_BYTES = 2**28
-
-# Grid coordinates are at most 2^20 in size, so they fit.
-Kept = list[NDArray[np.int32]]
+# Grid coordinates are at most 2^20 in size, so they fit into four bytes.
+Kept = NDArray[np.int32] | MixedRows
 
 
+@dataclass(frozen=True)
 class GridRows:
-    """The rows of a source as integers on the grid of a domain.
+    """The encoder of rows seen as points: integers on the grid of a domain.
 
-    Parameters
+    Attributes
     ----------
-    source : RowReader
-    domain : Domain
+    domain : Domain or MixedDomain
     piece : int
-        How many numbers a statistic sees at a time.
-    kept_bytes : int
-        How much of memory the kept rows may take.
+        How many numbers a statistic sees at a time; no answer depends on it.
     """
 
-    def __init__(
-        self,
-        source: RowReader,
-        domain: Domain,
-        *,
-        piece: int = PIECE,
-        kept_bytes: int = KEPT_BYTES,
-    ) -> None:
-        self._source = source
-        self._domain = domain
-        self._piece = piece
-        self._kept_bytes = kept_bytes
-        self._kept: list[Kept] | None = None
+    domain: Region
+    piece: int = PIECE
 
-    def sum(self, statistic: Callable[[Floats], Total]) -> Summed[Total]:
-        """Return the sum of a statistic over all rows, a piece at a time."""
-        if self._kept is not None:
-            return sum_over(
-                self._kept,
-                lambda pieces: reduce(add, (statistic(piece.astype(float)) for piece in pieces)),
-                lambda pieces: sum(map(len, pieces)),
-                self._source.n_rows,
-            )
-        shelf = _Shelf(self._kept_bytes)
-
-        def of_block(block: Block) -> Total:
-            pieces = self._pieces(block)
-            shelf.put(pieces)
-            return reduce(add, map(statistic, pieces))
-
-        total = sum_over_blocks(self._source, of_block)
-        self._kept = shelf.kept
-        return total
-
-    def _pieces(self, block: Block) -> list[Floats]:
-        rows = self._domain.numbers(block)
-        height = max(1, self._piece // self._domain.dimension)
+    def __call__(self, block: Block) -> list[Kept]:
+        """Return the rows of a block on the grid, in pieces."""
         return [
-            self._domain.to_grid(rows[start : start + height])
-            for start in range(0, len(rows), height)
+            piece.compact() if isinstance(piece, MixedRows) else piece.astype(np.int32)
+            for piece in self.domain.pieces(block, self.piece)
         ]
 
+    def unpacked(self, piece: Kept) -> GridPiece:
+        """Return a piece as exact floats, in memory that the next piece uses again."""
+        if isinstance(piece, MixedRows):
+            return piece.restored()
+        rows: NDArray[Any] = scratch("grid rows", piece.shape)
+        np.copyto(rows, piece)
+        return rows
 
-class _Shelf:
-    """Keeps pieces of rows until they would take more memory than allowed, and then none."""
-
-    def __init__(self, room: int) -> None:
-        self.kept: list[Kept] | None = []
-        self._room = room
-        self._lock = Lock()
-
-    def put(self, pieces: list[Floats]) -> None:
-        """Keep the pieces, if there is room for them."""
-        size = sum(piece.size for piece in pieces) * 4
-        with self._lock:
-            self._room -= size
-            if self._room < 0:
-                self.kept = None
-        if self.kept is not None:
-            compact = [piece.astype(np.int32) for piece in pieces]
-            with self._lock:
-                if self.kept is not None:
-                    self.kept.append(compact)
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return self.domain.row_bytes

@@ -17,6 +17,8 @@ from scipy import sparse
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
+from privclust.data.engines.scratch import scratch
+from privclust.data.points.coded import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
@@ -67,11 +69,21 @@ class ProjectionGrid:
         unit = GRID_RADIUS if self._axes is None else GRID_RADIUS * _AXIS_STEPS
         self._factor = 1 / (unit * self.step)
 
-    def rows(self, grid: Floats) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius."""
-        moved = grid - self._origin
-        if self._axes is not None:
-            moved = moved @ self._axes  # every partial sum is below 2^42, so exact
+    def rows(self, grid: GridPiece) -> Floats:
+        """Return grid rows as integer coordinates of the frame, clipped to its radius.
+
+        They lie in memory that the next call uses again.
+        """
+        if self._axes is None:
+            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
+        elif isinstance(grid, MixedRows):
+            moved = grid.products(self._axes)
+            moved -= self._origin @ self._axes
+        else:
+            moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
+            # Every partial sum is below 2^42, so exact.
+            shape = len(moved), self._axes.shape[1]
+            moved = np.matmul(moved, self._axes, out=scratch("projected rows", shape))
         if self._factor != 1:
             moved *= self._factor
             np.rint(moved, out=moved)
@@ -109,11 +121,14 @@ def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Ind
     targets: NDArray[Any] = np.column_stack([centres, -halves]).T.astype(dtype)
     labels = np.empty(len(rows), np.intp)
     height = max(1, _PRODUCTS // len(centres))
-    part = np.ones((min(height, len(rows)), len(targets)), dtype)
+    part = scratch("rows to compare", (min(height, len(rows)), len(targets)), dtype)
+    part[:, -1] = 1
+    products = scratch("products with centres", (len(part), len(centres)), dtype)
     for start in range(0, len(rows), height):
         piece = part[: len(rows) - start]
         piece[:, :-1] = rows[start : start + height]
-        np.argmax(piece @ targets, axis=1, out=labels[start : start + height])
+        inner = np.matmul(piece, targets, out=products[: len(piece)])
+        np.argmax(inner, axis=1, out=labels[start : start + height])
     return labels
 
 
@@ -136,7 +151,8 @@ def block_sums(
     counts = np.bincount(labels, minlength=len(centres)).astype(np.int64)
     sums, levels = np.zeros(centres.shape), 0.0
     if offsets or square:
-        gaps = rows - centres[labels]
+        gaps = np.take(centres, labels, axis=0, out=scratch("gaps", rows.shape), mode="clip")
+        np.subtract(rows, gaps, out=gaps)
         distances = np.einsum("ij,ij->i", gaps, gaps)
         if square:
             shares = np.minimum(distances / (float(clip) * clip), 1)
@@ -167,7 +183,7 @@ class RowCount:
 
     term = ONE_CELL
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return the number of rows of a piece."""
         return np.array([len(rows)], np.int64)
 
@@ -216,7 +232,7 @@ class ClusterSums:
     def _targets(self) -> Floats:
         return self.grid.centres(self.centres)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         seen = self.grid.rows(rows)
         wanted = {"offsets": self.offsets, "square": self.square}
@@ -238,7 +254,7 @@ class GroupedSums(ClusterSums):
     groups: Indices = field(kw_only=True)
     n_groups: int = field(kw_only=True)
 
-    def __call__(self, rows: Floats) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> BlockSums:
         """Return what a piece of grid rows adds."""
         sums = super().__call__(rows)
         counts = np.zeros(self.n_groups, np.int64)
@@ -276,9 +292,11 @@ class Moments:
         high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
         return Term(np.where(diagonal, 0, -high), high)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds to each entry."""
-        moments = np.rint(self.grid.rows(rows) * (MOMENT_STEPS / self.grid.steps))
+        moments = self.grid.rows(rows)  # in scratch memory, so it may be written to
+        moments *= MOMENT_STEPS / self.grid.steps
+        np.rint(moments, out=moments)
         products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
         weighted: Integers = products[self.upper] * self.weights
         return weighted

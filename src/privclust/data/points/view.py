@@ -1,4 +1,4 @@
-"""``PointsView``: numeric rows behind the door, and the closed list of questions about them.
+"""``PointsView``: rows as points behind the door, and the closed list of questions about them.
 
 Every question takes its share of the budget, debits the meter, and only then reads the rows; what
 comes back is noisy. The questions and their sensitivities are proved in ``proofs/points.md``.
@@ -14,8 +14,8 @@ import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
-from privclust.data.encode import Domain
-from privclust.data.points.kept import KEPT_BYTES, PIECE, GridRows
+from privclust.data.engines.base import current_engine
+from privclust.data.points.kept import PIECE, GridRows
 from privclust.data.points.kernels import (
     DIAGONAL_WEIGHT,
     MOMENT_STEPS,
@@ -26,6 +26,7 @@ from privclust.data.points.kernels import (
     Moments,
     RowCount,
 )
+from privclust.data.points.mixed import Region
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
@@ -41,13 +42,13 @@ __all__ = [
 
 
 class PointsView(RowView):
-    """Numeric rows that answer questions only through noise.
+    """Rows, of numbers or mixed, that answer questions only through noise.
 
     Parameters
     ----------
     source : RowReader
         The rows, already bounded per person if the unit is a person.
-    domain : Domain
+    domain : Domain or MixedDomain
         The declared region.
     unit : RowUnit
         The privacy unit.
@@ -55,24 +56,23 @@ class PointsView(RowView):
         What is debited.
     noise : NoiseSource
         Where the noise comes from.
-    piece, kept_bytes : int
-        How rows are cut and kept, see :class:`GridRows`; no answer depends on it.
+    piece : int
+        How rows are cut, see :class:`GridRows`; no answer depends on it.
     """
 
     def __init__(
         self,
         source: RowReader,
-        domain: Domain,
+        domain: Region,
         unit: RowUnit,
         meter: Meter,
         noise: NoiseSource,
         *,
         piece: int = PIECE,
-        kept_bytes: int = KEPT_BYTES,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.domain = domain
-        self._rows = GridRows(source, domain, piece=piece, kept_bytes=kept_bytes)
+        self._rows = current_engine().open(source, GridRows(domain, piece))
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.

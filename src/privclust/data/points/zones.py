@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats, Integers
+from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection, Zones
 from privclust.data.terms import ONE_CELL
@@ -31,9 +32,9 @@ class ZoneCounts:
     def _on_grid(self) -> Zones:
         return on_grid(self.zones)
 
-    def __call__(self, rows: Floats) -> Integers:
+    def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds."""
-        return zone_counts(rows, self._on_grid)
+        return zone_counts(dense(rows), self._on_grid)
 
 
 def on_grid(zones: Zones) -> Zones:

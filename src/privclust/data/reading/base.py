@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from privclust._typing import Floats, Mask
-from privclust.exceptions import DataError, NoRowsError
+from privclust.data.reading.parts import IN_MEMORY, Part, WholePart
+from privclust.exceptions import DataError, NoRowsError, PrivclustError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +43,7 @@ _LONGEST_SHOWN = 80
 
 @contextmanager
 def one_sentence(
-    message: str, *errors: type[BaseException], error: type[DataError] = DataError
+    message: str, *errors: type[BaseException], error: type[PrivclustError] = DataError
 ) -> Iterator[None]:
     """Raise ``message`` in place of another library's error, whose text may quote a value.
 
@@ -164,6 +165,7 @@ class RowReader(ABC):
         width = max(1, len(selection.read))
         self.block_rows = block_rows or min(_BLOCK_ROWS, max(1, _BLOCK_NUMBERS // width))
         self._closed = False
+        self._at_close: list[Callable[[], object]] = []
 
     @abstractmethod
     def _blocks(self) -> Iterator[Block]:
@@ -181,9 +183,24 @@ class RowReader(ABC):
         if empty:
             raise NoRowsError("The data have no rows; give at least one row.")
 
+    @property
+    def stays_here(self) -> str | None:
+        """Why no other machine can read the rows, in one sentence, or nothing if it can."""
+        return IN_MEMORY
+
+    def parts(self, count: int = 1) -> Sequence[Part]:
+        """Return the rows in about ``count`` parts; in one, if the source cannot be cut."""
+        return (WholePart(self),)
+
+    def at_close(self, call: Callable[[], object]) -> None:
+        """Have something done when the source is closed."""
+        self._at_close.append(call)
+
     def close(self) -> None:
         """Free what the source holds; its rows cannot be read any more."""
         self._closed = True
+        while self._at_close:
+            self._at_close.pop()()
 
     def __enter__(self) -> Self:
         return self

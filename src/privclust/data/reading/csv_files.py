@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from privclust.data.reading.base import one_sentence
+from privclust.data.reading.dates import text_as_numbers
 from privclust.data.reading.places import Place
 from privclust.data.reading.tables import Batches
 from privclust.exceptions import DataError
 from privclust.schema import Csv
 
-__all__ = ["csv_batches", "has_rows", "header", "with_delimiter"]
+__all__ = ["check_names", "csv_batches", "has_rows", "header", "with_delimiter"]
 
 _CSV_BYTES = 2**22
 _DELIMITERS = (",", ";", "\t", "|")
@@ -36,6 +38,20 @@ def header(place: Place, dialect: Csv) -> list[str]:
     if not records:
         raise DataError(f"File {place.name} is empty; give a file with a header line and rows.")
     return records[0]
+
+
+def check_names(place: Place, names: Sequence[str]) -> None:
+    """Refuse a first line that looks like a row, where nobody has declared the names.
+
+    What stands in it would become the names of the columns and so be published.
+    """
+    numbers = text_as_numbers(pa.array([name.strip() for name in names], pa.large_string()))
+    if np.isfinite(numbers).any() or "" in names or len(set(names)) < len(names):
+        raise DataError(
+            f"The first line of file {place.name} is no list of names (it holds a number, an empty "
+            "field or the same twice), so it may be a row; write a header, or declare the names "
+            "in a schema."
+        )
 
 
 def has_rows(place: Place, dialect: Csv) -> bool:

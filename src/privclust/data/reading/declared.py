@@ -7,7 +7,8 @@ without reading; a view for which no row is as good as some says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.dates import FORM_IN_WORDS, formed, takes
 from privclust.data.reading.opening import open_rows
 from privclust.data.reading.places import placed
+from privclust.data.reading.stepped import SteppedRows
 from privclust.data.reading.tables import ArrowBlock
 from privclust.data.reading.types import types_of
 from privclust.exceptions import DataError, NoRowsError
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from privclust.schema import Kind
 
-__all__ = ["declare", "open_declared"]
+__all__ = ["check_numbers", "declare", "open_declared"]
 
 Formed = dict[str, Box | Bins]
 
@@ -90,7 +92,7 @@ def declare(
     except DataError:
         source.close()
         raise
-    return _DeclaredRows(source, forms) if forms else source
+    return SteppedRows(source, _ReadForms(forms)) if forms else source
 
 
 def _forms(schema: Schema) -> Formed:
@@ -116,6 +118,13 @@ def _check_types(data: Any, schema: Schema, forms: Formed) -> None:
                 block.numbers([name], lenient=[] if fact.missing == "error" else [name])
             elif fact.unknown == "error":
                 block.column(name, fact.kind)
+
+
+def check_numbers(data: Any, names: Sequence[str]) -> None:
+    """Raise if a column is of a type that holds no numbers; no row is read."""
+    for types in types_of(data, names):
+        for name, kind in types.items():
+            ArrowBlock(_nothing(name, kind), (name,), parse=False).numbers()
 
 
 def _nothing(name: str, kind: pa.DataType) -> pa.RecordBatch:
@@ -168,20 +177,11 @@ class _DeclaredBlock(Block):
         return _DeclaredBlock(self._block.keep(mask), self._forms)
 
 
-class _DeclaredRows(RowReader):
-    """The rows of another source, with columns of declared forms."""
+@dataclass(frozen=True)
+class _ReadForms:
+    """The step that reads columns of declared forms as numbers."""
 
-    def __init__(self, source: RowReader, forms: Formed) -> None:
-        named = source.names is not None
-        super().__init__(
-            source.selection, named=named, n_rows=source.n_rows, block_rows=source.block_rows
-        )
-        self._source, self._forms = source, forms
+    forms: Formed
 
-    def _blocks(self) -> Iterator[Block]:
-        for block in self._source.blocks():
-            yield _DeclaredBlock(block, self._forms)
-
-    def close(self) -> None:
-        super().close()
-        self._source.close()
+    def __call__(self, block: Block) -> Block:
+        return _DeclaredBlock(block, self.forms)

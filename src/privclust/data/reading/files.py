@@ -2,29 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privclust.data.reading.base import Selection, one_sentence
-from privclust.data.reading.csv_files import csv_batches, has_rows, header, with_delimiter
+from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
+from privclust.data.reading.csv_files import check_names, has_rows, header, with_delimiter
+from privclust.data.reading.parts import Part, runs
+from privclust.data.reading.pieces import (
+    BROKEN,
+    ArrowPiece,
+    CsvPiece,
+    FilesPart,
+    ParquetPiece,
+    Piece,
+    arrow_reader,
+    partition_value,
+    unreadable,
+)
 from privclust.data.reading.places import Place, Places
-from privclust.data.reading.tables import ArrowRows, Batches
 from privclust.exceptions import DataError
 from privclust.schema import Csv
 
-__all__ = ["open_files", "parquet_batches", "stored_types"]
-
-# A column chunk of a Parquet file is read through a buffer of this size, not as a whole, and not
-# ahead of time, so that memory does not grow with the file: 0.2 GB instead of 1.5 GB for 10^7 x 16.
-_BUFFER_BYTES = 2**20
-_ARROW_FILE = b"ARROW1"
-# What a damaged file may raise: a wrong length asks for memory without end, a name may be no text.
-_BROKEN = (pa.ArrowException, OSError, UnicodeError, MemoryError)
+__all__ = ["open_files", "stored_types"]
 
 Choose = Callable[[Sequence[str]], Selection]
+# The types of the columns, and the number of rows of each row group if the format has some.
+Footer = tuple[pa.Schema, tuple[int, ...] | None]
+
+_STREAM = (
+    "A stream stays on this machine; write it to Parquet files where the workers can read them, "
+    "or leave the engine."
+)
+# Stores answer slowly and many at a time.
+_OPENED_AT_ONCE = 16
+
+
+class FileRows(RowReader):
+    """The rows of files, one after the other.
+
+    Parameters
+    ----------
+    places : Places
+        The files.
+    pieces : sequence of Piece
+        What is read of them.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        pieces: Sequence[Piece],
+        selection: Selection,
+        *,
+        n_rows: int | None,
+        block_rows: int | None,
+        parse: bool,
+    ) -> None:
+        super().__init__(selection, n_rows=n_rows, block_rows=block_rows)
+        self._places, self._pieces, self._parse = places, pieces, parse
+
+    @property
+    def stays_here(self) -> str | None:
+        return _STREAM if any(place.is_kept for place in self._places) else None
+
+    def parts(self, count: int = 1) -> Sequence[Part]:
+        pieces = self._pieces
+        if count > 1:
+            pieces = list(chain.from_iterable(piece.split() for piece in pieces))
+        of, names = FilesPart.of, self.selection.names
+        cut = runs(pieces, count, lambda piece: piece.n_bytes)
+        return [of(run, names, self.block_rows, self._parse) for run in cut]
+
+    def whole(self) -> FilesPart:
+        """Return all files as one part."""
+        names = self.selection.names
+        return FilesPart.of(self._pieces, names, self.block_rows, self._parse)
+
+    def _blocks(self) -> Iterator[Block]:
+        return self.whole().blocks()
+
+    def close(self) -> None:
+        super().close()
+        self._places.close()
 
 
 def open_files(
@@ -35,7 +99,7 @@ def open_files(
     declared: Sequence[str] | None = None,
     csv: Csv | None = None,
     numbers: Sequence[str] = (),
-) -> ArrowRows:
+) -> FileRows:
     """Open files of one format, read one after the other.
 
     Parameters
@@ -53,6 +117,11 @@ def open_files(
     numbers : sequence of str
         Columns of CSV files that hold numbers, for the decimal mark.
     """
+    if places[0].format == "npz":
+        raise DataError(
+            f"File {places[0].name} is a matrix of counts and no table of rows; give a .csv, .tsv "
+            "or .parquet file."
+        )
     if places[0].format == "csv":
         return _open_csv(places, choose, block_rows, declared, csv or Csv(), numbers)
     return _open_typed(places, choose, block_rows)
@@ -75,92 +144,78 @@ def _open_csv(
     declared: Sequence[str] | None,
     csv: Csv,
     numbers: Sequence[str],
-) -> ArrowRows:
-    dialects = [with_delimiter(place, csv, declared) for place in places]
+) -> FileRows:
+    stored = [_not_given(place, declared) for place in places]
+    dialects = [with_delimiter(place, csv, d) for place, d in zip(places, stored, strict=True)]
     each = list(zip(places, dialects, strict=True))
-    selection = _one_choice(places, [header(*pair) for pair in each], choose)
-    n_rows = None if any(has_rows(*pair) for pair in each) else 0
-
-    def read(size: int) -> Batches:
-        for place, dialect in each:
-            yield from csv_batches(place, dialect, selection.read, numbers)
-
-    return ArrowRows(
-        read, selection, n_rows=n_rows, block_rows=block_rows, parse=True, close=places.close
-    )
-
-
-def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> ArrowRows:
-    """Open files that know the types of their columns."""
-    names = [list(stored_types(place).names) for place in places]
+    headers = [header(*pair) for pair in each]
+    if declared is None:
+        check_names(places[0], headers[0])
+    names = [_with_given(found, place) for found, place in zip(headers, places, strict=True)]
     selection = _one_choice(places, names, choose)
+    n_rows = None if any(has_rows(*pair) for pair in each) else 0
+    pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]
+    return FileRows(places, pieces, selection, n_rows=n_rows, block_rows=block_rows, parse=True)
 
-    def read(size: int) -> Batches:
-        for place in places:
-            if place.format == "parquet":
-                yield from parquet_batches(place.open(), selection.read, size, place.name)
-            else:
-                yield from _arrow_batches(place, selection.read)
 
-    counts = [_count(place) for place in places]
-    known = [count for count in counts if count is not None]
-    n_rows = sum(known) if len(known) == len(counts) else None
-    return ArrowRows(read, selection, n_rows=n_rows, block_rows=block_rows, close=places.close)
+def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> FileRows:
+    """Open files that know the types of their columns."""
+    footers = _footers(places)
+    selection = _one_choice(places, [list(types.names) for types, _ in footers], choose)
+    pieces: list[Piece] = []
+    for place, (_, groups) in zip(places, footers, strict=True):
+        if groups is None:
+            pieces.append(ArrowPiece(place, selection.read))
+        else:
+            pieces.append(ParquetPiece(place, selection.read, tuple(enumerate(groups))))
+    known = [sum(groups) for _, groups in footers if groups is not None]
+    n_rows = sum(known) if len(known) == len(footers) else None
+    return FileRows(places, pieces, selection, n_rows=n_rows, block_rows=block_rows, parse=False)
 
 
 def stored_types(place: Place) -> pa.Schema:
     """Return names and types of the columns of a Parquet or Arrow file."""
-    with one_sentence(_unreadable(place.name, place.format), *_BROKEN):
+    return _footer(place)[0]
+
+
+def _footers(places: Places) -> list[Footer]:
+    if len(places) == 1:
+        return [_footer(places[0])]
+    with ThreadPoolExecutor(_OPENED_AT_ONCE) as pool:
+        return list(pool.map(_footer, places))
+
+
+def _footer(place: Place) -> Footer:
+    # What is kept of a stream would keep its bytes.
+    return _read_footer(place) if place.is_kept else _cached_footer(place)
+
+
+def _read_footer(place: Place) -> Footer:
+    with one_sentence(unreadable(place.name, place.format), *BROKEN):
         if place.format == "parquet":
-            stored = pq.read_schema(place.open())
+            with pq.ParquetFile(place.open()) as parquet:
+                layout = parquet.metadata
+                groups = tuple(layout.row_group(i).num_rows for i in range(layout.num_row_groups))
+                stored = parquet.schema_arrow
         else:
-            with _arrow_reader(place) as reader:
+            groups = None
+            with arrow_reader(place) as reader:
                 stored = reader.schema
-        return pa.schema(zip(stored.names, stored.types, strict=True))
+        given = {name: pa.scalar(partition_value(text)).type for name, text in place.partition}
+        types = {**dict(zip(stored.names, stored.types, strict=True)), **given}
+        if len(types) < len(stored.names) + len(given):  # a name that occurs twice is told later
+            return pa.schema([*zip(stored.names, stored.types, strict=True)]), groups
+        return pa.schema([*types.items()]), groups
 
 
-def _count(place: Place) -> int | None:
-    if place.format != "parquet":
-        return None
-    with one_sentence(_unreadable(place.name, place.format), *_BROKEN):
-        return int(pq.read_metadata(place.open()).num_rows)
+_cached_footer = lru_cache(maxsize=2**14)(_read_footer)
 
 
-def parquet_batches(file: Any, read: Sequence[str], size: int, name: str | None = None) -> Batches:
-    """Read columns of a Parquet file, a bounded number of rows at a time."""
-    with (
-        one_sentence(_unreadable(name or f"'{file}'", "parquet"), *_BROKEN),
-        pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False) as parquet,
-    ):
-        for batch in parquet.iter_batches(batch_size=size, columns=list(read)):
-            yield _validated(batch, read)
+def _not_given(place: Place, declared: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the declared columns that the file itself must have."""
+    given = dict(place.partition)
+    return None if declared is None else [name for name in declared if name not in given]
 
 
-def _arrow_reader(place: Place) -> Any:
-    """Return a reader of Arrow's own format, with an index at its end or without."""
-    file = pa.input_stream(place.open(), compression=None)
-    is_indexed = file.read(len(_ARROW_FILE)) == _ARROW_FILE
-    file.seek(0)
-    return pa.ipc.open_file(file) if is_indexed else pa.ipc.open_stream(file)
-
-
-def _arrow_batches(place: Place, read: Sequence[str]) -> Batches:
-    with (
-        one_sentence(_unreadable(place.name, "arrow"), *_BROKEN),
-        _arrow_reader(place) as reader,
-    ):
-        count = getattr(reader, "num_record_batches", None)
-        batches = reader if count is None else map(reader.get_batch, range(count))
-        for batch in batches:
-            yield _validated(batch, read)
-
-
-def _validated(batch: pa.RecordBatch, read: Sequence[str]) -> pa.RecordBatch:
-    """Return columns of a batch; Arrow trusts files, and a damaged one must not end the process."""
-    chosen = batch.select(list(read))
-    chosen.validate(full=True)
-    return chosen
-
-
-def _unreadable(name: str, form: str) -> str:
-    return f"File {name} cannot be read as {form.capitalize()}; check that it is complete."
+def _with_given(names: list[str], place: Place) -> list[str]:
+    return [*names, *(name for name, _ in place.partition if name not in names)]

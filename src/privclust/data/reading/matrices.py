@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from privclust._typing import Floats
 from privclust.data.reading.arrays import check_places
 from privclust.data.reading.base import RowReader, one_sentence
+from privclust.data.reading.declared import check_numbers
 from privclust.data.reading.market import market_shape, read_market
 from privclust.data.reading.matrix_files import check_memory, npz_shape, read_npz
 from privclust.data.reading.opening import open_rows
+from privclust.data.reading.places import placed
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError
-from privclust.unit import MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit import MatrixUnit
 
-__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts"]
+__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts", "matrix_of_triples"]
 
 Shape = tuple[int, int]
 
@@ -57,15 +61,23 @@ class MatrixReader:
             self._check_object()
         elif self._path is not None or self.shape is not None:
             self._need_shape()
+            data = placed(data)
             self._triples = open_rows(data, _TRIPLES)
+            self._check_types(data, _TRIPLES)
         else:
             _check_two_dimensions(data)
+            self._check_types(data, list(getattr(data, "columns", ())))
 
     def counts(self, unit: MatrixUnit) -> Any:
         """Read the entries as counts of the unit."""
         counts = as_counts(self._read(), unit)
         self._check_columns(counts.shape)
         return counts
+
+    @property
+    def triples(self) -> RowReader | None:
+        """The triples, if the matrix is given as such."""
+        return self._triples
 
     def close(self) -> None:
         """Free what the source holds."""
@@ -80,6 +92,14 @@ class MatrixReader:
         _check_has_columns(self._data.shape)
         check_memory(self._data.shape)
         self._check_columns(self._data.shape)
+
+    def _check_types(self, data: Any, names: Sequence[Any]) -> None:
+        """Refuse columns that cannot hold numbers, as far as their types are known."""
+        try:
+            check_numbers(data, names)
+        except DataError:
+            self.close()
+            raise
 
     def _check_columns(self, shape: tuple[int, ...]) -> None:
         if self.shape is not None and shape[1] != self.shape[1]:
@@ -112,15 +132,7 @@ class MatrixReader:
             triples = np.concatenate([block.numbers() for block in source.blocks()])
         except NoRowsError:  # the matrix of zeros
             triples = np.empty((0, 3))
-        places = triples[:, :2]
-        inside = np.isfinite(places).all() and (places == np.rint(places)).all()
-        if not inside or (places < 0).any() or (places >= shape).any():
-            raise DataError(
-                "A row or column number is not a whole number within the declared shape; number "
-                "rows and columns from 0 and declare the whole shape."
-            )
-        rows, columns = places.astype(np.int64).T
-        return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
+        return matrix_of_triples(triples, shape)
 
     def _need_shape(self) -> Shape:
         if self.shape is None:
@@ -129,6 +141,19 @@ class MatrixReader:
                 "read off the entries; pass shape=(rows, columns)."
             )
         return self.shape
+
+
+def matrix_of_triples(triples: Floats, shape: Shape) -> Any:
+    """Return the matrix of rows, columns and counts, which must be whole and within the shape."""
+    places = triples[:, :2]
+    inside = np.isfinite(places).all() and (places == np.rint(places)).all()
+    if not inside or (places < 0).any() or (places >= shape).any():
+        raise DataError(
+            "A row or column number is not a whole number within the declared shape; number "
+            "rows and columns from 0 and declare the whole shape."
+        )
+    rows, columns = places.astype(np.int64).T
+    return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
 
 
 def _checked_shape(shape: Any) -> Shape | None:
@@ -198,9 +223,9 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
         check_places(matrix)
     parts = sparse.coo_array(matrix)
     _check_shape(parts.shape, unit)
-    step = unit.step if isinstance(unit, MatrixEntry) else 1
+    step = unit.step
     _check_values(parts.data, whole=step == 1)
-    limit = unit.cap if isinstance(unit, MatrixEntry) else LARGEST_COUNT
+    limit = LARGEST_COUNT if unit.cap is None else unit.cap
     small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
     counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
     whole = np.minimum(counts.data, limit)
@@ -234,7 +259,7 @@ def _check_type(matrix: Any) -> None:
 
 def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
     _check_has_columns(shape)
-    if shape[0] == 0 and not isinstance(unit, MatrixRow):
+    if shape[0] == 0 and not unit.whole_rows:
         raise DataError("The matrix has no rows; give at least one.")
 
 

@@ -1,4 +1,4 @@
-"""Sparse matrices in ``.npz`` files: what shape they declare, whether memory can hold it, entries.
+"""Sparse matrices in ``.npz`` files: shape and type as declared, whether memory holds it, entries.
 
 The declared shape is read and checked first: a few bytes can declare a matrix of any size. Other
 libraries parse the files, and what they raise for damage is without end (a damaged zip file may be
@@ -51,17 +51,29 @@ def _no_npz(path: Path) -> str:
 
 
 def npz_shape(path: Path) -> Shape:
-    """Return the shape that a file declares, if what is in it fits into memory."""
+    """Return the shape that a file declares, if it holds real numbers that fit into memory."""
     with one_sentence(_no_npz(path), Exception):
         with zipfile.ZipFile(path) as archive:
             sizes = {member.filename: member.file_size for member in archive.infolist()}
+            stored_type = _stored_type(archive)
         if sizes["shape.npy"] > _LONGEST_HEADER:
             raise ValueError
         with np.load(path, allow_pickle=False) as stored:
             n_rows, n_columns = (int(length) for length in stored["shape"])
     if sum(sizes.values()) > _memory():
         raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
+    if stored_type.kind not in "biuf":
+        raise DataError(f"'{path}' holds something else than real numbers; save counts.")
     return n_rows, n_columns
+
+
+def _stored_type(archive: zipfile.ZipFile) -> np.dtype[Any]:
+    """Return the type of the entries, from the header of their array; none of them is read."""
+    with archive.open("data.npy") as file:
+        first = np.lib.format.read_magic(file) == (1, 0)
+        read = np.lib.format
+        _, _, dtype = (read.read_array_header_1_0 if first else read.read_array_header_2_0)(file)
+    return dtype
 
 
 def read_npz(path: Path) -> Any:

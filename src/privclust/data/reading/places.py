@@ -1,4 +1,4 @@
-"""Where rows lie outside of Python: files, patterns of file names, folders, standard input.
+"""Where rows lie outside of Python: files, patterns, folders, URIs, standard input.
 
 A place can be opened as often as needed. What can be read only once is copied, unread, to a
 temporary file that has no name and vanishes with the process.
@@ -16,10 +16,14 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 from privclust.data.reading.base import one_sentence
+from privclust.data.reading.parts import CHANGED
+from privclust.data.reading.remote import Remote, Stamp, files_at, is_uri
 from privclust.exceptions import DataError
 
 __all__ = ["STANDARD_INPUT", "Place", "Places", "placed"]
@@ -33,6 +37,7 @@ _FORMATS = {
     ".pq": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".npz": "npz",  # of matrices, not of rows
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # How files begin that are not CSV.
@@ -53,18 +58,39 @@ class Place:
         What usually separates the fields of a CSV file with such a name.
     compression : str or None
         How it is compressed, in Arrow's words.
-    file : Path or _Kept
+    file : Path, Remote or _Kept
+    stamp : tuple of int or None
+        Size and time of the file when it was found.
+    partition : tuple of (str, str)
+        Columns that the names of its folders give, as in ``year=2024``.
     """
 
     name: str
     format: str
     delimiter: str
     compression: str | None
-    file: Path | _Kept
+    file: Path | Remote | _Kept
+    stamp: Stamp | None = None
+    partition: tuple[tuple[str, str], ...] = ()
 
     def open(self) -> Any:
         """Return the path, or a binary file that begins at the beginning."""
-        return self.file.open() if isinstance(self.file, _Kept) else self.file
+        return self.file if isinstance(self.file, Path) else self.file.open()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a stream, which is on this machine alone."""
+        return isinstance(self.file, _Kept)
+
+    def check_unchanged(self) -> None:
+        """Raise if the file is no longer the one that was found."""
+        if isinstance(self.file, _Kept) or self.stamp is None:
+            return
+        gone = f"File {self.name} is not there any more; {CHANGED[0].lower()}{CHANGED[1:]}"
+        with one_sentence(gone, Exception):
+            now = self.file.stamp() if isinstance(self.file, Remote) else _stamp_of(self.file)
+        if now != self.stamp:
+            raise DataError(f"File {self.name} is another one than before: {CHANGED.lower()}")
 
 
 class Places(tuple[Place, ...]):
@@ -101,40 +127,82 @@ def _is_binary_file(data: Any) -> bool:
 def _at(path: str) -> list[Place]:
     if path == STANDARD_INPUT:
         return [_standard_input()]
+    if path.startswith("file://"):
+        path = url2pathname(urlsplit(path).path)
     absent = f"File '{path}' was not found; check the path."
     if "\0" in path:  # which no system takes in a path
         raise DataError(absent)
+    if is_uri(path):
+        return _at_uri(path)
     with one_sentence(absent, OSError):
-        return [_in_file(file) for file in _expanded(Path(path))]
+        return [
+            _in_file(file, f"'{file}'", _stamp_of(file), below)
+            for file, below in _expanded(Path(path))
+        ]
 
 
-def _expanded(path: Path) -> Sequence[Path]:
+def _at_uri(uri: str) -> list[Place]:
+    found = files_at(uri, _of_a_folder)
+    return [_in_file(file, file.name, stamp, below) for file, stamp, below in found]
+
+
+def _expanded(path: Path) -> Sequence[tuple[Path, str]]:
+    """Return the files that a path stands for, each with its path below a folder."""
     if path.is_dir():
-        files = sorted(file for file in path.glob("*.parquet") if file.name[0] not in "._")
-        if not files:
-            raise DataError(f"Directory '{path}' holds no .parquet file; check the path.")
-        return files
+        below = {
+            file.relative_to(path).as_posix(): file
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+        }
+        wanted = _of_a_folder(list(below))
+        if not wanted:
+            raise DataError(
+                f"Directory '{path}' holds no .parquet file, nor .csv or .arrow; check the path."
+            )
+        return [(below[name], name) for name in wanted]
     if path.is_file():
-        return [path]
+        return [(path, "")]
     if glob.has_magic(str(path)):
-        files = sorted(Path(name) for name in glob.glob(str(path)) if Path(name).is_file())
-        if not files:
+        found = sorted(Path(name) for name in glob.glob(str(path)) if Path(name).is_file())
+        if not found:
             raise DataError(f"No file has a name like '{path}'; check the pattern.")
-        return files
+        return [(file, "") for file in found]
     raise DataError(f"File '{path}' was not found; check the path.")
 
 
-def _in_file(path: Path) -> Place:
-    suffixes = ["", "", *(suffix.lower() for suffix in path.suffixes)]
+def _of_a_folder(below: Sequence[str]) -> list[str]:
+    """Return which files of a folder are meant: those of Parquet, or else all that can be read.
+
+    Not ``_SUCCESS`` and the like, nor anything in a folder with such a name.
+    """
+    shown = [name for name in below if not any(part[:1] in (".", "_") for part in name.split("/"))]
+    parquet = [name for name in shown if _format_of(name)[0] == "parquet"]
+    return parquet or [name for name in shown if _format_of(name)[0] is not None]
+
+
+def _format_of(path: str) -> tuple[str | None, str, str | None]:
+    """Return the format, the suffix and the compression that the name of a file tells."""
+    suffixes = ["", "", *(suffix.lower() for suffix in PurePosixPath(path).suffixes)]
     compression = _COMPRESSIONS.get(suffixes[-1])
     suffix = suffixes[-2] if compression else suffixes[-1]
     form = _FORMATS.get(suffix)
-    if form is None or (compression and form != "csv"):
-        raise DataError(
-            f"File '{path}' is of an unknown format; give a .csv, .tsv or .parquet file."
-        )
+    return (None if compression and form != "csv" else form), suffix, compression
+
+
+def _in_file(file: Path | Remote, name: str, stamp: Stamp, below: str) -> Place:
+    path = file.path if isinstance(file, Remote) else file.as_posix()
+    form, suffix, compression = _format_of(path)
+    if form is None:
+        raise DataError(f"File {name} is of an unknown format; give a .csv, .tsv or .parquet file.")
+    pairs = [folder.partition("=") for folder in below.split("/")[:-1]]
+    partition = tuple((unquote(key), unquote(value)) for key, mark, value in pairs if mark)
     delimiter = "\t" if suffix == ".tsv" else ","
-    return Place(f"'{path}'", form, delimiter, compression, path)
+    return Place(name, form, delimiter, compression, file, stamp, partition)
+
+
+def _stamp_of(path: Path) -> Stamp:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _standard_input() -> Place:

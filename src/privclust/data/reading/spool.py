@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from privclust.data.reading.base import one_sentence
 from privclust.data.reading.convert import decoded_batch
-from privclust.data.reading.files import parquet_batches
+from privclust.data.reading.pieces import parquet_batches
 from privclust.data.reading.tables import Batches, resized
 
 if TYPE_CHECKING:

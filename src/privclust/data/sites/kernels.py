@@ -3,7 +3,7 @@
 Everything public (targets, sites, shells) is fixed before a row is read, and a row is looked at by
 itself: it is clipped, put on an integer grid around the targets, and compared with public points.
 On the grid, squared distances are integers below 2^53 and therefore exact, so the bin of a row does
-not depend on the rows beside it. A statistic is a frozen value that is called with a block of rows.
+not depend on the rows beside it. A statistic is a frozen value that is called with a piece of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import Domain
-from privclust.data.reading import Block
 from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.data.terms import ONE_CELL, Term
 
@@ -39,9 +38,9 @@ class RowCount:
 
     term = ONE_CELL
 
-    def __call__(self, block: Block) -> Integers:
-        """Return the number of rows of a block."""
-        return np.array([block.n_rows], np.int64)
+    def __call__(self, rows: Floats) -> Integers:
+        """Return the number of rows of a piece."""
+        return np.array([len(rows)], np.int64)
 
     def none(self) -> Integers:
         """Return the number of no rows."""
@@ -58,9 +57,8 @@ class RingCounts:
 
     term = ONE_CELL
 
-    def __call__(self, block: Block) -> Integers:
-        """Return what a block adds."""
-        rows = self.domain.rows(block)
+    def __call__(self, rows: Floats) -> Integers:
+        """Return what the rows of a piece add."""
         clipped = np.clip(rows, self.domain.low, self.domain.high)
         inside: NDArray[np.bool_] = np.all(clipped == rows, axis=1)
         return ring_counts(self.space, self.rings, clipped, inside)
@@ -81,9 +79,9 @@ class CellTotals:
     counts_term = ONE_CELL
     sums_term = Term(-SOURCE_STEPS, SOURCE_STEPS)
 
-    def __call__(self, block: Block) -> CellSums:
-        """Return what a block adds."""
-        return cell_sums(self.space, self.sites, _clipped(self.domain, block))
+    def __call__(self, rows: Floats) -> CellSums:
+        """Return what the rows of a piece add."""
+        return cell_sums(self.space, self.sites, _clipped(self.domain, rows))
 
     def none(self) -> CellSums:
         """Return the sums of no rows."""
@@ -102,10 +100,10 @@ class NearestOf:
     # Of each of the rows in a sum of ``n_kept``, not of every row there is.
     term = Term(-SOURCE_STEPS, SOURCE_STEPS)
 
-    def __call__(self, block: Block) -> NearestRows:
-        """Return the nearest rows of a block."""
-        rows = _clipped(self.domain, block)
-        return nearest_rows(self.space, self.sites, rows, self.n_kept)
+    def __call__(self, rows: Floats) -> NearestRows:
+        """Return the nearest rows of a piece."""
+        clipped = _clipped(self.domain, rows)
+        return nearest_rows(self.space, self.sites, clipped, self.n_kept)
 
     def none(self) -> NearestRows:
         """Return the nearest of no rows."""
@@ -114,9 +112,9 @@ class NearestOf:
         )
 
 
-def _clipped(domain: Domain, block: Block) -> Floats:
-    """Return the rows of a block within the declared bounds."""
-    return np.clip(domain.rows(block), domain.low, domain.high)
+def _clipped(domain: Domain, rows: Floats) -> Floats:
+    """Return rows within the declared bounds."""
+    return np.clip(rows, domain.low, domain.high)
 
 
 def ring_counts(

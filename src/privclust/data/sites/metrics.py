@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -89,6 +89,10 @@ class Metric:
     on_sphere: bool = False
     projectable: bool = False
     geographic: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A record travels by its name: the functions in it are the same everywhere.
+        return _named, (self.name,)
 
     def distances(self, rows: Floats, columns: Floats) -> Floats:
         """Return the distances of embedded points, rows by columns; each row by itself."""
@@ -189,3 +193,7 @@ _RECORDS = (
     ),
 )
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _RECORDS})
+
+
+def _named(name: str) -> Metric:
+    return METRICS[name]

@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.encode import Domain
-from privclust.data.engines.local import Summed, Total, sum_over_blocks
-from privclust.data.reading import Block, RowReader
+from privclust.data.encode import CompleteRows, Domain
+from privclust.data.engines.base import Summed, Total, current_engine
+from privclust.data.reading import RowReader
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts, RowCount
 from privclust.data.sites.public import (
     SOURCE_STEPS,
@@ -67,8 +67,8 @@ class SitesView(RowView):
     ) -> None:
         super().__init__(unit, meter, noise)
         self.space = space
-        self._source = source
         self._domain = domain
+        self._rows = current_engine().open(source, CompleteRows(domain))
 
     def histogram(self, name: str, rings: Rings, share: Share) -> Noisy:
         """Ask for the number of rows in each bin of a public partition; the last one is outside.
@@ -169,9 +169,11 @@ class SitesView(RowView):
         """Return the log-density of the noise of a count, up to a constant."""
         return self._counting_noise(share).log_density(gaps)
 
-    def _sum(self, statistic: Callable[[Block], Total], none: Callable[[], Total]) -> Summed[Total]:
+    def _sum(
+        self, statistic: Callable[[Floats], Total], none: Callable[[], Total]
+    ) -> Summed[Total]:
         """Add up a statistic over all rows; that there are none at all must not show."""
         try:
-            return sum_over_blocks(self._source, statistic)
+            return self._rows.sum(statistic)
         except NoRowsError:
             return Summed(none(), 0)

@@ -6,6 +6,8 @@ that is not declared is counted as "other" or is an error, as the schema says.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,31 +19,28 @@ from privclust.data.reading.convert import as_kind, decoded, marked_kind
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
 
-__all__ = ["CategoryCoder"]
+__all__ = ["AttributeCodes", "CategoryCoder", "ColumnCoder"]
 
 
-class CategoryCoder:
-    """Turns rows into codes.
+class ColumnCoder:
+    """Turns the categorical columns of rows into codes; other columns are not looked at.
+
+    The code of a missing value that is left out is the number of categories, one beyond the last.
 
     Parameters
     ----------
     schema : Schema
-        Categories and Bins columns only.
     """
 
     def __init__(self, schema: Schema) -> None:
-        if schema.numeric:
-            raise SchemaError(
-                f"Column {schema.numeric[0]!r} is declared as numbers, but categories are needed; "
-                "declare Bins with public edges for it, or drop it."
-            )
-        self.names = schema.names
+        self.names = schema.categorical
         self._facts: list[Bins | Categories] = [
             fact for fact in schema.columns.values() if not isinstance(fact, Box)
         ]
         self.sizes = tuple(fact.size for fact in self._facts)
         self.labels = tuple(fact.labels for fact in self._facts)
-        self.dtype = np.min_scalar_type(max(self.sizes) - 1)
+        most = max((fact.size + (fact.missing == "omit") for fact in self._facts), default=1)
+        self.dtype = np.min_scalar_type(most - 1)
         self._listed = [
             pa.array(fact.values, ARROW_TYPE[fact.kind]) if isinstance(fact, Categories) else None
             for fact in self._facts
@@ -56,6 +55,50 @@ class CategoryCoder:
             else:
                 codes[:, place] = _value_codes(block, name, fact, self._listed[place])
         return codes
+
+
+class CategoryCoder(ColumnCoder):
+    """Turns rows into codes for tables of counts, in each of which every row has its cell.
+
+    Parameters
+    ----------
+    schema : Schema
+        Categories and Bins columns only, none of which leaves missing values out.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        if schema.numeric:
+            raise SchemaError(
+                f"Column {schema.numeric[0]!r} is declared as numbers, but categories are needed; "
+                "declare Bins with public edges for it, or drop it."
+            )
+        super().__init__(schema)
+        for name, fact in zip(self.names, self._facts, strict=True):
+            if fact.missing == "omit":
+                raise SchemaError(
+                    f"Column {name!r} leaves missing values out, which a learned metric cannot; "
+                    'declare missing="category" for it.'
+                )
+
+
+@dataclass(frozen=True)
+class AttributeCodes:
+    """The encoder of categorical rows: their codes, as small as the categories allow."""
+
+    coder: CategoryCoder
+
+    def __call__(self, block: Block) -> list[Codes]:
+        """Return the codes of a block, in one piece."""
+        return [self.coder.codes(block)]
+
+    def unpacked(self, piece: Codes) -> Codes:
+        """Return the codes as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return self.coder.dtype.itemsize * len(self.coder.names)
 
 
 def _value_codes(

@@ -6,59 +6,22 @@ dropped at the end of a fit, so that a fit with many questions reads the rows on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from privclust._typing import Codes, Integers
-from privclust.data.engines.local import Summed, sum_over_blocks
-from privclust.data.reading import Block, RowReader
-from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.kernels import EntropyScale, count_cells, pair_counts, subset_sums
+from privclust.data.engines.base import Stacked, Summed, current_engine
+from privclust.data.engines.local import LocalEngine
+from privclust.data.reading import RowReader
+from privclust.data.table.codes import AttributeCodes, CategoryCoder
+from privclust.data.table.kernels import (
+    EntropyScale,
+    PairTables,
+    ValueCounts,
+    subset_sums,
+)
 from privclust.data.table.public import PairLayout
 
 __all__ = ["ExactCounts"]
-
-
-@dataclass(frozen=True)
-class _Gathered:
-    """Codes of blocks, kept together: an addition that forgets nothing."""
-
-    parts: tuple[Codes, ...]
-
-    def __add__(self, other: _Gathered) -> _Gathered:
-        return _Gathered(self.parts + other.parts)
-
-
-@dataclass(frozen=True)
-class _PairCounts:
-    """The tables of all pairs of a layout."""
-
-    coder: CategoryCoder
-    layout: PairLayout
-
-    def __call__(self, block: Block) -> Integers:
-        return pair_counts(self.coder.codes(block), self.layout)
-
-
-@dataclass(frozen=True)
-class _ValueCounts:
-    """The number of rows of each value of each attribute."""
-
-    coder: CategoryCoder
-
-    def __call__(self, block: Block) -> Integers:
-        return count_cells(self.coder.codes(block), self.coder.sizes)
-
-
-@dataclass(frozen=True)
-class _AllCodes:
-    """The codes of the rows themselves."""
-
-    coder: CategoryCoder
-
-    def __call__(self, block: Block) -> _Gathered:
-        return _Gathered((self.coder.codes(block),))
 
 
 class ExactCounts:
@@ -73,7 +36,9 @@ class ExactCounts:
     """
 
     def __init__(self, source: RowReader, coder: CategoryCoder, layout: PairLayout) -> None:
-        self._source, self._coder, self._layout = source, coder, layout
+        self._source, self._layout = source, layout
+        self._encode = AttributeCodes(coder)
+        self._rows = current_engine().open(source, self._encode)
         self._tables: Summed[Integers] | None = None
         self._codes: Codes | None = None
         self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
@@ -125,13 +90,20 @@ class ExactCounts:
         """Return the tables of all pairs or, of a single attribute, its histogram."""
         if self._tables is None:
             single = len(self._layout.sizes) == 1
-            of = _ValueCounts(self._coder) if single else _PairCounts(self._coder, self._layout)
-            self._tables = sum_over_blocks(self._source, of)
+            of = ValueCounts(self._layout.sizes) if single else PairTables(self._layout)
+            self._tables = self._rows.sum(of)
         return self._tables
 
     def _all_codes(self) -> Codes:
-        """Return the codes of all rows: sets of many attributes have too many cells to keep."""
+        """Return the codes of all rows: sets of many attributes have too many cells to keep.
+
+        They are read on this machine whatever the engine, for rows do not travel.
+        """
         if self._codes is None:
-            gathered = sum_over_blocks(self._source, _AllCodes(self._coder)).total
+            gathered = LocalEngine(0).open(self._source, self._encode).sum(_codes).total
             self._codes = np.concatenate(gathered.parts)
         return self._codes
+
+
+def _codes(codes: Codes) -> Stacked:
+    return Stacked((codes,))

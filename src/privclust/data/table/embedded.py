@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.data.reading import Block, RowReader
+from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
 from privclust.schema import Kind
 
-__all__ = ["EmbeddedRows"]
+__all__ = ["Embedding"]
 
 
 class _EmbeddedBlock(Block):
@@ -37,13 +38,13 @@ class _EmbeddedBlock(Block):
         return _EmbeddedBlock(self._block.keep(mask), self._coder, self._embedding)
 
 
-class EmbeddedRows(RowReader):
-    """The rows of another source as points; blocks are coded anew in each pass."""
+@dataclass(frozen=True)
+class Embedding:
+    """The step from a block of categorical rows to points; blocks are coded anew in each pass."""
 
-    def __init__(self, source: RowReader, coder: CategoryCoder, embedding: ValuePoints) -> None:
-        super().__init__(source.selection, block_rows=source.block_rows)
-        self._source, self._coder, self._embedding = source, coder, embedding
+    coder: CategoryCoder
+    points: ValuePoints
 
-    def _blocks(self) -> Iterator[Block]:
-        for block in self._source.blocks():
-            yield _EmbeddedBlock(block, self._coder, self._embedding)
+    def __call__(self, block: Block) -> Block:
+        """Return the block, seen as points."""
+        return _EmbeddedBlock(block, self.coder, self.points)

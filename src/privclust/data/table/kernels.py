@@ -8,6 +8,7 @@ public number of rows, so that what one row can change is known exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +20,8 @@ from privclust.data.terms import Term
 
 __all__ = [
     "EntropyScale",
+    "PairTables",
+    "ValueCounts",
     "count_cells",
     "pair_counts",
     "subset_sums",
@@ -65,6 +68,28 @@ def count_cells(codes: Codes, sizes: Sequence[int]) -> Integers:
         for column, size in zip(codes.T, sizes, strict=True)
     ]
     return np.concatenate(parts).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class PairTables:
+    """The tables of all pairs of a layout."""
+
+    layout: PairLayout
+
+    def __call__(self, codes: Codes) -> Integers:
+        """Return what the rows of a piece add."""
+        return pair_counts(codes, self.layout)
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """The number of rows of each value of each attribute."""
+
+    sizes: tuple[int, ...]
+
+    def __call__(self, codes: Codes) -> Integers:
+        """Return what the rows of a piece add."""
+        return count_cells(codes, self.sizes)
 
 
 class EntropyScale:

@@ -18,9 +18,10 @@ from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
+from privclust.data.reading.stepped import SteppedRows
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
-from privclust.data.table.embedded import EmbeddedRows
+from privclust.data.table.embedded import Embedding
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.terms import ONE_CELL, Term
@@ -247,7 +248,7 @@ class TableView(RowView):
         *Why this is private.* The points of the values are public, so each row becomes a point by
         itself; everything else is :class:`PointsView`.
         """
-        rows = EmbeddedRows(self._source, self._coder, embedding)
+        rows = SteppedRows(self._source, Embedding(self._coder, embedding))
         domain = embedding.domain(radius)
         return PointsView(rows, domain, self._unit, self._meter, self._noise)
 

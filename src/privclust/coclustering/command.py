@@ -13,12 +13,18 @@ from privclust.cli.budgets import BudgetOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
 from privclust.jobs.fit import Fit
+from privclust.unit import MATRIX_UNITS, MatrixEntry, matrix_unit_from
 
 if TYPE_CHECKING:
     from privclust.coclustering import PrivateCoclustering
     from privclust.published import PrivateTauCoclustering
 
 __all__ = ["fit", "plan"]
+
+if TYPE_CHECKING:
+    MatrixUnitName = str
+else:
+    MatrixUnitName = Literal[MATRIX_UNITS]
 
 MatrixPath = Annotated[
     Path,
@@ -43,7 +49,7 @@ class CoclusteringOptions:
     rows: Annotated[int, typer.Option("--rows", min=1, help="Number of row clusters.")] = 5
     columns: Annotated[int, typer.Option("--columns", min=1, help="Number of column clusters.")] = 5
     unit: Annotated[
-        Literal["count", "entry", "row"],
+        MatrixUnitName,
         typer.Option("--unit", help="Hidden: one count, one entry, or one whole row."),
     ] = "count"
     cap: Annotated[
@@ -62,11 +68,11 @@ class CoclusteringOptions:
         return chosen(self.rows, self.columns, unit=self._unit(), **shared)
 
     def _unit(self) -> Any:
-        from privclust.unit import MatrixEntry, matrix_unit_from
-
-        if self.cap is not None and self.unit != "entry":
+        if self.cap is None:
+            return matrix_unit_from(self.unit)
+        if self.unit != "entry":
             raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
-        return matrix_unit_from(self.unit) if self.cap is None else MatrixEntry(self.cap)
+        return MatrixEntry(self.cap)
 
 
 @fit_command

@@ -10,9 +10,9 @@ import typer
 from privclust.cli import options
 from privclust.cli.budgets import BudgetOptions, RowUnitOptions
 from privclust.cli.errors import UsageError
-from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.fitting import Planned, plan_command
 from privclust.cli.reading import Reading
-from privclust.jobs.fit import Fit
+from privclust.cli.rows import fit_of_rows
 
 if TYPE_CHECKING:
     from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
@@ -65,18 +65,10 @@ class CategoricalOptions:
         return PrivateCategoricalKMeans(self.clusters, **own, **shared)
 
 
-@fit_command
-def fit(
-    data: options.DataPaths,
-    own: CategoricalOptions,
-    unit: RowUnitOptions,
-    fitting: FitOptions,
-    reading: Reading,
-) -> Fit:
-    """Learn distances between categories. With -k, clusters too; both may be published."""
-    rows = options.one_or_many(data)
-    shared = unit.parameters() | fitting.parameters_for(rows)
-    return Fit(own.model(reading, **shared), rows)
+fit = fit_of_rows(
+    CategoricalOptions,
+    "Learn distances between categories. With -k, clusters too; both may be published.",
+)
 
 
 @plan_command

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.budgets import BudgetOptions, RowUnitOptions
-from privclust.cli.errors import UsageError
-from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
 from privclust.cli.reading import Reading
-from privclust.jobs.fit import Fit
+from privclust.cli.rows import NumericOptions, fit_of_rows, plan_of_numbers
 
 if TYPE_CHECKING:
     from privclust.summary import PrivateSummary, Summary
 
-__all__ = ["choose_k", "cluster", "fit", "plan", "sample"]
+__all__ = ["fit", "more", "plan"]
 
 SummaryPath = Annotated[
     Path, typer.Argument(metavar="SUMMARY", help="A release of the kind summary.")
@@ -26,56 +23,22 @@ SummaryPath = Annotated[
 
 
 @dataclass(frozen=True)
-class SummaryOptions:
-    """The options of a summary alone."""
-
-    schema: options.SchemaPath = None
-    bounds: options.Bounds = None
-    rescale: Annotated[
-        bool | None,
-        typer.Option(
-            "--rescale/--no-rescale",
-            help="Distances in widths of columns.",
-            show_default="with a schema",
-        ),
-    ] = None
+class SummaryOptions(NumericOptions):
+    """The options of a summary."""
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateSummary:
         """Return the estimator."""
         from privclust.summary import PrivateSummary
 
-        declared = options.declared(self.schema, self.bounds, reading)
-        return PrivateSummary(rescale=self.rescale, **declared, **shared)
+        return PrivateSummary(**self.declared(reading), **shared)
 
 
-@fit_command
-def fit(
-    data: options.DataPaths,
-    own: SummaryOptions,
-    unit: RowUnitOptions,
-    fitting: FitOptions,
-    reading: Reading,
-) -> Fit:
-    """Summarise private rows once; the summary answers for any number of clusters."""
-    rows = options.one_or_many(data)
-    shared = unit.parameters() | fitting.parameters_for(rows)
-    return Fit(own.model(reading, **shared), rows)
-
-
-@plan_command
-def plan(
-    own: SummaryOptions,
-    unit: RowUnitOptions,
-    budget: BudgetOptions,
-    columns: Annotated[
-        int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
-    ] = None,
-    rows: options.Rows = 10_000,
-) -> Planned:
-    """Rehearse a summary on synthetic rows: questions, cost, noise, error to expect."""
-    if (own.bounds is None) != (columns is None):
-        raise UsageError("--bounds and --columns go together; give both or a --schema.")
-    return own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
+fit = fit_of_rows(
+    SummaryOptions, "Summarise private rows once; the summary answers for any number of clusters."
+)
+plan = plan_of_numbers(
+    SummaryOptions, "Rehearse a summary on synthetic rows: questions, cost, noise, error to expect."
+)
 
 
 def cluster(
@@ -132,12 +95,18 @@ def sample(
     places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
     loaded = _loaded(summary)
     drawn = loaded.sample(rows)
-    table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
+    table = drawn
+    if not isinstance(drawn, pa.Table):
+        table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
     write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     with places.replacing(output) as temporary:
         write(table, temporary)
     document = {"rows": str(output), "n_rows": rows}
     screen.answer(document, f"{rows:,} synthetic rows: {output}", as_json=as_json)
+
+
+# What else the command line offers.
+more = {"cluster": cluster, "choose-k": choose_k, "sample": sample}
 
 
 def _loaded(path: Path) -> Summary:

@@ -1,0 +1,149 @@
+"""What every engine offers: rows encoded once, and sums of exact statistics over all of them.
+
+A view asks the engine of its fit and knows nothing else of where rows are. Statistics are integers,
+so their sum is the same for every cut into parts, every order and every engine, to the bit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from privclust.data.reading.parts import Parted
+
+__all__ = [
+    "Addable",
+    "EncodedRows",
+    "Encoder",
+    "Engine",
+    "Stacked",
+    "Summed",
+    "Total",
+    "current_engine",
+    "engine_for",
+    "using",
+]
+
+
+class Addable(Protocol):
+    """A statistic of some rows: an element of a monoid, added up in the order of the rows."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+Total = TypeVar("Total", bound=Addable)
+
+
+@dataclass(frozen=True)
+class Summed(Generic[Total]):
+    """A statistic of some rows, and how many they are, counted apart from the statistic."""
+
+    total: Total
+    n_rows: int
+
+    def __add__(self, other: Summed[Total]) -> Summed[Total]:
+        return Summed(self.total + other.total, self.n_rows + other.n_rows)
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """Answers that have a line for each row: an addition that forgets nothing."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Stacked) -> Stacked:
+        return Stacked(self.parts + other.parts)
+
+
+class Encoder(Protocol):
+    """Turns a block into pieces of rows, in the compact form in which they are kept.
+
+    A frozen value: it travels to workers, and what it makes of a row depends on that row alone.
+    Pieces have a length, the number of their rows, and ``nbytes``.
+    """
+
+    def __call__(self, block: Any) -> Sequence[Any]:
+        """Return the rows of a block in pieces."""
+        ...
+
+    def unpacked(self, piece: Any) -> Any:
+        """Return a piece as statistics take it, maybe in memory that the next call uses again."""
+        ...
+
+    @property
+    def row_bytes(self) -> int:
+        """About the bytes that a kept row takes."""
+        ...
+
+
+class EncodedRows(ABC):
+    """The encoded rows of one fit; they are read when a statistic is first asked for."""
+
+    @abstractmethod
+    def sum(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+        """Return the sum of a statistic over all pieces, of which there must be at least one.
+
+        Parameters
+        ----------
+        statistic : callable
+            A frozen value, called with unpacked pieces, in any thread or process.
+        """
+
+    @abstractmethod
+    def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what a statistic gives for some rows after the other, in their order.
+
+        For answers about single rows, which go back to whoever holds the rows.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the rows."""
+
+
+class Engine(ABC):
+    """Where the statistics of a fit are added up."""
+
+    @abstractmethod
+    def check(self, source: Parted) -> None:
+        """Raise, before anything is charged, if the engine cannot read this source."""
+
+    @abstractmethod
+    def open(self, source: Parted, encode: Encoder) -> EncodedRows:
+        """Return the rows of a source as an encoder makes them; nothing is read yet."""
+
+
+_engine: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+
+def current_engine() -> Engine:
+    """Return the engine of this context: that of this machine, unless another was chosen."""
+    chosen = _engine.get()
+    if chosen is None:
+        from privclust.data.engines.local import LocalEngine
+
+        return LocalEngine()
+    return chosen
+
+
+def engine_for(source: Parted) -> Engine:
+    """Return the engine for what the holder asks about rows: this machine, if they stay here."""
+    if source.stays_here is None:
+        return current_engine()
+    from privclust.data.engines.local import LocalEngine
+
+    return LocalEngine(0)
+
+
+@contextmanager
+def using(engine: Engine) -> Iterator[Engine]:
+    """Have the fits within the context add up their statistics on this engine."""
+    token = _engine.set(engine)
+    try:
+        yield engine
+    finally:
+        _engine.reset(token)

@@ -1,0 +1,136 @@
+"""``engine``: where the fits within a context add up their statistics.
+
+It is a context and no parameter of an estimator: a release does not depend on where it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from privclust.data.engines.base import Engine, using
+from privclust.data.engines.local import LocalEngine
+from privclust.data.engines.memory import bytes_of
+from privclust.data.reading.base import one_sentence
+from privclust.exceptions import EngineError, ParameterError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["engine", "local_cluster"]
+
+_WAIT_SECONDS = 10
+_ABSENT = "Clusters need the library Dask; install privclust[dask]."
+# One BLAS thread each, and not Dask's own setting of the allocator, which gives memory back at once
+# and faults it in again for every piece of rows.
+_ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
+
+
+@contextmanager
+def engine(
+    where: Client | str | None = None,
+    *,
+    memory: int | str | None = None,
+    insecure: bool = False,
+    spill_to: str | PathLike[str] | None = None,
+    security: Any = None,
+) -> Iterator[None]:
+    """Have the fits within the context run on a cluster, or within a limit of memory.
+
+    The release of a seeded fit is the same on every engine, bit by bit.
+
+    Parameters
+    ----------
+    where : distributed.Client, str or None
+        A client of a Dask cluster, or the address of its scheduler, such as ``tls://host:8786``.
+        This machine alone, if not given.
+    memory : int, str or None
+        The bytes that kept rows may take, or text such as ``"2 GB"``; half of what is free, if not
+        given. Rows beyond it are read anew for every question.
+    insecure : bool, default=False
+        Allow a cluster on a network without encryption.
+    spill_to : path or None
+        A folder that workers may write rows to when their memory is short.
+    security : distributed.Security or None
+        Certificates for an address; those of Dask's configuration, if not given.
+    """
+    kept = None if memory is None else bytes_of(memory)
+    with ExitStack() as opened:
+        chosen: Engine = LocalEngine(kept)
+        if where is not None:
+            chosen = _on_cluster(where, kept, insecure, spill_to, security, opened)
+        elif insecure or spill_to is not None or security is not None:
+            raise ParameterError(
+                "insecure, spill_to and security are about a cluster; name one, or drop them."
+            )
+        opened.enter_context(using(chosen))
+        yield
+
+
+def _on_cluster(
+    where: Any,
+    kept: int | None,
+    insecure: bool,
+    spill_to: str | PathLike[str] | None,
+    security: Any,
+    opened: ExitStack,
+) -> Engine:
+    with one_sentence(_ABSENT, ImportError, error=EngineError):
+        from distributed import Client
+
+        from privclust.data.engines.dask import DaskEngine
+    client = where
+    if isinstance(where, str):
+        silent = f"The scheduler at {where} does not answer; check its address and certificates."
+        with one_sentence(silent, Exception, error=EngineError):
+            client = Client(where, security=security, timeout=_WAIT_SECONDS, set_as_default=False)
+            opened.enter_context(client)
+    elif not isinstance(where, Client):
+        raise ParameterError(
+            "An engine is a distributed.Client or the address of a scheduler, got "
+            f"{type(where).__name__}."
+        )
+    folder = None if spill_to is None else fspath(spill_to)
+    return DaskEngine(client, kept_bytes=kept, insecure=insecure, spill_to=folder)
+
+
+@contextmanager
+def local_cluster(
+    n_workers: int = 2,
+    *,
+    threads_per_worker: int = 1,
+    memory_limit: int | str = "auto",
+    processes: bool = True,
+) -> Iterator[Client]:
+    """Start Dask workers on this machine that suit privclust, and return their client.
+
+    They listen on loopback, write no row to disk, and keep their memory from one question to the
+    next.
+
+    Parameters
+    ----------
+    n_workers, threads_per_worker : int
+    memory_limit : int or str, default="auto"
+        Of each worker; a worker beyond it is started anew.
+    processes : bool, default=True
+        Whether workers are processes of their own.
+    """
+    with one_sentence(_ABSENT, ImportError, error=EngineError):
+        import dask
+        from distributed import Client, LocalCluster
+    memory = dict.fromkeys(("target", "spill", "pause"), False)
+    config = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": _ENVIRONMENT, **config}),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=threads_per_worker,
+            memory_limit=memory_limit,
+            processes=processes,
+            dashboard_address=None,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

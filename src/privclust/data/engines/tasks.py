@@ -1,0 +1,178 @@
+"""What runs on workers: read and encode a part, sum a statistic over it, add up sums.
+
+A task never raises. A scheduler would send the error on with its traceback, and a worker would log
+it, with whatever its arguments show of themselves; so a task that fails returns one sentence. For
+the same reason kept rows show nothing of themselves.
+
+Workers import sources, encoders and kernels, and nothing that spends or draws noise: see the import
+contracts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, ParamSpec, TypeVar
+
+from privclust.data.engines.base import Encoder, Summed
+from privclust.data.engines.local import one_blas_thread, total_of
+from privclust.data.engines.memory import free_memory
+from privclust.data.reading.parts import Part
+from privclust.exceptions import PrivclustError
+
+__all__ = ["Held", "Look", "Refused", "added", "encoded", "look", "read_and_summed", "summed"]
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+# What must be the same everywhere for the bits to be the same.
+_LIBRARIES = ("privclust", "numpy", "pyarrow", "scipy")
+_TRIM = "MALLOC_TRIM_THRESHOLD_"
+
+
+@dataclass(frozen=True, repr=False)
+class Held:
+    """Encoded rows of a part, held by a worker."""
+
+    pieces: tuple[Any, ...]
+
+    def __sizeof__(self) -> int:
+        # What Dask takes for their size.
+        return 64 + sum(int(piece.nbytes) for piece in self.pieces)
+
+    def __repr__(self) -> str:
+        return "<rows>"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why a task has no result.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the error.
+    sentence : str
+        What it says; never a value of a row.
+    """
+
+    kind: str
+    sentence: str
+
+
+def _refusing(task: Callable[P, Result]) -> Callable[P, Result | Refused]:
+    """Make a task that returns why it failed instead of raising."""
+
+    def tried(*args: P.args, **kwargs: P.kwargs) -> Result | Refused:
+        try:
+            with one_blas_thread():
+                return task(*args, **kwargs)
+        except PrivclustError as error:
+            return Refused(type(error).__name__, str(error))
+        except MemoryError:
+            return Refused(
+                "EngineError",
+                "A worker has not enough memory for its part of the rows; start more workers.",
+            )
+        except Exception as error:
+            # Its text may quote a value.
+            return Refused("EngineError", _defect(type(error).__name__))
+
+    return tried
+
+
+def _defect(kind: str) -> str:
+    return f"A worker failed with {kind}; try the fit on one machine to see where."
+
+
+def encoded(part: Part, encode: Encoder) -> Held | Refused:
+    """Read a part and return its rows, encoded."""
+    return _refusing(_encoded)(part, encode)
+
+
+def _encoded(part: Part, encode: Encoder) -> Held:
+    return Held(tuple(piece for block in part.blocks() for piece in encode(block)))
+
+
+def summed(
+    held: Held | Refused, encode: Encoder, statistic: Callable[[Any], Any]
+) -> Summed[Any] | Refused | None:
+    """Return the sum of a statistic over encoded rows, or nothing if there are none."""
+    if isinstance(held, Refused) or not any(map(len, held.pieces)):
+        return held if isinstance(held, Refused) else None
+    return _refusing(total_of)(held.pieces, encode, statistic)
+
+
+def read_and_summed(
+    part: Part, encode: Encoder, statistic: Callable[[Any], Any]
+) -> Summed[Any] | Refused | None:
+    """Return the sum of a statistic over a part, of which nothing is held."""
+    return _refusing(_read_and_summed)(part, encode, statistic)
+
+
+def _read_and_summed(
+    part: Part, encode: Encoder, statistic: Callable[[Any], Any]
+) -> Summed[Any] | None:
+    total: Summed[Any] | None = None
+    for block in part.blocks():
+        pieces = encode(block)
+        if any(map(len, pieces)):
+            more = total_of(pieces, encode, statistic)
+            total = more if total is None else total + more
+    return total
+
+
+def added(results: Sequence[Summed[Any] | Refused | None]) -> Summed[Any] | Refused | None:
+    """Return the sum of results in their order, or the first refusal among them."""
+    refused = [result for result in results if isinstance(result, Refused)]
+    if refused:
+        return refused[0]
+    found = [result for result in results if isinstance(result, Summed)]
+    return _refusing(reduce)(add, found) if found else None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a worker is like.
+
+    Attributes
+    ----------
+    versions : tuple of (str, str)
+        Of the libraries on which bits depend.
+    threads : int
+        How many tasks it runs at a time.
+    memory : int
+        The bytes it may use.
+    trims : bool
+        Whether its allocator gives memory back at once.
+    spills_to : str or None
+        The folder where it writes results to when memory is short.
+    """
+
+    versions: tuple[tuple[str, str], ...]
+    threads: int
+    memory: int
+    trims: bool
+    spills_to: str | None
+
+
+def look(dask_worker: Any = None) -> Look:
+    """Return what the worker that calls it is like."""
+    spills = dask_worker is not None and type(dask_worker.data) is not dict
+    limit = 0 if dask_worker is None else dask_worker.memory_manager.memory_limit
+    return Look(
+        versions=tuple((name, _version(name)) for name in _LIBRARIES),
+        threads=1 if dask_worker is None else dask_worker.state.nthreads,
+        memory=limit or free_memory(),
+        trims=_TRIM in os.environ,
+        spills_to=str(dask_worker.local_directory) if spills else None,
+    )
+
+
+def _version(name: str) -> str:
+    from importlib import import_module
+
+    return str(import_module(name).__version__)

@@ -1,0 +1,14 @@
+from privclust.metrics.association import coclustering_tau as coclustering_tau
+from privclust.metrics.association import goodman_kruskal_tau as goodman_kruskal_tau
+from privclust.metrics.categorical import ContextScores as ContextScores
+from privclust.metrics.categorical import context_scores as context_scores
+from privclust.metrics.categorical import distance_l1 as distance_l1
+from privclust.metrics.categorical import distance_pearson as distance_pearson
+from privclust.metrics.categorical import object_l1 as object_l1
+from privclust.metrics.categorical import object_pearson as object_pearson
+from privclust.metrics.kmeans import cost_gap as cost_gap
+from privclust.metrics.kmeans import inertia as inertia
+from privclust.metrics.kmeans import inertia_ratio as inertia_ratio
+from privclust.metrics.source_target import share_of_gap as share_of_gap
+from privclust.metrics.source_target import source_target_cost as source_target_cost
+from privclust.metrics.source_target import source_target_curve as source_target_curve

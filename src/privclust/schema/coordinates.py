@@ -1,0 +1,176 @@
+"""The coordinates of a row in distances: one for each number, one for each category.
+
+They follow the schema: a Box column is one coordinate, in the units of the data; a Categories or
+Bins column is one for each of its categories. A released centre is a row of these: numbers, and
+for each of the other columns the shares of its categories. All of it is known from the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.schema.facts import Bins, Box, Categories, Fact
+
+if TYPE_CHECKING:
+    from privclust.schema.schema import Schema
+
+__all__ = ["Column", "Coordinates", "on_simplex"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a schema, and where its coordinates stand.
+
+    Attributes
+    ----------
+    name : str
+    fact : Box, Bins or Categories
+    start : int
+        The place of its first coordinate.
+    """
+
+    name: str
+    fact: Fact
+    start: int
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """What its categories are called; ``None`` for a column of numbers."""
+        return None if isinstance(self.fact, Box) else self.fact.labels
+
+    @property
+    def size(self) -> int:
+        """How many coordinates it has."""
+        return 1 if isinstance(self.fact, Box) else self.fact.size
+
+    @property
+    def places(self) -> slice:
+        """Where its coordinates stand."""
+        return slice(self.start, self.start + self.size)
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each coordinate: ``age``, or ``sex=f`` and ``sex=m``."""
+        if self.labels is None:
+            return [self.name]
+        return [f"{self.name}={label}" for label in self.labels]
+
+    @property
+    def omits(self) -> bool:
+        """Whether missing values are left out, so that shares may add up to less than one."""
+        return isinstance(self.fact, Bins | Categories) and self.fact.missing == "omit"
+
+
+class Coordinates:
+    """How the columns of a schema become coordinates.
+
+    Parameters
+    ----------
+    schema : Schema
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        columns, start = [], 0
+        for name, fact in schema.columns.items():
+            columns.append(Column(name, fact, start))
+            start += columns[-1].size
+        self.columns = tuple(columns)
+        self.dimension = start
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """A name for each coordinate."""
+        return tuple(name for column in self.columns for name in column.names)
+
+    @cached_property
+    def numbers(self) -> Indices:
+        """The places of the coordinates that are numbers."""
+        return np.array([c.start for c in self.columns if c.labels is None], np.intp)
+
+    @property
+    def categorical(self) -> list[Column]:
+        """The columns that have categories."""
+        return [column for column in self.columns if column.labels is not None]
+
+    @cached_property
+    def low(self) -> Floats:
+        """The least value of each coordinate: a declared bound, or a share of zero."""
+        return np.array(
+            [x for c in self.columns for x in _repeated(c, 0.0, lambda box: box.low)], np.float64
+        )
+
+    @cached_property
+    def high(self) -> Floats:
+        """The largest value of each coordinate: a declared bound, or a share of one."""
+        return np.array(
+            [x for c in self.columns for x in _repeated(c, 1.0, lambda box: box.high)], np.float64
+        )
+
+    def scales(self, rescale: bool) -> Floats:
+        """Return what counts as one in each coordinate.
+
+        Two different categories are one apart, if the column weighs one: their shares differ in
+        two coordinates by one, so a share counts 1 / √2. A number counts in declared widths, or as
+        it is without ``rescale``. A weight multiplies the difference.
+        """
+        parts: list[float] = []
+        for column in self.columns:
+            fact = column.fact
+            if isinstance(fact, Box):
+                parts.append((fact.high - fact.low if rescale else 1.0) / fact.weight)
+            else:
+                parts += [np.sqrt(2) / fact.weight] * column.size
+        return np.array(parts, np.float64)
+
+    def projected(self, centers: Floats) -> Floats:
+        """Return the nearest numbers within the bounds, and the nearest shares that can be.
+
+        Shares are at least zero and add up to one, or to at most one where missing values are
+        left out: what lacks is then their share.
+        """
+        table = np.clip(centers, self.low, self.high)
+        for column in self.categorical:
+            shares = centers[:, column.places]
+            table[:, column.places] = on_simplex(shares, at_most=column.omits)
+        return table
+
+    def described(self, center: Sequence[float]) -> dict[str, Any]:
+        """Return a centre by column: a number, or a dict of the shares of the categories."""
+        values: dict[str, Any] = {}
+        for column in self.columns:
+            part = list(center[column.places])
+            labels = column.labels
+            values[column.name] = (
+                part[0] if labels is None else dict(zip(labels, part, strict=True))
+            )
+        return values
+
+
+def _repeated(column: Column, share: float, of_box: Any) -> list[float]:
+    return [of_box(column.fact)] if column.labels is None else [share] * column.size
+
+
+def on_simplex(vectors: Floats, *, at_most: bool = False) -> Floats:
+    """Return the nearest points whose entries are at least zero and add up to one.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, size)
+    at_most : bool
+        Whether they may add up to less.
+    """
+    size = vectors.shape[1]
+    falling = -np.sort(-vectors, axis=1)
+    excess = (np.cumsum(falling, axis=1) - 1) / np.arange(1, size + 1)
+    kept = np.maximum((falling > excess).sum(axis=1), 1)
+    level = excess[np.arange(len(vectors)), kept - 1]
+    if at_most:
+        inside = np.maximum(vectors, 0).sum(axis=1) <= 1
+        level = np.where(inside, 0, level)
+    return np.asarray(np.maximum(vectors - level[:, None], 0))
