@@ -1,6 +1,6 @@
 """Private k-means of few rows: the method that is chosen, beside the cells and DPLloyd.
 
-``python benchmarks/few_rows.py [--runs 40] [--seed 0]`` prints a table and writes every mean to
+``python benchmarks/few_rows.py [--runs 30] [--seed 0]`` prints a table and writes every mean to
 ``benchmarks/results/few-rows.csv``. The named sets are scaled to the unit box; the generated ones
 are of 100 to 2000 rows, and none of them was used to choose the rule. The error is the inertia over
 the best that ordinary k-means finds.
@@ -37,7 +37,7 @@ def main() -> None:
     """Run all sets and write them down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET")
-    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

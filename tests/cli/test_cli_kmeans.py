@@ -178,6 +178,8 @@ def test_what_is_no_number_of_clusters_is_refused_in_one_sentence(
 
 
 def test_errors_of_the_centres_are_printed_and_in_the_document(folder: Path, run: Run) -> None:
-    assert run(*FIT, "-o", "shown").stdout.count(" ± ") == 10  # of 3 sizes, 6 coordinates, a heading
+    assert (
+        run(*FIT, "-o", "shown").stdout.count(" ± ") == 10
+    )  # of 3 sizes, 6 coordinates, a heading
     document = json.loads(run(*FIT, "-o", "out", "--json").stdout)
     assert all(cluster["center_error"].keys() == {"x", "y"} for cluster in document["clusters"])
