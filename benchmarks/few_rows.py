@@ -1,7 +1,8 @@
 """Private k-means of few rows: the method that is chosen, beside the cells and DPLloyd.
 
 ``python benchmarks/few_rows.py [--runs 30] [--seed 0]`` prints a table and writes every mean to
-``benchmarks/results/few-rows.csv``. The named sets are scaled to the unit box; the generated ones
+``benchmarks/results/few-rows.csv``; ``--page docs/kmeans.md`` puts the table there, and ``--drawn``
+draws it from its file. The named sets are scaled to the unit box; the generated ones
 are of 100 to 2000 rows, and none of them was used to choose the rule. The error is the inertia over
 the best that ordinary k-means finds.
 """
@@ -11,12 +12,13 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from keeping import Row, write_rows
+from keeping import Row, markdown, put_table, read_rows, write_rows
 from privclust import PrivateKMeans
 from privclust.kmeans.packing import packed_centres
 from privclust.metrics import inertia
@@ -39,17 +41,24 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = []
-    print("| set | ε | δ | no data | " + " | ".join(METHODS) + " | beyond the better |")
-    print("|---" * (len(METHODS) + 5) + "|")
-    for row in compared(options.sets, options.runs, options.seed):
-        found.append(row)
-        cells = [f"{row[way]:.2f} ± {row[f'{way}_error']:.2f}" for way in METHODS]
-        about = f"| {row['set']} | {row['epsilon']:g} | {row['delta']:g} | {row['no_data']:.2f} | "
-        print(about + " | ".join(cells) + f" | {row['beyond']:+.1f} |", flush=True)
-    write_rows("few-rows", found, seed=options.seed, setting=f"{options.runs} runs")
+    if not options.drawn:
+        found = list(compared(options.sets, options.runs, options.seed))
+        write_rows("few-rows", found, seed=options.seed, setting=f"{options.runs} runs")
+    heads = ["set", "ε", "δ", "no data", *METHODS, "beyond the better"]
+    table = markdown(heads, [line_of(row) for row in read_rows("few-rows")])
+    print(table)
+    if options.page:
+        put_table(options.page, "few-rows", table)
+
+
+def line_of(row: dict[str, str]) -> list[str]:
+    cells = [f"{float(row[way]):.2f} ± {float(row[f'{way}_error']):.2f}" for way in METHODS]
+    about = [row["set"], row["epsilon"], row["delta"], f"{float(row['no_data']):.2f}"]
+    return [*about, *cells, f"{float(row['beyond']):+.1f}"]
 
 
 def rows_of(seed: int) -> dict[str, tuple[np.ndarray, int]]:

@@ -1,7 +1,8 @@
 """One summary against a fit for each k, the choice of k, and the errors of the noise.
 
 ``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
-writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit and date. The small
+writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine;
+``--page docs/summary.md`` puts the table there, ``--drawn`` draws it from its file. The small
 setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the seed;
 the noise is the system's.
 """
@@ -12,11 +13,12 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from keeping import Row, write_rows
+from keeping import Row, markdown, put_table, read_rows, write_rows
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
 from privclust.datasets import clumps
 from privclust.metrics import inertia
@@ -25,17 +27,30 @@ BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 
 
 def main() -> None:
-    """Run one table and write it down."""
+    """Run one table and write it down, or draw it again from its file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", nargs="?", choices=[*TABLES], default="any-k")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = list(TABLES[options.table](options.seed, options.full))
-    SHOWN[options.table](rows)
-    setting = "full" if options.full else "small"
-    write_rows(f"summary-{options.table}", rows, seed=options.seed, setting=setting)
+    name = f"summary-{options.table}"
+    if not options.drawn:
+        rows = list(TABLES[options.table](options.seed, options.full))
+        setting = "full" if options.full else "small"
+        write_rows(name, rows, seed=options.seed, setting=setting)
+    table = SHOWN[options.table]([as_numbers(row) for row in read_rows(name)])
+    print(table)
+    if options.page:
+        put_table(options.page, name, table)
+
+
+def as_numbers(row: dict[str, str]) -> Row:
+    """Return a row of a file with numbers as numbers."""
+    texts = ("set", "setting", "commit", "date", "machine")
+    return {k: v if k in texts or not v else float(v) for k, v in row.items()}
 
 
 # One summary against a fit for each k
@@ -81,23 +96,21 @@ def centers_of(summary: PrivateSummary, k: int) -> np.ndarray:
     return summary.centers(min(k, int((summary.counts_ > 0).sum())))
 
 
-def show_any_k(rows: list[Row]) -> None:
-    """Print geometric means over all k, relative to k-means without privacy."""
-    print("| set | ε | δ | summary | dedicated | DPLloyd | summary / dedicated |")
-    print("|---" * 7 + "|")
+def show_any_k(rows: list[Row]) -> str:
+    """Return geometric means over all k, relative to k-means without privacy."""
+    lines: list[list[str]] = []
     keys = list(dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows))
-    for key in keys:
-        these = [row for row in rows if (row["set"], row["epsilon"], row["delta"]) == key]
+    for key in [*keys, *(("all sets", *budget) for budget in BUDGETS)]:
+        of_set = [row for row in rows if key[0] in (row["set"], "all sets")]
+        these = [row for row in of_set if (row["epsilon"], row["delta"]) == key[1:]]
         means = [geometric(row[way] for row in these) for way in ("summary", "dedicated", "lloyd")]
-        cells = " | ".join(f"{mean:.3f}" for mean in [*means, means[0] / means[1]])
-        print(f"| {key[0]} | {key[1]:g} | {key[2]:g} | {cells} |")
-    for epsilon, delta in BUDGETS:
-        these = [row for row in rows if (row["epsilon"], row["delta"]) == (epsilon, delta)]
         ratios = np.log([row["summary"] / row["dedicated"] for row in these])
         error = ratios.std(ddof=1) / np.sqrt(len(ratios))
-        print(
-            f"all sets, ε = {epsilon:g}, δ = {delta:g}: {np.exp(ratios.mean()):.3f} ± {error:.3f}"
-        )
+        drawn = [f"{mean:.3f}" for mean in means]
+        last = f"{np.exp(ratios.mean()):.3f} ± {error:.3f}"
+        lines.append([key[0], f"{key[1]:g}", f"{key[2]:g}", *drawn, last])
+    heads = ["set", "ε", "δ", "summary", "a fit for each k", "DPLloyd", "summary / fit"]
+    return markdown(heads, lines)
 
 
 def geometric(values: Iterator[float]) -> float:
@@ -183,14 +196,19 @@ def choose_k(seed: int, full: bool) -> Iterator[Row]:
             }
 
 
-def show_choose_k(rows: list[Row]) -> None:
-    """Print how many answers are right, wrong and unclear."""
-    for epsilon in (0.2, 1.0):
-        these = [row for row in rows if row["epsilon"] == epsilon]
-        right = sum(row["chosen"] == row["planted"] for row in these)
-        unclear = sum(row["chosen"] == "" for row in these)
-        wrong = len(these) - right - unclear
-        print(f"ε = {epsilon:g}, δ = 1e-6: {right} right, {wrong} wrong, {unclear} unclear")
+def show_choose_k(rows: list[Row]) -> str:
+    """Return how many answers are right, wrong and unclear."""
+    lines: list[list[str]] = []
+    kinds = list(dict.fromkeys(row["set"].rpartition(" ")[0] for row in rows))
+    for kind in [*kinds, "all"]:
+        for epsilon in (0.2, 1.0):
+            of_kind = [r for r in rows if kind in (r["set"].rpartition(" ")[0], "all")]
+            these = [row for row in of_kind if row["epsilon"] == epsilon]
+            right = sum(row["chosen"] == row["planted"] for row in these)
+            unclear = sum(row["chosen"] == "" for row in these)
+            counts = right, len(these) - right - unclear, unclear
+            lines.append([kind, f"{epsilon:g}", *map(str, counts)])
+    return markdown(["rows", "ε", "right", "wrong", "no clear number"], lines)
 
 
 # Errors of the noise
@@ -241,18 +259,19 @@ def covered(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray, error: np
     return float((np.abs(means - centers[used]) <= 2 * error[used]).mean())
 
 
-def show_errors(rows: list[Row]) -> None:
-    """Print mean coverage by two errors, by set and budget, and inertias within a tenth."""
+def show_errors(rows: list[Row]) -> str:
+    """Return mean coverage by two errors, by set and budget, and inertias within a tenth."""
     parts = ("centers", "sizes", "inertia_covered", "cells_centers", "lloyd_centers")
-    print("| set | ε | δ | " + " | ".join(parts) + " | inertia within 10 % |")
-    print("|---" * (len(parts) + 4) + "|")
+    lines: list[list[str]] = []
     keys = list(dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows))
-    for key in [*keys, None]:
-        these = [r for r in rows if key in (None, (r["set"], r["epsilon"], r["delta"]))]
-        means = " | ".join(f"{np.mean([row[part] for row in these]):.2f}" for part in parts)
+    for key in [*keys, ("all", "", "")]:
+        same = [(r["set"], r["epsilon"], r["delta"]) == key or key[0] == "all" for r in rows]
+        these = [row for row, taken in zip(rows, same, strict=True) if taken]
+        means = [f"{np.mean([row[part] for row in these]):.2f}" for part in parts]
         close = sum(abs(row["inertia"] - 1) <= 0.1 for row in these)
-        about = " | ".join(map(str, key or ("all", "", "")))
-        print(f"| {about} | {means} | {close}/{len(these)} |")
+        lines.append([*map(str, key), *means, f"{close} of {len(these)}"])
+    covers = ["centres", "sizes", "inertia", "centres by cells", "centres by lloyd"]
+    return markdown(["set", "ε", "δ", *covers, "inertia within 10 %"], lines)
 
 
 TABLES = {"any-k": any_k, "choose-k": choose_k, "errors": errors}

@@ -22,10 +22,14 @@ def automatic(**changes):
     return PrivateKMeans("auto", **({"bounds": (0, 10), "random_state": 0} | changes))
 
 
-def test_a_clear_number_is_found_and_its_centres_are_those_of_the_clumps():
+@pytest.fixture(scope="module")
+def model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = automatic().fit(ROWS)
+        return automatic().fit(ROWS)
+
+
+def test_a_clear_number_is_found_and_its_centres_are_those_of_the_clumps(model):
     assert model.n_clusters_ == 4
     assert model.method_ == "summary"
     gaps = np.linalg.norm(model.cluster_centers_[:, None] - CORNERS, axis=2)
@@ -35,8 +39,8 @@ def test_a_clear_number_is_found_and_its_centres_are_those_of_the_clumps():
     assert model.privacy_.spent.pure <= 1
 
 
-def test_the_release_and_its_report_say_what_was_found():
-    release = automatic().fit(ROWS).release()
+def test_the_release_and_its_report_say_what_was_found(model):
+    release = model.release()
     assert release.parameters["n_clusters"] == 4
     assert release.parameters["verdict"] == "The rows are in 4 clusters."
     assert release.facts().values["verdict"] == "The rows are in 4 clusters."
