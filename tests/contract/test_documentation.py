@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 
 import privclust
+from privclust.cli import main
 from support.datasets import baskets
 
 ROOT = Path(__file__).parents[2]
@@ -75,10 +77,14 @@ def towns(count: int) -> pd.DataFrame:
     return pd.DataFrame(places)
 
 
+# Pages that are walked as they stand: Python and commands in turn, from an empty folder.
+TUTORIALS = ("hospital", "survey", "baskets", "clinic-sites", "ledger-year")
+
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
     "docs/start/five-minutes.md": {},
+    **{f"docs/tutorials/{name}.md": {} for name in TUTORIALS},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
@@ -97,7 +103,33 @@ def test_every_page_with_python_is_tried():
     assert with_python - {"docs/schema.md"} == PAGES.keys()  # test_schema_docs tries that one
 
 
-@pytest.mark.parametrize("page", PAGES)
+def steps(page: str) -> list[tuple[str, str]]:
+    """Return the language and the text of each block of a tutorial, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(python|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_tutorial_can_be_walked_from_an_empty_folder(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page, names = f"docs/tutorials/{name}.md", {}
+    for language, block in steps(page):
+        if language == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(compile(block, page, "exec"), names)  # noqa: S102
+            continue
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "privclust"
+            with pytest.raises(SystemExit) as ended:
+                main(arguments)
+            assert ended.value.code in (0, None), (line, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(PAGES.keys() - {f"docs/tutorials/{n}.md" for n in TUTORIALS})
+)
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     visits().to_parquet("visits.parquet")
