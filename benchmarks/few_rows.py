@@ -1,6 +1,6 @@
 """Private k-means of few rows: the method that is chosen, beside the cells and DPLloyd.
 
-``python benchmarks/few_rows.py [--runs 30] [--seed 0]`` prints a table and writes every mean to
+``python benchmarks/few_rows.py [--epsilon .5 1] [--runs 30] [--seed 0]`` prints a table and writes every mean to
 ``benchmarks/results/few-rows.csv``; ``--page docs/kmeans.md`` puts the table there, and ``--drawn``
 draws it from its file. The named sets are scaled to the unit box; the generated ones
 are of 100 to 2000 rows, and none of them was used to choose the rule. The error is the inertia over
@@ -39,6 +39,7 @@ def main() -> None:
     """Run all sets and write them down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET")
+    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
@@ -46,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if not options.drawn:
-        found = list(compared(options.sets, options.runs, options.seed))
+        found = list(compared(options))
         write_rows("few-rows", found, seed=options.seed, setting=f"{options.runs} runs")
     heads = ["set", "ε", "δ", "no data", *METHODS, "beyond the better"]
     table = markdown(heads, [line_of(row) for row in read_rows("few-rows")])
@@ -82,13 +83,14 @@ def clumps(n: int, d: int, k: int, seed: int) -> np.ndarray:
     return centres[own] + widths[own] * rng.standard_normal((n, d))
 
 
-def compared(names: list[str], runs: int, seed: int) -> Iterator[Row]:
+def compared(options: argparse.Namespace) -> Iterator[Row]:
     """Yield the mean error of each method and how far the chosen one is beyond the better.
 
     The distance is in standard errors of the difference.
     """
+    runs, seed = options.runs, options.seed
     for name, (rows, k) in rows_of(seed).items():
-        if names and name not in names:
+        if options.sets and name not in options.sets:
             continue
         best = KMeans(k, n_init=20, random_state=seed).fit(rows).inertia_
         rng, corners = (
@@ -97,7 +99,7 @@ def compared(names: list[str], runs: int, seed: int) -> Iterator[Row]:
         )
         unseen = [inertia(rows, packed_centres(k, *corners, rng)) / best for _ in range(runs)]
         for delta in DELTAS:
-            for epsilon in EPSILONS:
+            for epsilon in options.epsilon:
                 given = {"epsilon": epsilon, "delta": delta, "bounds": (0, 1)}
                 errors = {way: fitted(rows, k, best, runs, method=way, **given) for way in METHODS}
                 about = {"set": name, "epsilon": epsilon, "delta": delta, "runs": runs}
