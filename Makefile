@@ -5,12 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests fuzz mutants format docs dist peers clean
+.PHONY: demo test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
 
-test: lint types contracts tests
+# Two at a time: mypy keeps one core busy while the others are tested.
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs=2 lint types contracts tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -29,8 +31,9 @@ PINNED := $(if $(filter pinned,$(DEPENDENCIES)),--constraint constraints.txt)
 OLDEST := $(if $(filter oldest,$(DEPENDENCIES)),--constraint constraints-oldest.txt)
 INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
 
-# One BLAS thread per test process: the processes already fill the machine.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+# One BLAS thread per test process: the processes already fill the machine. Tests stay in order until
+# a process has none left and takes some of another's, so that what a file prepares is made once.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(PYTEST) -m "not audit and not crash"
@@ -40,11 +43,15 @@ tests: $(VENV)/.installed-dev
 
 # 10 000 damaged inputs for every loader; `make tests` tries a few of them.
 fuzz: $(VENV)/.installed-dev
-	PRIVCLUST_FUZZ=10000 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) tests/fuzz
+	PRIVCLUST_FUZZ=10000 $(PYTEST) tests/fuzz
 
 # Small wrong changes of the library, of which the tests must notice every one.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutants/run.py
+
+# The same tests at large size: a thousand examples of each property, a thousand kills.
+nightly: fuzz mutants
+	PRIVCLUST_KILLS=1000 $(PYTEST) --hypothesis-profile=deep
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -246,6 +246,12 @@ def test_unseeded_fits_differ_even_if_public_choices_repeat(record, monkeypatch)
 
 
 @every_estimator
+def test_what_a_fit_keeps_is_documented(record):
+    kept = {name for name in vars(record.seeded()) if name.endswith("_")}
+    assert not {name for name in kept if name not in record.kind.__doc__}
+
+
+@every_estimator
 def test_nothing_exact_is_kept(record):
     """Public parameters, released values and names: a new attribute has to be thought of here."""
     allowed = {

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.encode import Domain
@@ -82,7 +82,6 @@ def frames(values):
 
 
 @pytest.mark.parametrize("fact", VALUES.values(), ids=VALUES)
-@settings(max_examples=40)
 @given(values=st.lists(anything, min_size=1, max_size=4))
 def test_no_value_is_refused_under_a_rule(fact, values):
     for data in frames(values):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy import sparse
 
@@ -49,14 +51,20 @@ def view_of(
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):
     """Return a view of rows of codes, with so many categories in each column."""
-    schema = Schema({f"a{i}": Categories(list(range(size))) for i, size in enumerate(sizes)})
+    names, coder = _codes(tuple(sizes))
     return TableView(
-        open_rows(np.asarray(rows, np.int64), schema.names),
-        CategoryCoder(schema),
+        open_rows(np.asarray(rows, np.int64), names),
+        coder,
         unit or AddRemoveRow(),
         Meter(budget or Budget(10**6)),
         noise or NoNoise(),
     )
+
+
+@cache
+def _codes(sizes):
+    schema = Schema({f"a{i}": Categories(list(range(size))) for i, size in enumerate(sizes)})
+    return schema.names, CategoryCoder(schema)
 
 
 def matrix_view_of(matrix, unit, *, budget=None, noise=None):

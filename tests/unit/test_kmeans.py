@@ -418,7 +418,7 @@ def test_parameters_that_make_no_sense_are_refused():
     refused("'lloyd' needs a number of clusters", FRAME, n_clusters="auto", method="lloyd")
     refused("method must be one of", FRAME, method="magic")
     refused("Unknown privacy unit 'everybody'", FRAME, unit="everybody")
-    refused(r"use Person\(id_column, max_rows\)", FRAME, unit="person")
+    refused("use Person(id_column, max_rows)", FRAME, unit="person")
     refused("random_state must be None or a whole number", FRAME, random_state=-1)
     refused(
         "random_state must be None or a whole number", FRAME, random_state=np.random.default_rng()

@@ -20,6 +20,9 @@ from support.views import view_of
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 1), Person("who", 3)]
+# Random steps between neighbours, so many that some come near to every sensitivity. Steps that
+# replace a row seldom do, since both rows must be extreme.
+ADDED, REPLACED = 20, 60
 PARTS = ["counts", "offsets", "square"]
 QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments"]
 
@@ -98,7 +101,8 @@ def largest_change(unit, budget, question, seed):
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("currency", BUDGETS)
 def test_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(currency, unit, question):
-    reached = max(largest_change(unit, BUDGETS[currency], question, seed) for seed in range(100))
+    steps = REPLACED if isinstance(unit, ReplaceRow) else ADDED
+    reached = max(largest_change(unit, BUDGETS[currency], question, seed) for seed in range(steps))
     assert reached <= 1
     # The number of rows does not change if one is replaced, but is given the noise of counts. For
     # second moments the bound on a replaced row adds up two vectors at an angle of at most 90°.
@@ -114,7 +118,7 @@ def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
     with patch.object(AddRemoveRow, "change", too_small):
         seeds = range(100)
         found = (largest_change(AddRemoveRow(), BUDGETS["pure"], question, seed) for seed in seeds)
-        assert max(found) > 1
+        assert any(reached > 1 for reached in found)
 
 
 def test_rows_beyond_a_declared_ball_count_as_rows_on_it():

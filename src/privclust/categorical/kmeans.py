@@ -68,11 +68,13 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         Coordinates of the values of every attribute.
     contexts_ : dict of str to tuple of str
         The context of every attribute.
+    cell_error_ : float
+        The standard error of the noise on a cell of the tables that were measured.
     cluster_centers_ : ndarray of shape (n_clusters, n_axes)
         Released centres on the principal axes.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     value_points_ : list of ndarray
         The values of each attribute as points of the axes; a row is the sum of its values.
@@ -80,6 +82,17 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         What was promised and what was asked.
     warnings_ : tuple of str
         What the fit warned of: that noise hides the clusters.
+    schema_ : Schema
+        The schema used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
+
+    Notes
+    -----
+    Labels of the training rows are exact statements about private rows. They are not kept:
+    ``fit_predict`` returns them to whoever holds the rows.
     """
 
     _checks: ClassVar[Any] = {
@@ -147,7 +160,8 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         self._keep_metric(data, result.learning)
         self.cluster_centers_ = result.centres
         self.cluster_sizes_ = result.found.sizes.value
-        self.cluster_sizes_error_ = result.found.sizes.standard_error
+        error = result.found.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.found.sizes.value), error)
         self.value_points_ = result.embedding.points
 
     def _labels(self, data: TableRows) -> Labels:
@@ -159,7 +173,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         published["arrays"] |= {
             "cluster_centers": self.cluster_centers_,
             "cluster_sizes": self.cluster_sizes_,
-            "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+            "cluster_sizes_error": self.cluster_sizes_error_,
             "value_points": np.concatenate(self.value_points_),
         }
         published["parameters"] |= {

@@ -23,7 +23,7 @@ __all__ = ["app", "check", "draft"]
 app = typer.Typer(help="Draft and check schemas: what is publicly known of columns.", **PLAIN)
 
 _PUBLIC = (
-    "The sample must be PUBLIC: its extremes and its categories stand in the schema. Check every "
+    "The sample must be PUBLIC: the schema shows its extremes and its categories. Check every "
     "bound, and never draft from private rows."
 )
 
@@ -78,20 +78,20 @@ def check(
     from privclust.data.checking import check_columns
 
     loaded = reading.schema(schema)
-    told = f"Schema '{schema}' is valid."
+    message = f"Schema '{schema}' is valid."
     if data is not None:
         if id_column in loaded:
             raise UsageError(
                 f"The id column {id_column!r} is declared in the schema; drop it there."
             )
         check_columns(data, loaded, id_column=id_column)
-        told += f" The columns of '{data}' are the declared ones; no row was read."
+        message += f" The columns of '{data}' are the declared ones; no row was read."
     document = {
         "valid": True,
         "schema": loaded.to_dict(),
         "data": None if data is None else str(data),
     }
-    screen.answer(document, _table(loaded), "", told, as_json=as_json)
+    screen.answer(document, _table(loaded), "", message, as_json=as_json)
 
 
 def _table(schema: Schema) -> Table:

@@ -18,7 +18,7 @@ from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "CompleteRows", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -184,12 +184,12 @@ class Domain:
 
     @cached_property
     def lenient(self) -> frozenset[str]:
-        """The columns in which a declared constant stands for what is no number."""
+        """The columns in which a declared constant stands for what is not a number."""
         ruled = zip(self.names, self.fill, strict=True)
         return frozenset(name for name, fill in ruled if not np.isnan(fill))
 
     def complete(self, rows: Floats) -> Floats:
-        """Put declared constants in the place of what is no finite number, or refuse it."""
+        """Replace what is not a finite number by a declared constant, or refuse it."""
         finite = np.isfinite(rows)
         if finite.all():
             return rows
@@ -207,6 +207,21 @@ class Domain:
                 "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """The encoder that leaves blocks as they are, for what the holder asks about single rows."""
+
+    row_bytes = 0
+
+    def __call__(self, block: Block) -> list[Block]:
+        """Return the block."""
+        return [block]
+
+    def unpacked(self, piece: Block) -> Block:
+        """Return the block."""
+        return piece
 
 
 @dataclass(frozen=True)

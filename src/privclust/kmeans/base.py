@@ -124,7 +124,7 @@ class KMeansEstimator(
         errors = result.centres_error * (domain.radius * domain.scales)
         self.cluster_centers_error_ = np.minimum(errors, half)
         self.cluster_sizes_ = result.sizes.value
-        self.cluster_sizes_error_ = result.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self.method_, self._verdict = result.method, result.verdict
         self.n_clusters_ = self._n_features_out = len(result.centres)
 
@@ -138,7 +138,7 @@ class KMeansEstimator(
                 "cluster_centers": self.cluster_centers_,
                 "cluster_centers_error": self.cluster_centers_error_,
                 "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
+                "cluster_sizes_error": self.cluster_sizes_error_,
             },
             "schema": self.schema_,
             "parameters": {

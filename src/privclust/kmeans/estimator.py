@@ -71,7 +71,7 @@ class PrivateKMeans(KMeansEstimator):
         The algorithm that ran: ``"cells"``, ``"lloyd"`` or ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
@@ -197,7 +197,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         ``"zones"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.

@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from privclust.data.points.door import PointRows
-from privclust.data.points.mixed import region_of
+from privclust.data.points.door import PointRows, region_of
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
-from privclust.parameters import either, flag, whole
+from privclust.parameters import check_declared_once, either, flag, whole
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit, unit_from
@@ -53,8 +52,7 @@ class PointsEstimator(PrivateEstimator):
         )
 
     def _check_together(self) -> None:
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
+        check_declared_once(self.schema, self.bounds)
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
         schema = self._declared()

@@ -129,10 +129,10 @@ class Coordinates:
         return np.array(parts, np.float64)
 
     def projected(self, centers: Floats) -> Floats:
-        """Return the nearest numbers within the bounds, and the nearest shares that can be.
+        """Return the nearest numbers within the bounds, and the nearest possible shares.
 
         Shares are at least zero and add up to one, or to at most one where missing values are
-        left out: what lacks is then their share.
+        left out: what is lacking is their share.
         """
         table = np.clip(centers, self.low, self.high)
         for column in self.categorical:

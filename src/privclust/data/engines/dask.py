@@ -94,7 +94,7 @@ class DaskEngine(Engine):
         return needed <= room
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
-        """Have a task run, each time anew."""
+        """Run a task, again each time."""
         return self._client.submit(task, *arguments, pure=False)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.door import Door
+from privclust.data.points.labels import NearestCentre
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.reading import Block, open_rows
@@ -22,7 +23,7 @@ from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PointRows", "public_rows", "schema_from_bounds"]
+__all__ = ["PointRows", "public_rows", "region_of", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
@@ -44,7 +45,7 @@ class PointRows(Door):
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class PointRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
-        if schema is not None:  # a schema that cannot be used is told before anything is opened
+        if schema is not None:  # a schema that cannot be used is refused before anything is opened
             region_of(schema, rescale=rescale)
         super().__init__(
             data,
@@ -86,8 +87,7 @@ class PointRows(Door):
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        for block in self._rows.blocks():
-            yield self.domain.squares(block, centres, up_to_row=True).argmin(axis=1)
+        return self._each(NearestCentre(self.domain, centres))
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""

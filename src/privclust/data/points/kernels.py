@@ -42,9 +42,8 @@ _PRODUCTS = 1 << 18
 # Up to this radius, in steps, inner products stay below 2^24 and single precision is exact.
 SINGLE_PRECISION_RADIUS = 2**11
 
-# The number of levels that a squared distance is rounded down to.
+# The number of levels that a squared distance is rounded down to, and the steps along an axis.
 SQUARE_LEVELS = 2**20
-
 _AXIS_STEPS = 2**20
 
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
@@ -70,10 +69,7 @@ class ProjectionGrid:
         self._factor = 1 / (unit * self.step)
 
     def rows(self, grid: GridPiece) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius.
-
-        They lie in memory that the next call uses again.
-        """
+        """Return grid rows as clipped integers of the frame, in memory that is used again."""
         if self._axes is None:
             moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
         elif isinstance(grid, MixedRows):
@@ -298,5 +294,4 @@ class Moments:
         moments *= MOMENT_STEPS / self.grid.steps
         np.rint(moments, out=moments)
         products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
-        weighted: Integers = products[self.upper] * self.weights
-        return weighted
+        return np.asarray(products[self.upper] * self.weights)

@@ -107,7 +107,7 @@ class MixedDomain:
         return (points - self.center) / (self.scales * self.radius)
 
     def to_data_units(self, points: Floats) -> Floats:
-        """Map points of the unit ball back to numbers and shares, which may be none that can be."""
+        """Map points of the unit ball back to numbers and shares, maybe impossible ones."""
         return points * (self.scales * self.radius) + self.center
 
     def released(self, points: Floats) -> Floats:

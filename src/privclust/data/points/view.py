@@ -216,7 +216,7 @@ class PointsView(RowView):
         picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
         """
         mechanism = selection(share, score_range=self._unit.change(1))
-        words = f"{mechanism.words}, scale {float(mechanism.scale):.3g} rows"
+        words = f"{mechanism.title}, scale {float(mechanism.scale):.3g} rows"
         asked = Choice(name, mechanism, ZoneCounts.term, words)
         self._debit(asked)
         exact = self._rows.sum(ZoneCounts(zones))

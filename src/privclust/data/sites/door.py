@@ -34,7 +34,7 @@ class SourceRows(Door):
     unit : Unit
         The privacy unit.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
