@@ -90,6 +90,7 @@ def test_few_rows_in_few_columns_prefer_lloyd_in_pure_epsilon_alone():
     assert preferred(150)
     assert not preferred(150, delta=1e-6)
     assert not preferred(150, n_columns=6)
+    assert not preferred(600, n_clusters=12)
     assert not preferred(150, epsilon=0.1)  # Lloyd's centres would be noise
     assert not preferred(150, epsilon=5)
     assert not preferred(1000)

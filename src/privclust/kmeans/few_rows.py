@@ -21,9 +21,9 @@ from privclust.kmeans.spread import Purse
 
 __all__ = ["by_number_of_rows", "prefers_lloyd"]
 
-# Measured on generated sets of 100 to 2000 rows (benchmarks/few_rows.py): up to so many columns,
-# and between these signals, Lloyd's iteration does better in pure ε.
-_MOST_COLUMNS = 5
+# Chosen on generated sets of 100 to 2000 rows with 2 to 8 clusters: up to so many columns and
+# clusters, and between these signals, Lloyd's iteration does better in pure ε.
+_MOST_COLUMNS, _MOST_CLUSTERS = 5, 6
 _SIGNALS = 5.0, 28.0
 
 
@@ -46,7 +46,8 @@ def prefers_lloyd(view: PointsView, budget: Share, n_rows: float, n_clusters: in
     budget paid for it, over the root of the number of columns.
     """
     dimension = view.domain.dimension
-    if budget.currency != "pure" or dimension > _MOST_COLUMNS:
+    few = dimension <= _MOST_COLUMNS and n_clusters <= _MOST_CLUSTERS
+    if budget.currency != "pure" or not few:
         return False
     signal = n_rows / (n_clusters * math.sqrt(dimension) * view.count_error(budget))
     return _SIGNALS[0] < signal < _SIGNALS[1]
