@@ -126,7 +126,8 @@ class KMeansEstimator(
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self.method_, self._verdict = result.method, result.verdict
-        self.n_clusters_ = self._n_features_out = len(result.centres)
+        self.n_clusters_ = len(result.centres)
+        self._n_features_out = len(result.centres)
 
     def _labels(self, data: PointRows) -> Labels:
         return data.labels(self.cluster_centers_).astype(np.int64, copy=False)
