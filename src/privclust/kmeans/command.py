@@ -25,14 +25,18 @@ class KMeansOptions(NumericOptions):
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
+    metric: Annotated[
+        Literal["auto", "mismatch", "dilca"],
+        typer.Option("--metric", help="How categories are compared."),
+    ] = "auto"
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateKMeans:
         """Return the estimator."""
         from privclust.kmeans import PrivateKMeans
 
-        declared = self.declared(reading)
+        own = {"method": self.method, "metric": self.metric, **self.declared(reading)}
         clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
-        return PrivateKMeans(clusters, method=self.method, **declared, **shared)
+        return PrivateKMeans(clusters, **own, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from privclust.budget import Budget
+import numpy as np
+
+from privclust.budget import Budget, Share
+from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
-from privclust.kmeans.base import AUTO, KMeansEstimator
+from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.lloyd import lloyd
@@ -49,6 +52,10 @@ class PrivateKMeans(KMeansEstimator):
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
         Lloyd iteration of the literature. ``"auto"`` is ``"cells"``, but ``"lloyd"`` for few rows
         in few columns in pure ε, as the noisy number of rows tells.
+    metric : {"auto", "mismatch", "dilca"}, default="auto"
+        How categories are compared: two different ones are one apart, or as far as the other
+        columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
+        where all columns are categories and δ is zero, for mismatches are then lost in the noise.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
         which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
@@ -63,8 +70,8 @@ class PrivateKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
-    cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
-        Standard errors of the noise alone of their coordinates.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
+        Standard errors of the noise alone of their coordinates; None with a learned metric.
     n_clusters_ : int
         The number of clusters.
     method_ : str
@@ -101,6 +108,7 @@ class PrivateKMeans(KMeansEstimator):
         **KMeansEstimator._checks,
         "n_clusters": either(AUTO, whole()),
         "method": one_of(*_METHODS),
+        "metric": one_of("auto", "mismatch", "dilca"),
     }
 
     def __init__(
@@ -114,6 +122,7 @@ class PrivateKMeans(KMeansEstimator):
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
         method: Literal["auto", "cells", "lloyd"] = "auto",
+        metric: Literal["auto", "mismatch", "dilca"] = "auto",
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -127,16 +136,33 @@ class PrivateKMeans(KMeansEstimator):
         self.bounds = bounds
         self.unit = unit
         self.method = method
+        self.metric = metric
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
+    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        if self._metric(data.schema) == "dilca":
+            from privclust.kmeans.learned import check_learnable
+
+            check_learnable(data)
+
+    def _found(self, data: PointRows, run: Run) -> KMeansResult:
+        if self._metric(data.schema) != "dilca":
+            return super()._found(data, run)
+        from privclust.kmeans.learned import by_learned_metric
+
+        def cluster(view: PointsView, share: Share) -> KMeansResult:
+            return self._cluster(view, share, run.choices)
+
+        return by_learned_metric(data, run, self._looked_for(PLANNED), cluster)
+
+    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         if self.n_clusters == AUTO:
-            return by_summary(view, run.budget.whole, run.choices)
-        method = _METHODS[self.method]
-        return method(view, run.budget.whole, int(self.n_clusters), run.choices)
+            return by_summary(view, share, rng)
+        return _METHODS[self.method](view, share, int(self.n_clusters), rng)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -145,6 +171,16 @@ class PrivateKMeans(KMeansEstimator):
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "
                 "method='auto'."
             )
+
+    def _metric(self, schema: Schema) -> str:
+        """Return how categories are compared."""
+        if self.metric != "auto":
+            return self.metric
+        pure = self._budget().currency == "pure"
+        return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
+
+    def _options(self) -> dict[str, Any]:
+        return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
 
 
 class PrivateZoneKMeans(KMeansEstimator):
@@ -255,9 +291,9 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
+    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
-        return zoned(view, run.budget.whole, int(self.n_clusters), run.choices, **steps)
+        return zoned(view, share, int(self.n_clusters), rng, **steps)
 
     def _options(self) -> dict[str, Any]:
         return {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}

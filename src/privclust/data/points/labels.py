@@ -8,6 +8,7 @@ from privclust._typing import Floats
 from privclust.data.engines.base import Stacked
 from privclust.data.points.mixed import Region
 from privclust.data.reading import Block
+from privclust.data.table.binned import EmbeddedRegion
 
 __all__ = ["NearestCentre"]
 
@@ -16,7 +17,7 @@ __all__ = ["NearestCentre"]
 class NearestCentre:
     """The index of the nearest centre of each row, in the units of the data."""
 
-    domain: Region
+    domain: Region | EmbeddedRegion
     centres: Floats
 
     def __call__(self, block: Block) -> Stacked:

@@ -19,6 +19,7 @@ from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit import Unit
 
 __all__ = [
@@ -61,6 +62,7 @@ class TableRows(Door):
             noise=noise,
         )
         with self._closed_on_error():
+            refuse_weights(self.schema)
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
