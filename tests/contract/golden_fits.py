@@ -23,6 +23,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -64,6 +65,7 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
         model = PrivateKMeans(4, method=method, schema=POINTS, rescale=False, **common)
         yield f"kmeans {method}", _of(model, rows)
     yield "zones", _of(PrivateZoneKMeans(4, schema=POINTS, rescale=False, **common), rows)
+    yield "bounds", _of(PrivateBounds(columns=["x", "y", "z"], **common), rows)
     answers = _without_who(survey, unit)
     for method in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"):
         model = PrivateDilca(method=method, schema=SURVEY, **common)

@@ -98,6 +98,7 @@ TUTORIALS = ("hospital", "survey", "baskets", "clinic-sites", "ledger-year")
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
+    "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
     "docs/how/audits.md": {},
     "docs/start/five-minutes.md": {},
     **{f"docs/tutorials/{name}.md": {} for name in TUTORIALS},

@@ -15,7 +15,7 @@ from privclust.families import FAMILIES
 PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
 OPEN = re.compile(
-    r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
+    r"privclust\.data\.(points|table|matrix|sites|numbers)\.(public|door|view)$"
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
     r"|privclust\.data\.(checking|check_report|copied)$"  # for the holder's eyes alone
 )
@@ -50,7 +50,7 @@ def test_what_is_behind_the_door_knows_no_family() -> None:
     assert not {path for path in BEHIND for name in imported(path) if name.startswith(before)}
 
 
-@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites"])
+@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites", "numbers"])
 def test_every_shape_of_data_has_the_same_roles(shape: str) -> None:
     files = {path.stem for path in (PACKAGE / "data" / shape).glob("*.py")}
     assert files >= {"public", "door", "view", "kernels"}

@@ -20,6 +20,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -161,6 +162,12 @@ ESTIMATORS = (
         },
     ),
     EstimatorRecord(PrivateSummary, **_MIXED),
+    EstimatorRecord(
+        PrivateBounds,
+        private_data=points,
+        neighbours=_one_row_less,
+        parameters={"columns": ["x", "y", "z"]},
+    ),
     EstimatorRecord(
         PrivateDilca,
         methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),

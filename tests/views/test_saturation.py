@@ -43,6 +43,7 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
     "choices": ("points.zones.zone_counts", [ONE]),
+    "cluster_histograms": ("points.histograms.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
@@ -59,6 +60,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "relevant_context": ("table.counts.subset_sums", [(-N_ROWS * STEEPEST, 0)]),
         # The margins expect nine cells of at most one row each, four in all after rounding.
         "spanning_tree": ("table.kernels.pair_counts", [(0, N_ROWS + 9)] * 2),
+    },
+    "numbers": {
+        "count": ("points.kernels.RowCount.__call__", [ONE]),
+        "histograms": ("numbers.kernels.CellCounts.__call__", [ONE]),
     },
     "sites": {
         "count": ("sites.kernels.RowCount.__call__", [ONE]),

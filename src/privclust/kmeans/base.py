@@ -17,6 +17,7 @@ from privclust.estimator import PrivateClusterMixin, Run
 from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
 from privclust.kmeans.plan import synthetic
 from privclust.kmeans.points import PointsEstimator
+from privclust.kmeans.profiles import ask_profiles, check_numbers, divided
 from privclust.kmeans.release import learned_arrays
 from privclust.kmeans.result import KMeansResult, LearnedCenters
 from privclust.parameters import check_clusters, whole
@@ -93,7 +94,8 @@ class KMeansEstimator(
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
             return synthetic(schema, self._looked_for(PLANNED), count, unit, seed)
 
-        return self._rehearsed(n_rows, n_features, clumps)
+        plan = self._rehearsed(n_rows, n_features, clumps)
+        return self._with_profiles(plan, self._looked_for(PLANNED), n_features)
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
@@ -117,6 +119,8 @@ class KMeansEstimator(
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(self._looked_for(max(DEFAULT_RANGE)), data.domain.dimension)
+        if self.profile_share is not None:
+            check_numbers(data.schema)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -137,7 +141,12 @@ class KMeansEstimator(
 
     def _found(self, data: PointRows, run: Run) -> KMeansResult:
         view = data.private(run.meter, run.seed)
-        return self._cluster(view, run.budget.whole, run.choices)
+        share, for_profiles = divided(run.budget.whole, self.profile_share)
+        result = self._cluster(view, share, run.choices)
+        if for_profiles is None:
+            return result
+        asked = ask_profiles(view, for_profiles, result.centres, data.schema)
+        return replace(result, profiles=asked)
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         """Run the algorithm of the subclass."""
@@ -159,6 +168,7 @@ class KMeansEstimator(
         self.method_, self._verdict = result.method, result.verdict
         self.n_clusters_ = len(result.centres)
         self._n_features_out = len(result.centres)
+        self._keep_profiles(result.profiles)
 
     def _error_of_noise(self, data: PointRows, result: KMeansResult) -> Floats:
         """Return the errors of the centres in the units of the data, within the bounds."""
@@ -182,6 +192,7 @@ class KMeansEstimator(
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
                 "cluster_sizes_error": self.cluster_sizes_error_,
+                **self._published_profiles(),
             },
             "schema": self.schema_,
             "parameters": {

@@ -29,12 +29,18 @@ class KMeansOptions(NumericOptions):
         Literal["auto", "mismatch", "dilca"],
         typer.Option("--metric", help="How categories are compared."),
     ] = "auto"
+    profile_share: options.ProfileShare = None
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateKMeans:
         """Return the estimator."""
         from privclust.kmeans import PrivateKMeans
 
-        own = {"method": self.method, "metric": self.metric, **self.declared(reading)}
+        own = {
+            "method": self.method,
+            "metric": self.metric,
+            "profile_share": self.profile_share,
+            **self.declared(reading),
+        }
         clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
         return PrivateKMeans(clusters, **own, **shared)
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import check_profiles
 from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
@@ -77,6 +78,7 @@ def _check(release: Release) -> None:
         raise ReleaseError(
             "The array 'cluster_centers_error' needs the shape of 'cluster_centers'; correct it."
         )
+    check_profiles(release, len(release.arrays["cluster_centers"]))
     _check_learned(release, len(release.arrays["cluster_centers"]))
 
 
@@ -95,6 +97,8 @@ def _check_learned(release: Release, k: int) -> None:
 
 
 def _facts(release: Release) -> Facts:
+    from privclust.kmeans.wording import cluster_sentences, sentence_listing
+
     arrays, coordinates = release.arrays, Coordinates(release.schema)
     errors, verdict = centers_error(release), release.parameters.get("verdict")
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
@@ -115,8 +119,12 @@ def _facts(release: Release) -> Facts:
             ("columns", str(len(release.schema))),
             ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
         ],
-        listings=[Listing(["cluster", "rows ± error", *coordinates.names], lines)],
-        values={"clusters": values} | ({"verdict": verdict} if verdict else {}),
+        listings=[
+            Listing(["cluster", "rows ± error", *coordinates.names], lines),
+            *sentence_listing(release),
+        ],
+        values={"clusters": values, "sentences": cluster_sentences(release)}
+        | ({"verdict": verdict} if verdict else {}),
     )
 
 

@@ -47,6 +47,8 @@ class KMeansResult:
         What was found about the number of clusters, if it was chosen.
     learned : LearnedCenters or None
         What is released instead of the centres, if they lie on the axes of a learned metric.
+    profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
+        Histograms of the numbers of each cluster, if they were paid for.
     """
 
     centres: Floats
@@ -56,3 +58,4 @@ class KMeansResult:
     warnings: tuple[str, ...] = ()
     verdict: str = ""
     learned: LearnedCenters | None = None
+    profiles: Noisy | None = None
