@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget, Share
+from privclust.data.baselines.public import Critic
+from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
@@ -58,6 +60,7 @@ PLACES, CUTS = np.array([1]), np.array([[-0.2, 0.4]])
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
+CRITIC = Critic(np.eye(2), np.zeros(2), np.ones(2))
 MARGINS = [np.array([2.0, 1.0, 1.0])] * 3
 ROW_GROUPS, COLUMN_GROUPS = Groups(np.array([0, 1]), 2), Groups(np.array([0, 1, 1]), 2)
 WEIGHTS = np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.25]])
@@ -95,6 +98,11 @@ def domain_of(data: Any) -> Domain:
 def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     source = rows_of(POINTS, readable=readable)
     return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
+def baselines(meter: Meter, noise: Any, *, readable: bool = True) -> BaselinesView:
+    source = rows_of(POINTS, readable=readable)
+    return BaselinesView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
 
 
 def numbers(meter: Meter, noise: Any, *, readable: bool = True) -> NumbersView:
@@ -165,6 +173,11 @@ _POINTS = {
     "choices": lambda v, s: v.choices("q", ZONES, s),
     "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
+_BASELINES = {
+    "best_swap": lambda v, s: v.best_swap("q", FRAME, CENTRES, CELLS, s),
+    "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
+    "critic_gradients": lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s),
+}
 _TABLE = {
     "count": lambda v, s: v.count("q", s),
     "histograms": lambda v, s: v.histograms("q", s),
@@ -199,6 +212,7 @@ QUESTIONS = [
     for view, asked in (
         (points, _POINTS),
         (embedded, _POINTS),
+        (baselines, _BASELINES),
         (table, _TABLE),
         (numbers, _NUMBERS),
         (sites, _SITES),

@@ -48,6 +48,21 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
     "embedded": POINT_RANGES,
+    "baselines": {
+        # Squared distances of the whole frame, of radius 2 with 2^21 steps.
+        "best_swap": (
+            "baselines.kernels.SwapCosts.__call__",
+            [(-N_ROWS * 4 * 2**42, 0)],
+        ),
+        "factor_sums": (
+            "baselines.kernels.FactorSums.__call__",
+            [(-N_ROWS * 2**20, N_ROWS * 2**20)],
+        ),
+        "critic_gradients": (
+            "baselines.kernels.CriticGradients.__call__",
+            [(-N_ROWS * 2**14, N_ROWS * 2**14)],
+        ),
+    },
     "table": {
         "count": ("table.kernels.pair_counts", [ONE]),
         "histograms": ("table.kernels.pair_counts", [ONE]),

@@ -99,18 +99,22 @@ class KMeansEstimator(
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
-        """Open new rows; a schema and an id column are looked for by name, at the door."""
+        """Open new rows."""
+        rows = PointRows(X, **self._known(X))
+        if self._learned is not None:
+            rows.see_as(self._learned.values)
+        return rows
+
+    def _known(self, X: Any) -> dict[str, Any]:
+        """Return how to open new rows; a schema and an id column are looked for by name."""
         check_is_fitted(self)
         id_column, schema = row_unit(self.unit).id_column, self.schema_
         if self.schema is None and id_column is None:
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescaled)
+            return {"bounds": (schema.low, schema.high), "rescale": self._rescaled}
         ignore = [] if id_column is None else [id_column]
-        rows = PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
-        if self._learned is not None:
-            rows.see_as(self._learned.values)
-        return rows
+        return {"schema": schema, "rescale": self._rescaled, "ignore": ignore}
 
     @property
     def _places(self) -> Floats:
@@ -170,8 +174,10 @@ class KMeansEstimator(
         self._n_features_out = len(result.centres)
         self._keep_profiles(result.profiles)
 
-    def _error_of_noise(self, data: PointRows, result: KMeansResult) -> Floats:
+    def _error_of_noise(self, data: PointRows, result: KMeansResult) -> Floats | None:
         """Return the errors of the centres in the units of the data, within the bounds."""
+        if result.centres_error is None:
+            return None
         coordinates = Coordinates(data.schema)
         errors = result.centres_error * (data.domain.radius * data.domain.scales)
         return np.minimum(errors, (coordinates.high - coordinates.low) / 2)

@@ -26,6 +26,7 @@ class PointsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _checks: ClassVar[Any] = {"rescale": either(None, flag())}
+    _door: ClassVar[type[PointRows]] = PointRows
 
     schema: Any
     bounds: tuple[Any, Any] | None
@@ -84,7 +85,7 @@ class PointsEstimator(PrivateEstimator):
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
         schema = self._declared()
-        return PointRows(
+        return self._door(
             X,
             schema=schema,
             bounds=self.bounds,

@@ -36,7 +36,7 @@ class KMeansResult:
     Attributes
     ----------
     centres, centres_error : ndarray of shape (n_clusters, n_features)
-        The errors are standard errors of the noise alone.
+        The errors are standard errors of the noise alone; None if they are not known.
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
     method : str
@@ -52,7 +52,7 @@ class KMeansResult:
     """
 
     centres: Floats
-    centres_error: Floats
+    centres_error: Floats | None
     sizes: Noisy
     method: str
     warnings: tuple[str, ...] = ()
