@@ -131,6 +131,8 @@ class AllRows:
 
 
 ALLOWED = {
+    "privclust.data.baselines.kernels": {"CriticGradients", "FactorSums", "SwapCosts"},
+    "privclust.data.baselines.public": {"Critic"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"Summed", "Stacked"},
     "privclust.data.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
