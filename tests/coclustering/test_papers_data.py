@@ -37,9 +37,25 @@ def mean_scores(model, data, runs=10):
     return np.mean(scores, axis=0)
 
 
-def test_the_repaired_algorithm_beats_the_published_one(cstr):
-    nmi, _ = mean_scores(PrivateTauCoclustering(4, 4, epsilon=2), cstr)
-    assert nmi > 0.347  # the authors' code, mean of 30 runs
+# NMI of the authors' code, which pays for four rounds, on cstr: mean of 30 runs.
+PUBLISHED = {1: 0.324, 2: 0.347, 3: 0.340}
+
+
+def test_the_repair_does_not_lose_to_the_published_code_at_equal_rounds(cstr):
+    found = [
+        mean_scores(PrivateTauCoclustering(4, 4, epsilon=epsilon, n_rounds=4), cstr)[0]
+        for epsilon in PUBLISHED
+    ]
+    # A mean of ten runs has a standard error of 0.04, that of three such means one of 0.02.
+    assert np.mean(found) > np.mean([*PUBLISHED.values()]) - 0.02
+
+
+def test_rounds_that_follow_epsilon_gain_on_this_matrix_what_the_paper_says_they_do_not(cstr):
+    four, more = (
+        mean_scores(PrivateTauCoclustering(4, 4, epsilon=3, n_rounds=rounds), cstr)[0]
+        for rounds in (4, "auto")
+    )
+    assert more > four + 0.05
 
 
 def test_the_table_method_beats_both_and_the_algorithm_without_privacy(cstr):

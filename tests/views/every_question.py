@@ -179,7 +179,10 @@ _MATRIX = {
     "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
     "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
 }
-_PROFILES = {"profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s)}
+_PROFILES = {
+    "profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s),
+    "block_shares": lambda v, s: v.block_shares("q", PROTOTYPES, COLUMN_GROUPS, s),
+}
 
 QUESTIONS = [
     Asked(view, method, ask)

@@ -77,7 +77,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "choose_rows": ("matrix.kernels.row_scores", [(0, TOTAL * 2**20)]),
         "choose_columns": ("matrix.kernels.column_scores", [(0, TOTAL * 2**20)]),
     },
-    "profiles": {"profile_sums": ("matrix.kernels.column_sums", [(0, 2 * 2**14)])},
+    "profiles": {
+        "profile_sums": ("matrix.kernels.column_sums", [(0, 2 * 2**14)]),
+        "block_shares": ("matrix.kernels.BlockShares.__call__", [(0, 2 * 2**14)]),
+    },
 }
 RANGES["entries"] = RANGES["counts"]
 
