@@ -6,6 +6,7 @@ warns when it is made.
 
 from privclust.metrics.kmeans import cost_gap
 from privclust.reference.dilca import Dilca
+from privclust.reference.information import entropy, mutual_information, symmetric_uncertainty
 from privclust.reference.kmeans_guarantee import KMeansGuarantee, SubclusterGuarantee
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.reference.tau_coclustering import TauCoclustering
@@ -17,4 +18,7 @@ __all__ = [
     "SubclusterGuarantee",
     "TauCoclustering",
     "cost_gap",
+    "entropy",
+    "mutual_information",
+    "symmetric_uncertainty",
 ]

@@ -206,7 +206,8 @@ class HeaviestGroup:
 
 
 def _most_similar(rooted: Any, prototypes: Floats) -> ShortLabels:
-    return np.asarray(rooted @ prototypes.T).argmax(axis=1).astype(np.int32)
+    nearest: ShortLabels = np.asarray(rooted @ prototypes.T).argmax(axis=1).astype(np.int32)
+    return nearest
 
 
 def _cut_off(counts: Any) -> Any:
