@@ -155,6 +155,7 @@ _POINTS = {
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
+    "zone_cells": lambda v, s: v.zone_cells("q", ZONES, s),
 }
 _TABLE = {
     "count": lambda v, s: v.count("q", s),
@@ -169,6 +170,7 @@ _SITES = {
     "count": lambda v, s: v.count("q", s),
     "histogram": lambda v, s: v.histogram("q", RINGS, s),
     "cells": _cells,
+    "nearest_distance": lambda v, s: v.nearest_distance("q", TARGETS, 2, s),
     "nearest_averages": lambda v, s: v.nearest_averages("q", TARGETS, 2, s),
 }
 _MATRIX = {

@@ -13,6 +13,7 @@ from privclust.cli.rows import NumericOptions, fit_of_rows, plan_of_numbers
 
 if TYPE_CHECKING:
     from privclust.kmeans import PrivateKMeans
+    from privclust.published import PrivateZoneKMeans
 
 __all__ = ["fit", "plan"]
 
@@ -23,15 +24,42 @@ class KMeansOptions(NumericOptions):
 
     clusters: options.Clusters = 8
     method: Annotated[
-        Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
+        Literal["auto", "cells", "lloyd", "zones"],
+        typer.Option("--method", help="The algorithm; zones is published, for comparison."),
     ] = "auto"
+    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Iterations; zones.")] = None
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", min=1, help="Points of a zone; zones.")
+    ] = None
+    internal_k: Annotated[
+        int | None, typer.Option("--internal-k", min=1, help="Sub-clusters of a zone; zones.")
+    ] = None
+    choice_share: Annotated[
+        float | None, typer.Option("--choice-share", metavar="SHARE", help="Of the moves; zones.")
+    ] = None
+    last_share: Annotated[
+        float | None, typer.Option("--last-share", metavar="SHARE", help="Of the last step; zones.")
+    ] = None
 
-    def model(self, reading: Reading | None = None, **shared: Any) -> PrivateKMeans:
+    def model(
+        self, reading: Reading | None = None, **shared: Any
+    ) -> PrivateKMeans | PrivateZoneKMeans:
         """Return the estimator."""
         from privclust.kmeans import PrivateKMeans
+        from privclust.published import PrivateZoneKMeans
 
-        declared = self.declared(reading)
-        return PrivateKMeans(self.clusters, method=self.method, **declared, **shared)
+        shared |= self.declared(reading)
+        of_zones = {
+            "internal_k": self.internal_k,
+            "choice_share": self.choice_share,
+            "last_share": self.last_share,
+        }
+        if self.method == "zones":
+            of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
+            return PrivateZoneKMeans(self.clusters, **options.given(**of_zones), **shared)
+        named = {"steps": self.steps, "candidates": self.candidates, **of_zones}
+        options.refuse_unless("--method zones", **named)
+        return PrivateKMeans(self.clusters, method=self.method, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")
