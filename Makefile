@@ -60,6 +60,7 @@ format: $(VENV)/.installed-dev
 # The site, in build/site; open build/site/index.html from disk. Every warning is an error.
 docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going -b html -c docs . build/site
+	$(BIN)/pytest -q tests/site/test_pages_open.py
 
 # Wheel and source archive in dist/, checked: metadata, contents, and an import without any extra.
 dist: $(VENV)/.installed-dev
@@ -85,7 +86,7 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(INSTALL) '.[docs]'
+	$(INSTALL) '.[dev,docs]'
 	@touch $@
 
 clean:

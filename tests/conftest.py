@@ -28,6 +28,7 @@ settings.load_profile("untimed")
 
 AUDITS = ("audits", "statistical")
 CRASHES = (
+    "engines/test_lost_worker.py",
     "ledger/test_ledger_crashes.py",
     "ledger/test_ledger_crowds.py",
     "cli/test_cli_process.py",

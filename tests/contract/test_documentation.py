@@ -72,6 +72,20 @@ def patients() -> pd.DataFrame:
     )
 
 
+def stays() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(0, 100, 2000),
+            "admitted": pd.Timestamp("2021-01-01")
+            + pd.to_timedelta(rng.integers(0, 900, 2000), unit="D"),
+            "ward": rng.choice(["surgery", "medicine", "children"], 2000),
+            "insurance": rng.choice(np.array(["public", "private", None], object), 2000),
+            "visits": rng.integers(0, 20, 2000),
+        }
+    )
+
+
 def towns(count: int) -> pd.DataFrame:
     rng = np.random.default_rng(count)
     places = {"latitude": rng.uniform(45, 50, count), "longitude": rng.uniform(5, 10, count)}
@@ -91,6 +105,7 @@ PAGES = {
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
     "docs/summary.md": {"frame": visits()[["age", "visits"]]},
+    "docs/mixed.md": {"patients": stays()},
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},

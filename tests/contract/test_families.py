@@ -30,7 +30,7 @@ def estimators(family: Family) -> set[type]:
 
 def test_every_private_estimator_belongs_to_one_family():
     listed = [kind.__name__ for family in FAMILIES for kind in estimators(family)]
-    assert sorted(listed) == sorted(record.kind.__name__ for record in ESTIMATORS)
+    assert sorted(listed) == sorted({record.kind.__name__ for record in ESTIMATORS})
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
-from privclust.data.encode import Domain
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.reading import open_rows
 from privclust.data.table.codes import CategoryCoder
@@ -43,7 +43,7 @@ def view_of(
     n_columns = data.shape[1] - (id_column is not None)
     schema = schema or Schema.from_bounds(-1, 1, n_columns=n_columns)
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
-    domain = Domain.from_schema(schema, rescale=rescale)
+    domain = region_of(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
     rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
     return PointsView(rows, domain, unit, meter, noise or NoNoise(), **cuts)

@@ -32,6 +32,8 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
 
     Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
     few principal axes, which the tables of the metric give for nothing, and are clustered there.
+    :class:`PrivateKMeans` clusters such rows too, with ``metric="dilca"``; this one stays apart
+    because it releases the metric itself, the distances between values, beside the clusters.
 
     Parameters
     ----------

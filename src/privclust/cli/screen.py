@@ -56,22 +56,7 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from privclust.display import showing
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} rows"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task(what, total=None)
-        passes, last = 1, 0
-
-        def tell(done: int, total: int | None) -> None:
-            nonlocal passes, last
-            passes += done < last
-            last = done
-            bars.update(bar, completed=done, total=total, description=f"{what}, pass {passes}")
-
+    with showing(what) as tell:
         yield tell

@@ -18,7 +18,7 @@ from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "CompleteRows", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -26,6 +26,9 @@ GRID_RADIUS = 2**20
 
 # Rounding in the last place must never let a clipped row leave the ball.
 _INWARD = 1 - 2.0**-50
+
+# Numbers that are shortened at a time: so few that their memory is not asked of the system anew.
+_AT_A_TIME = 2**13
 
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
 _FAR_OUT = 2.0**60
@@ -125,6 +128,11 @@ class Domain:
         return points
 
     @property
+    def has_shares(self) -> bool:
+        """Whether centres hold shares of categories."""
+        return False
+
+    @property
     def scales(self) -> Floats:
         """What counts as one in each column."""
         return self.widths
@@ -210,6 +218,21 @@ class Domain:
 
 
 @dataclass(frozen=True)
+class AsRead:
+    """The encoder that leaves blocks as they are, for what the holder asks about single rows."""
+
+    row_bytes = 0
+
+    def __call__(self, block: Block) -> list[Block]:
+        """Return the block."""
+        return [block]
+
+    def unpacked(self, piece: Block) -> Block:
+        """Return the block."""
+        return piece
+
+
+@dataclass(frozen=True)
 class CompleteRows:
     """The encoder of numeric rows that are compared with public points: complete, as they are."""
 
@@ -239,7 +262,11 @@ def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> 
     (long,) = np.nonzero(squares > radius * radius)
     if len(long):
         factor = (radius * _INWARD) / np.sqrt(squares[long])
-        grid[long] = np.trunc(grid[long] * factor[:, None])
+        height = max(1, _AT_A_TIME // grid.shape[1])
+        for start in range(0, len(long), height):
+            part = long[start : start + height]
+            shorter = grid[part] * factor[start : start + height, None]
+            grid[part] = np.trunc(shorter, out=shorter)
         # Squares beyond this are rounded; those of what came out are not.
         if squares[long].max() > 2.0**53:
             grid[long] = clip_to_ball(grid[long], radius)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Integers
 from privclust.budget import Share
+from privclust.data.noisy import Noisy
 from privclust.data.terms import Term
 from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
@@ -32,14 +33,6 @@ __all__ = ["Choice", "Noisy", "Question", "RowView", "View"]
 
 # What the samplers take as scores; some 10^9 rows of entropies are beyond.
 _LARGEST_SCORE = 2**52
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A released value and the standard deviation of the noise on each of its entries."""
-
-    value: Floats
-    standard_error: float
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options
+from privclust.cli.errors import UsageError
 from privclust.cli.reading import Reading
 from privclust.cli.rows import NumericOptions, fit_of_rows, plan_of_numbers
 
@@ -26,6 +27,10 @@ class KMeansOptions(NumericOptions):
     method: Annotated[
         Literal["auto", "cells", "lloyd", "zones"],
         typer.Option("--method", help="The algorithm; zones is published, for comparison."),
+    ] = "auto"
+    metric: Annotated[
+        Literal["auto", "mismatch", "dilca"],
+        typer.Option("--metric", help="How categories are compared."),
     ] = "auto"
     steps: Annotated[int | None, typer.Option("--steps", min=1, help="Iterations; zones.")] = None
     candidates: Annotated[
@@ -55,11 +60,13 @@ class KMeansOptions(NumericOptions):
             "last_share": self.last_share,
         }
         if self.method == "zones":
+            if self.metric != "auto":
+                raise UsageError("--metric belongs to other methods than zones; drop one of them.")
             of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
             return PrivateZoneKMeans(self.clusters, **options.given(**of_zones), **shared)
         named = {"steps": self.steps, "candidates": self.candidates, **of_zones}
         options.refuse_unless("--method zones", **named)
-        return PrivateKMeans(self.clusters, method=self.method, **shared)
+        return PrivateKMeans(self.clusters, method=self.method, metric=self.metric, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

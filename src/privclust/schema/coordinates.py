@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats, Indices
+from privclust.exceptions import SchemaError
 from privclust.schema.facts import Bins, Box, Categories, Fact
 
 if TYPE_CHECKING:
     from privclust.schema.schema import Schema
 
-__all__ = ["Column", "Coordinates", "on_simplex"]
+__all__ = ["Column", "Coordinates", "on_simplex", "refuse_weights"]
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,15 @@ class Coordinates:
                 part[0] if labels is None else dict(zip(labels, part, strict=True))
             )
         return values
+
+
+def refuse_weights(schema: Schema) -> None:
+    """Raise if a column has a weight, on behalf of whoever measures distances without."""
+    for name, fact in schema.columns.items():
+        if fact.weight != 1:
+            raise SchemaError(
+                f"Column {name!r} has a weight, which only k-means and summaries take; drop it."
+            )
 
 
 def _repeated(column: Column, share: float, of_box: Any) -> list[float]:

@@ -89,10 +89,13 @@ def covering_sites(points: Floats, radius: float, construction: str | None, *, f
     if construction is None:
         different: Floats = np.unique(points, axis=0)
         return different
-    if construction != "auto":
-        return points[(coreset if construction == "halving" else greedy_net)(points, radius)]
-    both = sorted((greedy_net(points, radius), coreset(points, radius)), key=len)
-    return points[both[0] if few else both[1]]
+    if construction == "halving":
+        return points[coreset(points, radius)]
+    if construction == "net":
+        return points[greedy_net(points, radius)]
+    net, halved = greedy_net(points, radius), coreset(points, radius)
+    chosen = net if (len(net) <= len(halved)) == few else halved
+    return np.asarray(points[chosen])
 
 
 def _cut(points: Floats, n_cells: int) -> list[Indices]:

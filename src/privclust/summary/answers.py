@@ -15,6 +15,7 @@ from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.parameters import whole
 from privclust.release import Release
+from privclust.release.tables import Library, center_table
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
@@ -40,6 +41,16 @@ class SummaryAnswers:
         """Return k centres of the rows, of shape (n_clusters, n_features)."""
         arrays = self.kmeans(n_clusters).arrays
         return np.array(arrays["cluster_centers"])
+
+    def centers_table(self, n_clusters: int, library: Library = "pandas") -> Any:
+        """Return k centres as a data frame: numbers, and a share for each category.
+
+        Parameters
+        ----------
+        n_clusters : int
+        library : {"pandas", "polars", "arrow"}, default="pandas"
+        """
+        return center_table(self.release().schema, self.centers(n_clusters), library)
 
     def centers_error(self, n_clusters: int) -> Floats:
         """Return the errors of the coordinates of the centres, of the same shape."""

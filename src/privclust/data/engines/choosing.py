@@ -130,6 +130,7 @@ def local_cluster(
             memory_limit=memory_limit,
             processes=processes,
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no page, and any free port
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

@@ -69,20 +69,15 @@ class ProjectionGrid:
         self._factor = 1 / (unit * self.step)
 
     def rows(self, grid: GridPiece) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius.
-
-        They lie in memory that the next call uses again.
-        """
-        if self._axes is None:
-            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
-        elif isinstance(grid, MixedRows):
+        """Return grid rows as clipped integers of the frame, in memory that is used again."""
+        if self._axes is not None and isinstance(grid, MixedRows):
             moved = grid.products(self._axes)
             moved -= self._origin @ self._axes
         else:
-            moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
-            # Every partial sum is below 2^42, so exact.
-            shape = len(moved), self._axes.shape[1]
-            moved = np.matmul(moved, self._axes, out=scratch("projected rows", shape))
+            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
+            if self._axes is not None:  # every partial sum is below 2^42, so exact
+                room = scratch("projected rows", (len(moved), self._axes.shape[1]))
+                moved = np.matmul(moved, self._axes, out=room)
         if self._factor != 1:
             moved *= self._factor
             np.rint(moved, out=moved)

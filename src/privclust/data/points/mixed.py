@@ -80,6 +80,11 @@ class MixedDomain:
         """Number of coordinates."""
         return self.coordinates.dimension
 
+    @property
+    def has_shares(self) -> bool:
+        """Whether centres hold shares of categories."""
+        return True
+
     @cached_property
     def grid(self) -> GridCodes:
         """What codes stand for on the grid."""

@@ -109,6 +109,9 @@ class Block(ABC):
             Convert to the Arrow type ``ARROW_TYPE[kind]``; as it is stored if not given.
         """
 
+    def __len__(self) -> int:
+        return self.n_rows
+
     @abstractmethod
     def keep(self, mask: Mask) -> Block:
         """Return the rows where ``mask`` is true."""
