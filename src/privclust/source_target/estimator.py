@@ -152,13 +152,10 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         dataset: str | None = None,
     ) -> None:
         self.n_centers = n_centers
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
+        self.epsilon, self.delta, self.budget = epsilon, delta, budget
         self.method = method
         self.metric = metric
-        self.schema = schema
-        self.bounds = bounds
+        self.schema, self.bounds = schema, bounds
         self.unit = unit
         self.n_projected = n_projected
         self.coreset_radius = coreset_radius
@@ -169,8 +166,7 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         self.false_cells = false_cells
         self.pull = pull
         self.random_state = random_state
-        self.ledger = ledger
-        self.dataset = dataset
+        self.ledger, self.dataset = ledger, dataset
 
     def fit(
         self,
