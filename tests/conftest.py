@@ -29,6 +29,7 @@ settings.load_profile("untimed")
 AUDITS = ("audits", "statistical")
 CRASHES = (
     "engines/test_lost_worker.py",
+    "engines/test_tls_example.py",
     "ledger/test_ledger_crashes.py",
     "ledger/test_ledger_crowds.py",
     "cli/test_cli_process.py",

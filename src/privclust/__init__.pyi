@@ -1,3 +1,4 @@
+from privclust.bounds import PrivateBounds as PrivateBounds
 from privclust.budget import Budget as Budget
 from privclust.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
 from privclust.categorical import PrivateDilca as PrivateDilca

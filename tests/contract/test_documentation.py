@@ -98,6 +98,7 @@ TUTORIALS = ("hospital", "survey", "baskets", "clinic-sites", "ledger-year")
 # What each page takes for granted: names of data in memory.
 PAGES = {
     "README.md": {},
+    "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
     "docs/how/audits.md": {},
     "docs/start/five-minutes.md": {},
     **{f"docs/tutorials/{name}.md": {} for name in TUTORIALS},
@@ -110,6 +111,7 @@ PAGES = {
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
     "docs/datasets.md": {},
+    "docs/scaling.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }
 
@@ -153,6 +155,8 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(auditor, "FEWEST_RUNS", 30)
     visits().to_parquet("visits.parquet")
+    Path("visits").mkdir()
+    visits().to_parquet("visits/0.parquet")
     towns(300).to_csv("practices.csv", index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

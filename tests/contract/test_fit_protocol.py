@@ -264,6 +264,9 @@ def test_nothing_exact_is_kept(record):
         *("medoid_indices_", "centers_", "order_", "order_costs_", "cost_estimate_"),
         *("released_source_", "served_by_source_", "_targets", "_rescaled", "_learned"),
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
+        *("components_", "generator_", "_region"),
+        *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
+        *("n_rows_", "n_rows_error_", "_profile_centers"),
     }
     if record.public_data is not None:
         allowed.add("labels_")  # of public targets; those of private rows are never kept

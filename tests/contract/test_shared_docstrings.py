@@ -10,7 +10,13 @@ import pytest
 from support.estimators import ESTIMATORS
 
 # A published algorithm may refer to the estimator that is recommended in its place.
-REFERRING = {"PrivateTauCoclustering": "PrivateCoclustering"}
+REFERRING = {
+    "PrivateTauCoclustering": "PrivateCoclustering",
+    "PrivateHighDimKMeans": "PrivateKMeans",
+    "PrivateNMF": "PrivateKMeans",
+    "PrivateWGAN": "PrivateKMeans",
+    "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
+}
 KINDS = {record.kind for record in ESTIMATORS if record.name not in REFERRING}
 CLASSES = sorted(KINDS, key=lambda kind: kind.__name__)
 USUAL = {

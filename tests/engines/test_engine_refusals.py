@@ -189,3 +189,24 @@ def test_no_row_at_all_is_told_by_every_engine(client, tmp_path):
     for where in (None, client):
         with privclust.engine(where):
             refused(DataError, "The data have no rows", model.fit, empty)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--insecure"], "add --scheduler"),
+        (["--memory", "much"], "memory must be bytes"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "does not answer"),
+    ],
+)
+def test_the_command_line_refuses_alike(options, part, tmp_path, monkeypatch, capsys):
+    from privclust.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("privclust.data.engines.choosing._WAIT_SECONDS", 0.3)
+    points().drop(columns="who").to_csv("rows.csv", index=False)
+    command = ["kmeans", "fit", "rows.csv", "--bounds", "-1", "1", "--epsilon", "1", *options]
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert ended.value.code
+    assert part in capsys.readouterr().err

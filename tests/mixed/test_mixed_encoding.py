@@ -72,6 +72,15 @@ def test_every_row_of_the_domain_lies_in_the_ball_and_some_at_its_edge():
     assert REGION.radius < 0.8 * np.linalg.norm(half)
 
 
+@pytest.mark.parametrize("values", [["p"], ["p", "q"], ["p", "q", "r"]])
+def test_a_missing_value_that_is_left_out_lies_in_the_ball(values):
+    schema = Schema({"a": Categories(values, missing="omit", weight=3), "x": Box(0, 1)})
+    rows = pd.DataFrame({"a": [*values, None], "x": 1.0})
+    lengths = np.linalg.norm(written_out(rows, schema=schema), axis=1)
+    assert lengths.max() <= GRID_RADIUS + np.sqrt(len(values) + 1)
+    assert lengths.max() >= 0.999 * GRID_RADIUS
+
+
 def test_values_beyond_the_bounds_are_at_them():
     far = ROWS.assign(x=ROWS["x"].map({0: -1e300, 4: 4, 10: np.float64(1e9)}))
     np.testing.assert_array_equal(written_out(far), written_out(ROWS))

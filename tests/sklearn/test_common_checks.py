@@ -16,6 +16,7 @@ import privclust.reference
 from privclust import (
     Bins,
     MatrixEntry,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -52,6 +53,7 @@ ESTIMATORS = [
     PrivateKMeans(3, **POINTS),
     PrivateZoneKMeans(3, **POINTS),
     PrivateSummary(**POINTS),
+    PrivateBounds(**SEEDED),
     PrivateCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),

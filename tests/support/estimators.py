@@ -20,6 +20,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -29,6 +30,7 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
+from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans, PrivateWGAN
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from support.datasets import MIXED, PLACES, POINTS, SURVEY, baskets, mixed, places, points, survey
 
@@ -148,6 +150,11 @@ _BASKETS = {
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
+    EstimatorRecord(
+        PrivateHighDimKMeans, **{**_POINTS, "parameters": {"schema": POINTS, "n_swaps": 3}}
+    ),
+    EstimatorRecord(PrivateNMF, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
+    EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
     EstimatorRecord(PrivateKMeans, positional=(3,), methods=("cells",), **_MIXED),
     EstimatorRecord(
@@ -161,6 +168,12 @@ ESTIMATORS = (
     ),
     EstimatorRecord(PrivateSummary, **_MIXED),
     EstimatorRecord(
+        PrivateBounds,
+        private_data=points,
+        neighbours=_one_row_less,
+        parameters={"columns": ["x", "y", "z"]},
+    ),
+    EstimatorRecord(
         PrivateDilca,
         methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),
         **_SURVEY,
@@ -168,6 +181,7 @@ ESTIMATORS = (
     EstimatorRecord(
         PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
     ),
+    EstimatorRecord(PrivateOneHotKMeans, positional=(3,), methods=("lloyd", "cells"), **_SURVEY),
     EstimatorRecord(PrivateCoclustering, units=MATRIX_UNITS, **_BASKETS),
     EstimatorRecord(PrivateTauCoclustering, units=MATRIX_UNITS[:2], **_BASKETS),
     EstimatorRecord(

@@ -35,6 +35,7 @@ def view_of(
     noise=None,
     block_rows=None,
     rescale=False,
+    kind=PointsView,
     **cuts,
 ):
     """Return a view of rows within (-1, 1), or within ``schema``."""
@@ -46,7 +47,7 @@ def view_of(
     domain = region_of(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
     rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
-    return PointsView(rows, domain, unit, meter, noise or NoNoise(), **cuts)
+    return kind(rows, domain, unit, meter, noise or NoNoise(), **cuts)
 
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):

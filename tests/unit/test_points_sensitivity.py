@@ -24,7 +24,7 @@ UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 1), Person("who", 3)]
 # replace a row seldom do, since both rows must be extreme.
 ADDED, REPLACED = 20, 60
 PARTS = ["counts", "offsets", "square"]
-QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments"]
+QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments", "histograms"]
 
 
 def extreme_rows(rng, n_rows, dimension):
@@ -65,6 +65,11 @@ def ask(view, question, share, frame, centres, clip):
         view.count("count", share)
     elif question == "moments":
         view.second_moments("moments", frame, share)
+    elif question == "histograms":
+        coordinates = np.arange(len(frame.origin))
+        edges = np.tile([-0.3, 0.0, 0.2], (len(coordinates), 1)) / np.sqrt(len(coordinates))
+        places = np.outer([0, 0.1], np.ones(len(coordinates)))
+        view.cluster_histograms("histograms", places, coordinates, edges, share)
     elif question.startswith("grouped "):
         groups = np.arange(len(centres)) % 2
         part = {question.removeprefix("grouped "): share}
@@ -110,7 +115,7 @@ def test_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(currency, 
     assert reached >= loose.get((question, unit), 0.9)
 
 
-@pytest.mark.parametrize("question", ["counts", "offsets", "moments"])
+@pytest.mark.parametrize("question", ["counts", "offsets", "moments", "histograms"])
 def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
     def too_small(self, size):
         return Fraction(999 * self.rows_changed * size, 1000)

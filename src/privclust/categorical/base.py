@@ -46,8 +46,9 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
     method: str
     context_rule: str
     context_size: int
-    sigma: float
-    selection_share: float
+    # What a subclass without these parameters has.
+    sigma: float = 1.0
+    selection_share: float = 0.3
 
     def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.

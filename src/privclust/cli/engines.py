@@ -35,7 +35,7 @@ class EngineOptions:
 
     def chosen(self) -> AbstractContextManager[None]:
         """Return the context in which rows are read."""
-        from privclust.data.engines.choosing import engine
+        from privclust import engine
 
         if self.insecure and self.scheduler is None:
             raise UsageError("--insecure is about a cluster; add --scheduler.")

@@ -17,6 +17,7 @@ from privclust.estimator import PrivateClusterMixin, Run
 from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
 from privclust.kmeans.plan import synthetic
 from privclust.kmeans.points import PointsEstimator
+from privclust.kmeans.profiles import ask_profiles, check_numbers, divided
 from privclust.kmeans.release import learned_arrays
 from privclust.kmeans.result import KMeansResult, LearnedCenters
 from privclust.parameters import check_clusters, whole
@@ -83,22 +84,27 @@ class KMeansEstimator(
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
             return synthetic(schema, int(self.n_clusters), count, unit, seed)
 
-        return self._rehearsed(n_rows, n_features, clumps)
+        plan = self._rehearsed(n_rows, n_features, clumps)
+        return self._with_profiles(plan, int(self.n_clusters), n_features)
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
-        """Open new rows; a schema and an id column are looked for by name, at the door."""
+        """Open new rows."""
+        rows = PointRows(X, **self._known(X))
+        if self._learned is not None:
+            rows.see_as(self._learned.values)
+        return rows
+
+    def _known(self, X: Any) -> dict[str, Any]:
+        """Return how to open new rows; a schema and an id column are looked for by name."""
         check_is_fitted(self)
         id_column, schema = row_unit(self.unit).id_column, self.schema_
         if self.schema is None and id_column is None:
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return PointRows(X, bounds=(schema.low, schema.high), rescale=self._rescaled)
+            return {"bounds": (schema.low, schema.high), "rescale": self._rescaled}
         ignore = [] if id_column is None else [id_column]
-        rows = PointRows(X, schema=schema, rescale=self._rescaled, ignore=ignore)
-        if self._learned is not None:
-            rows.see_as(self._learned.values)
-        return rows
+        return {"schema": schema, "rescale": self._rescaled, "ignore": ignore}
 
     @property
     def _places(self) -> Floats:
@@ -107,6 +113,8 @@ class KMeansEstimator(
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         check_clusters(int(self.n_clusters), data.domain.dimension)
+        if self.profile_share is not None:
+            check_numbers(data.schema)
         super()._look_ahead(data, public)
 
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> KMeansResult:
@@ -123,7 +131,12 @@ class KMeansEstimator(
 
     def _found(self, data: PointRows, run: Run) -> KMeansResult:
         view = data.private(run.meter, run.seed)
-        return self._cluster(view, run.budget.whole, run.choices)
+        share, for_profiles = divided(run.budget.whole, self.profile_share)
+        result = self._cluster(view, share, run.choices)
+        if for_profiles is None:
+            return result
+        asked = ask_profiles(view, for_profiles, result.centres, data.schema)
+        return replace(result, profiles=asked)
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         """Run the algorithm of the subclass."""
@@ -141,6 +154,7 @@ class KMeansEstimator(
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
         self._n_features_out = len(result.centres)
+        self._keep_profiles(result.profiles)
 
     def _labels(self, data: PointRows) -> Labels:
         if self._learned is not None:
@@ -156,6 +170,7 @@ class KMeansEstimator(
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
                 "cluster_sizes_error": self.cluster_sizes_error_,
+                **self._published_profiles(),
             },
             "schema": self.schema_,
             "parameters": {

@@ -32,6 +32,7 @@ class KMeansOptions(NumericOptions):
         Literal["auto", "mismatch", "dilca"],
         typer.Option("--metric", help="How categories are compared."),
     ] = "auto"
+    profile_share: options.ProfileShare = None
     steps: Annotated[int | None, typer.Option("--steps", min=1, help="Iterations; zones.")] = None
     candidates: Annotated[
         int | None, typer.Option("--candidates", min=1, help="Points of a zone; zones.")
@@ -60,13 +61,16 @@ class KMeansOptions(NumericOptions):
             "last_share": self.last_share,
         }
         if self.method == "zones":
-            if self.metric != "auto":
-                raise UsageError("--metric belongs to other methods than zones; drop one of them.")
+            if self.metric != "auto" or self.profile_share is not None:
+                raise UsageError(
+                    "--metric and --profile-share are not of --method zones; drop them."
+                )
             of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
             return PrivateZoneKMeans(self.clusters, **options.given(**of_zones), **shared)
         named = {"steps": self.steps, "candidates": self.candidates, **of_zones}
         options.refuse_unless("--method zones", **named)
-        return PrivateKMeans(self.clusters, method=self.method, metric=self.metric, **shared)
+        shared |= {"method": self.method, "metric": self.metric}
+        return PrivateKMeans(self.clusters, profile_share=self.profile_share, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

@@ -10,12 +10,13 @@ from privclust.budget import Budget, Share
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
+from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
-from privclust.parameters import one_of
+from privclust.parameters import either, fraction, one_of
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -50,6 +51,8 @@ class PrivateKMeans(KMeansEstimator):
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
         where all columns are categories and δ is zero, for mismatches are then lost in the noise.
+    profile_share : float or None, default=None
+        A share of the budget, such as 0.1, for a histogram of each number of each cluster.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
         which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
@@ -68,6 +71,12 @@ class PrivateKMeans(KMeansEstimator):
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
+    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
+    profile_edges_ : ndarray of shape (n_numbers, 11)
+        The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -96,6 +105,7 @@ class PrivateKMeans(KMeansEstimator):
         **KMeansEstimator._checks,
         "method": one_of(*_METHODS),
         "metric": one_of("auto", "mismatch", "dilca"),
+        "profile_share": either(None, fraction()),
     }
 
     def __init__(
@@ -110,6 +120,7 @@ class PrivateKMeans(KMeansEstimator):
         unit: Unit | str = "add-remove-row",
         method: Literal["auto", "cells", "lloyd"] = "auto",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
+        profile_share: float | None = None,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -124,6 +135,7 @@ class PrivateKMeans(KMeansEstimator):
         self.unit = unit
         self.method = method
         self.metric = metric
+        self.profile_share = profile_share
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
@@ -134,6 +146,11 @@ class PrivateKMeans(KMeansEstimator):
         if self._metric(data.schema) == "dilca":
             from privclust.kmeans.learned import check_learnable
 
+            if self.profile_share is not None:
+                raise ParameterError(
+                    'profile_share pays for histograms of clusters by metric="mismatch", which '
+                    'metric="dilca" does not make; drop one of them.'
+                )
             check_learnable(data)
 
     def _found(self, data: PointRows, run: Run) -> KMeansResult:

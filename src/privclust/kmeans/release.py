@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import check_profiles
 from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
@@ -64,6 +65,7 @@ def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
 def _check(release: Release) -> None:
     check_centres(release, "cluster_centers")
     check_not_negative(release, "cluster_sizes_error")
+    check_profiles(release, len(release.arrays["cluster_centers"]))
     _check_learned(release, len(release.arrays["cluster_centers"]))
 
 
@@ -82,6 +84,8 @@ def _check_learned(release: Release, k: int) -> None:
 
 
 def _facts(release: Release) -> Facts:
+    from privclust.kmeans.wording import cluster_sentences, sentence_listing
+
     arrays, coordinates = release.arrays, Coordinates(release.schema)
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
@@ -99,13 +103,15 @@ def _facts(release: Release) -> Facts:
                     [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
                     for label, (size, error, center) in enumerate(clusters)
                 ],
-            )
+            ),
+            *sentence_listing(release),
         ],
         values={
             "clusters": [
                 {"size": size, "size_error": error, "center": coordinates.described(center)}
                 for size, error, center in clusters
-            ]
+            ],
+            "sentences": cluster_sentences(release),
         },
     )
 

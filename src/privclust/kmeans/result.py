@@ -42,9 +42,12 @@ class KMeansResult:
         Why the centres should not be trusted, if so.
     learned : LearnedCenters or None
         What is released instead of the centres, if they lie on the axes of a learned metric.
+    profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
+        Histograms of the numbers of each cluster, if they were paid for.
     """
 
     centres: Floats
     sizes: Noisy
     warnings: tuple[str, ...] = ()
     learned: LearnedCenters | None = None
+    profiles: Noisy | None = None

@@ -94,12 +94,16 @@ class SummaryAnswers:
         return kmeans_release(self.release(), n_clusters)
 
     def profiles(self, n_clusters: int) -> list[Profile]:
-        """Return what sets each of k clusters apart from all rows, beyond the noise."""
+        """Return what sets each of k clusters apart from all rows, beyond the noise.
+
+        Histograms come with them if they were paid for and k is the suggested number of clusters.
+        """
         release = self.release()
         coordinates, scales = Coordinates(release.schema), column_scales(release)
         clusters = clustered(cells_of(release), n_clusters)
+        histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
         widths = coordinates.high - coordinates.low
-        return profiles_of(clusters, coordinates.names, scales, widths)
+        return profiles_of(clusters, coordinates.names, scales, widths, release.schema, histograms)
 
     def sample(self, n_rows: int, random_state: int | None = None) -> Any:
         """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.

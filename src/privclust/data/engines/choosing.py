@@ -120,8 +120,9 @@ def local_cluster(
     with one_sentence(_ABSENT, ImportError, error=EngineError):
         import dask
         from distributed import Client, LocalCluster
-    memory = dict.fromkeys(("target", "spill", "pause"), False)
-    config = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
+    off = ("memory.target", "memory.spill", "memory.pause", "profile.enabled")
+    config: dict[str, Any] = {f"distributed.worker.{name}": False for name in off}
+    config["distributed.admin.system-monitor.interval"] = "5s"  # nobody looks at it
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": _ENVIRONMENT, **config}),
         LocalCluster(

@@ -32,6 +32,7 @@ __all__ = [
     "block_sums",
     "nearest",
     "outer_products",
+    "sums_by_label",
 ]
 
 Precision = type[np.float32] | type[np.float64]
@@ -152,11 +153,11 @@ def block_sums(
             shares = np.minimum(distances / (float(clip) * clip), 1)
             levels = np.floor(shares * SQUARE_LEVELS).sum()
         if offsets:
-            sums = _sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
+            sums = sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
     return BlockSums(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
 
 
-def _sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
+def sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
     """Add up the rows of each label."""
     if n_labels == 1:
         return np.asarray(rows.sum(axis=0, keepdims=True))
