@@ -23,7 +23,7 @@ __all__ = ["fit", "plan"]
 class KMeansOptions(NumericOptions):
     """The options of k-means alone."""
 
-    clusters: options.Clusters = 8
+    clusters: options.ClustersOrAuto = "8"
     method: Annotated[
         Literal["auto", "cells", "lloyd", "zones"],
         typer.Option("--method", help="The algorithm; zones is published, for comparison."),
@@ -66,11 +66,14 @@ class KMeansOptions(NumericOptions):
                     "--metric and --profile-share are not of --method zones; drop them."
                 )
             of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
-            return PrivateZoneKMeans(self.clusters, **options.given(**of_zones), **shared)
+            if self.clusters == "auto":
+                raise UsageError("--method zones needs a number of clusters; give --clusters N.")
+            return PrivateZoneKMeans(int(self.clusters), **options.given(**of_zones), **shared)
         named = {"steps": self.steps, "candidates": self.candidates, **of_zones}
         options.refuse_unless("--method zones", **named)
         shared |= {"method": self.method, "metric": self.metric}
-        return PrivateKMeans(self.clusters, profile_share=self.profile_share, **shared)
+        clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
+        return PrivateKMeans(clusters, profile_share=self.profile_share, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

@@ -11,18 +11,20 @@ from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
-from privclust.kmeans.base import KMeansEstimator
+from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cells import by_cells
+from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
-from privclust.parameters import either, fraction, one_of
+from privclust.parameters import either, fraction, one_of, whole
 from privclust.schema import Schema
+from privclust.summary.automatic import by_summary
 from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {"auto": by_cells, "cells": by_cells, "lloyd": lloyd}
+_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "lloyd": lloyd}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -30,8 +32,9 @@ class PrivateKMeans(KMeansEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    n_clusters : int or "auto", default=8
+        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, chooses the
+        number by it, and takes its centres; where there is no clear number a warning says so.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -46,7 +49,8 @@ class PrivateKMeans(KMeansEstimator):
         Whose presence is hidden; see :mod:`privclust.unit`.
     method : {"auto", "cells", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
-        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
+        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``, but ``"lloyd"`` for few rows
+        in few columns in pure ε, as the noisy number of rows tells.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
@@ -67,6 +71,12 @@ class PrivateKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
+        Standard errors of the noise alone of their coordinates; None with a learned metric.
+    n_clusters_ : int
+        The number of clusters.
+    method_ : str
+        The algorithm that ran: ``"cells"``, ``"lloyd"`` or ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
@@ -82,7 +92,7 @@ class PrivateKMeans(KMeansEstimator):
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        What the fit warned of: that noise hides the clusters, or that their number is not clear.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -103,6 +113,7 @@ class PrivateKMeans(KMeansEstimator):
 
     _checks: ClassVar[Any] = {
         **KMeansEstimator._checks,
+        "n_clusters": either(AUTO, whole()),
         "method": one_of(*_METHODS),
         "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
@@ -110,7 +121,7 @@ class PrivateKMeans(KMeansEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | Literal["auto"] = 8,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
@@ -161,10 +172,20 @@ class PrivateKMeans(KMeansEstimator):
         def cluster(view: PointsView, share: Share) -> KMeansResult:
             return self._cluster(view, share, run.choices)
 
-        return by_learned_metric(data, run, int(self.n_clusters), cluster)
+        return by_learned_metric(data, run, self._looked_for(PLANNED), cluster)
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+        if self.n_clusters == AUTO:
+            return by_summary(view, share, rng)
         return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.n_clusters == AUTO and self.method != "auto":
+            raise ParameterError(
+                f"The method {self.method!r} needs a number of clusters; give one, or leave "
+                "method='auto'."
+            )
 
     def _metric(self, schema: Schema) -> str:
         """Return how categories are compared."""
@@ -173,8 +194,5 @@ class PrivateKMeans(KMeansEstimator):
         pure = self._budget().currency == "pure"
         return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
 
-    def _method(self) -> dict[str, Any]:
-        method: dict[str, Any] = {"method": self.method}
-        if self.schema_.categorical:
-            method["metric"] = self._metric(self.schema_)
-        return method
+    def _options(self) -> dict[str, Any]:
+        return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}

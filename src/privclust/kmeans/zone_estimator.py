@@ -77,6 +77,12 @@ class PrivateZoneKMeans(KMeansEstimator):
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
+        Standard errors of the noise alone of their coordinates.
+    n_clusters_ : int
+        The number of clusters.
+    method_ : str
+        ``"zones"``.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -167,9 +173,8 @@ class PrivateZoneKMeans(KMeansEstimator):
                 f"last_share must be below {LARGEST_LAST_SHARE}, for sizes have the rest; lower it."
             )
 
-    def _method(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return {
-            "method": "zones",
             "n_candidates": int(self.n_candidates),
             "internal_k": None if self.internal_k is None else int(self.internal_k),
             "n_steps": int(self.n_steps),
