@@ -94,6 +94,8 @@ def test_nas_releases_its_spread_if_it_is_paid_for():
     assert model.source_spread_ == pytest.approx(exact, abs=5 * model.source_spread_error_ + 0.02)
     assert model.release().parameters["source_spread"] == model.source_spread_
     assert model.privacy_.spent.pure == 2000
+    again = model.set_params(spread_share=None).fit(CLUMPS, source=SOURCE)
+    assert "source_spread" not in again.release().parameters
 
 
 def test_only_nas_has_a_spread():

@@ -125,6 +125,8 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         self.released_source_ = ReleasedSource.of(result.released, public.space)
         self.served_by_source_ = result.found.served
         spread = result.released.spread
+        for name in ("source_spread_", "source_spread_error_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if spread is not None:
             self.source_spread_ = float(public.metric.lengths(spread.value)[0])
             self.source_spread_error_ = float(spread.standard_error)
