@@ -3,8 +3,9 @@
 ``python benchmarks/categorical.py [EXPERIMENT ...] [--data FOLDER] [--sets ...] [--runs 30]``
 prints a table per experiment and data set, and draws them with ``--plots FOLDER``. The data are not
 part of the project: sets are paths of files, or names in the folder, which the variable
-PRIVCLUST_DATA may give too; those that are not there are named and left out. ε is always the total
-for the whole metric; ``--unit`` chooses the neighbours (the paper's: replace-row).
+PRIVCLUST_DATA may give too; those that are not there are named and left out. ε is the total for the
+whole metric or, with ``--per-target``, as in the paper's figures 2, 3 and 8, that of every
+single target; ``--unit`` chooses the neighbours (the paper's: replace-row).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from category_fits import Fits
 from category_measures import hamming_points
 from category_output import Scores, draw, mean_and_error, show
 from category_speed import scale, times
+from privclust import Schema
 from privclust.categorical import PrivateCategoricalKMeans
 from privclust.datasets import CategorySet, category_set
 from privclust.datasets.named import SYNTHETIC_CATEGORIES
@@ -76,11 +78,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--many", nargs="+", type=int, default=[10**6, 10**7])
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--unit", default="add-remove-row")
+    parser.add_argument("--per-target", action="store_true", help="ε for each target, as published")
     parser.add_argument("--plots", type=Path, help="folder for the figures")
     options = parser.parse_args()
     options.experiments = options.experiments or list(EXPERIMENTS)
     options.tables = partial(tables, options)
     return options
+
+
+def fits_of(options: argparse.Namespace, rows: Any, schema: Schema) -> Fits:
+    """Return fits of some rows, with ε for each target or for all."""
+    return Fits(rows, schema, options.unit, per_target=options.per_target)
 
 
 def tables(options: argparse.Namespace) -> Iterator[CategorySet]:
@@ -99,7 +107,7 @@ def sweep(
     fits: Fits | None = None,
 ) -> dict[str, Scores]:
     """Return mean and standard error of each measure for each row and ε."""
-    fits = fits or Fits(data.rows, data.schema, options.unit)
+    fits = fits or fits_of(options, data.rows, data.schema)
     scores: dict[str, Scores] = {name: {} for name in measures}
     for row in options.rows:
         method, delta, rule = ROWS[row]
@@ -172,7 +180,7 @@ def neighbours(options: argparse.Namespace) -> None:
     for data in options.tables():
         some = data.frame.sample(min(4000, len(data.rows)), random_state=0)
         folds = FoldsOf(some, data.classes[some.index])
-        fits = [Fits(train, data.schema, options.unit) for train in folds.trains]
+        fits = [fits_of(options, train, data.schema) for train in folds.trains]
         scores: Scores = {}
         for row in options.rows:
             method, delta, _ = ROWS[row]
@@ -213,27 +221,36 @@ class FoldsOf:
 def kmeans(options: argparse.Namespace) -> None:
     """ARI of private k-means with the classes; ε is the total of metric and clusters."""
     for data in options.tables():
-        scores: Scores = {}
-        for delta in (0, DELTA):
-            cells = []
-            for epsilon in options.epsilon:
-                model = PrivateCategoricalKMeans(
-                    data.n_classes,
-                    epsilon=epsilon,
-                    delta=delta,
-                    schema=data.schema,
-                    unit=options.unit,
-                )
-                values = [
-                    adjusted_rand_score(data.classes, model.fit_predict(data.rows))
-                    for _ in range(options.runs)
-                ]
-                cells.append(mean_and_error(values))
-            scores["k-means, δ" if delta else "k-means"] = cells
+        scores = {
+            f"{name}, δ" if delta else name: [
+                mean_and_error(kmeans_scores(options, data, epsilon, delta, method))
+                for epsilon in options.epsilon
+            ]
+            for delta in (0, DELTA)
+            for name, method in (("k-means", "auto"), ("DP-KMeans-DPMD", "max-relevance"))
+        }
         plain = one_hot_kmeans(data, _exact(data).transform(data.rows))
         hamming = one_hot_kmeans(data, hamming_points(data.schema).transform(data.rows))
         flat = {"DILCA, not private": plain, "Hamming, not private": hamming}
         show(options, f"k-means ARI {data.name}", scores, flat)
+
+
+def kmeans_scores(
+    options: argparse.Namespace, data: CategorySet, epsilon: float, delta: float, method: str
+) -> list[float]:
+    """Return the ARI of some fits of private k-means in a private metric."""
+    model = PrivateCategoricalKMeans(
+        data.n_classes,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        schema=data.schema,
+        unit=options.unit,
+    )
+    return [
+        float(adjusted_rand_score(data.classes, model.fit_predict(data.rows)))
+        for _ in range(options.runs)
+    ]
 
 
 def one_hot_kmeans(data: CategorySet, points: np.ndarray) -> float:
@@ -251,7 +268,7 @@ def synthetic(options: argparse.Namespace) -> None:
             data, size = make(noise, rng)
             right = {f"x{i}" for i in range(1, size + 1)}
             scores: Scores = {}
-            fits = Fits(data.rows, data.schema, options.unit)
+            fits = fits_of(options, data.rows, data.schema)
             for method in ("mean-su", "max-relevance", "max-dependency", "pairs", "tree"):
                 scores[method] = []
                 for epsilon in options.epsilon:

@@ -17,7 +17,7 @@ from privclust import Schema
 from privclust.budget import Budget
 from privclust.categorical.cells import Cells
 from privclust.categorical.context import association, choose_context
-from privclust.categorical.estimator import learn_metric
+from privclust.categorical.learning import BY_TARGET, learn_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.papers import Options
@@ -39,10 +39,14 @@ class Fits:
     rows : DataFrame
     schema : Schema
     unit : str
+    per_target : bool
+        Whether ε is that of every single target, as in the paper's figures, or of all together.
     """
 
-    def __init__(self, rows: pd.DataFrame, schema: Schema, unit: str) -> None:
-        self._schema = schema
+    def __init__(
+        self, rows: pd.DataFrame, schema: Schema, unit: str, *, per_target: bool = False
+    ) -> None:
+        self._schema, self._per_target = schema, per_target
         opened = TableRows(rows, schema, unit=unit_from(unit))
         self._view = opened.private(Meter(Budget(1)), None)
 
@@ -55,11 +59,12 @@ class Fits:
         targets: tuple[int, ...] | None = None,
     ) -> MetricOnly:
         """Fit once, within a budget of its own."""
-        budget = Budget(epsilon, delta)
+        chosen = targets or tuple(range(self._view.n_attributes))
+        apart = len(chosen) if self._per_target and method in BY_TARGET else 1
+        budget = Budget(epsilon, delta) if apart == 1 else _together(epsilon, delta, apart)
         self._view._meter = Meter(budget)  # the counts stay, the budget is new
         if method in ("raw", "shrunk"):
             return self._rival(method, budget)
-        chosen = targets or tuple(range(self._view.n_attributes))
         options = Options(targets=chosen, context_size=context_size)
         metric = learn_metric(self._view, budget.whole, method, options).metric
         return MetricOnly(metric, self._schema)
@@ -73,6 +78,14 @@ class Fits:
         histograms = view.histograms("histograms", for_histograms)
         tables = view.pair_tables("tables", pairs, for_tables)
         return _metric(_shrunk(histograms, tables), self._schema)
+
+
+def _together(epsilon: float, delta: float, n_targets: int) -> Budget:
+    """Return what that many targets cost."""
+    one = Budget(epsilon, delta)
+    if delta:
+        return Budget.of_rho(n_targets * one.amount, delta)
+    return Budget(n_targets * one.epsilon)
 
 
 def _shrunk(histograms: Noisy, tables: NoisyTables) -> Estimate:

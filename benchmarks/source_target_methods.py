@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from privclust.budget import Budget
 from privclust.kmeans import PrivateKMeans
-from privclust.privacy.loss import epsilon_spent
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.source_target.sites import cell_sites, coreset
@@ -37,16 +36,21 @@ def contestants(epsilon: float | None, rho: float | None) -> dict[str, Order]:
     """Return all methods at one budget."""
     return {
         "NAS": private(epsilon, rho, method="nas"),
+        "NAS, halving": private(epsilon, rho, method="nas", coreset="halving"),
+        "NAS, no coreset": private(epsilon, rho, method="nas", coreset=None),
         "NNA as published": nna_as_published(epsilon, rho),
         "NNA": private(epsilon, rho, method="nna"),
-        "k-means of S": kmeans_of_source(epsilon, rho),
+        "NNA, net": private(epsilon, rho, method="nna", coreset="net"),
+        "NNA, no coreset": private(epsilon, rho, method="nna", coreset=None),
+        "k-means of S, 100 centres": kmeans_of_source(epsilon, rho, 100),
+        "k-means of S, 20 centres": kmeans_of_source(epsilon, rho, 20),
         "snapped counts": snapped_counts(epsilon, rho),
         "rings": private(epsilon, rho),
     }
 
 
 def private(epsilon: float | None, rho: float | None, **parameters: object) -> Order:
-    """Return one of our methods at a budget of ε, or of ρ spent through (ε, δ)."""
+    """Return one of our methods at a budget of ε, or of ρ."""
     budget = _budget(epsilon, rho)
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
@@ -83,14 +87,14 @@ def nna_as_published(epsilon: float | None, rho: float | None) -> Order:
     return order
 
 
-def kmeans_of_source(epsilon: float | None, rho: float | None) -> Order:
-    """Return the baseline that releases private k-means centres of the source."""
+def kmeans_of_source(epsilon: float | None, rho: float | None, n_centres: int) -> Order:
+    """Return the baseline that releases private k-means centres of S; the paper has 100."""
     budget = _budget(epsilon, rho)
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
         low, high = target.min(axis=0) - 0.5, target.max(axis=0) + 0.5
-        centres = PrivateKMeans(20, bounds=(low, high), **budget).fit(source).cluster_centers_
-        return SourceTargetMedoids(k).fit(target, source=centres).order_
+        centres = PrivateKMeans(n_centres, bounds=(low, high), **budget).fit(source)
+        return SourceTargetMedoids(k).fit(target, source=centres.cluster_centers_).order_
 
     return order
 
@@ -146,7 +150,5 @@ def _noisy(
     return counts + rng.normal(0, 1 / math.sqrt(2 * share * rho), counts.shape)
 
 
-def _budget(epsilon: float | None, rho: float | None) -> dict[str, float]:
-    if rho is None:
-        return {"epsilon": epsilon}
-    return {"epsilon": epsilon_spent(Fraction(rho), Fraction(DELTA)), "delta": DELTA}
+def _budget(epsilon: float | None, rho: float | None) -> dict[str, float | Budget]:
+    return {"epsilon": epsilon} if rho is None else {"budget": Budget.of_rho(rho, DELTA)}

@@ -24,6 +24,7 @@ __all__ = [
     "flag",
     "fraction",
     "one_of",
+    "positive",
     "whole",
 ]
 
@@ -58,6 +59,20 @@ def fraction() -> Check:
             inside = False
         if not inside:
             raise ParameterError(f"{name} must be a number above 0 and below 1, got {value!r}.")
+
+    return check
+
+
+def positive() -> Check:
+    """Allow finite numbers above 0."""
+
+    def check(name: str, value: Any) -> None:
+        try:
+            inside = not isinstance(value, bool) and 0 < float(value) < np.inf
+        except (TypeError, ValueError):
+            inside = False
+        if not inside:
+            raise ParameterError(f"{name} must be a number above 0, got {value!r}.")
 
     return check
 

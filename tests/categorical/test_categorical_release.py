@@ -130,7 +130,7 @@ def test_the_command_tells_what_it_would_ask(app, files):
 
 
 @pytest.mark.parametrize(
-    "wrong", [["-k", "2", "--method", "mean-su"], ["--unit", "person"], ["--holder", "x"]]
+    "wrong", [["-k", "2", "--per-target"], ["--unit", "person"], ["--holder", "x"]]
 )
 def test_the_command_refuses_what_makes_no_sense(app, files, wrong):
     schema = files / "schema.toml"

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from privclust.coclustering import PrivateCoclustering
-from privclust.coclustering.association import normalised_tau, tau, tau_weights
+from privclust.coclustering.association import noisy_tau, normalised_tau, tau, tau_weights
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.report import block_plot
 from privclust.coclustering.tau import blind_start
@@ -84,7 +84,7 @@ def test_what_is_kept_has_the_promised_shapes_and_no_exact_label(name):
     assert n_clusters <= 3
     assert model.column_labels_.shape == (200,)
     assert model.column_weights_.shape == (200, k)
-    assert model.tau_ == tau(model.block_totals_)
+    assert model.tau_ == noisy_tau(model.block_totals_, model.block_totals_error_.max())
     assert not hasattr(model, "labels_")
     assert hasattr(model, "row_labels_") == (name != "row")
 
@@ -144,6 +144,23 @@ def test_noise_does_not_pass_for_association():
     # Column clusters are picked by noise here; totals summed from the same noise show τ > 0.1.
     matrix = np.random.default_rng(0).poisson(1, (400, 200))
     assert fitted("tables, count", matrix, epsilon=0.2).tau_ < 0.02
+
+
+def test_noise_does_not_pass_for_association_under_whole_rows():
+    # Totals added up from the noisy profiles show τ of 0.3 and more here, where the truth is 0.
+    matrix = np.random.default_rng(0).poisson(1, (300, 400))
+    found = [fitted("row", matrix, epsilon=3, random_state=seed).tau_ for seed in range(5)]
+    assert np.mean(found) < 0.03
+
+
+def test_tau_of_whole_rows_is_that_of_the_clusters_their_holder_sees():
+    model = fitted("row", epsilon=50, random_state=0)
+    rows = np.eye(model.block_totals_.shape[0])[model.predict(MADE.counts)]
+    columns = np.eye(model.block_totals_.shape[1])[model.column_labels_]
+    dense = MADE.counts.toarray()
+    exact = rows.T @ (dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)) @ columns
+    np.testing.assert_allclose(model.block_totals_, exact, atol=5)
+    assert model.tau_ == pytest.approx(tau(exact), abs=0.02)
 
 
 def test_a_matrix_that_no_memory_holds_densely_is_fitted():
@@ -225,6 +242,18 @@ def test_tau_of_independent_and_of_diagonal_tables():
     assert tau(np.outer([1, 2, 3], [4, 5])) == pytest.approx(0)
     assert normalised_tau(np.diag([3.0, 4.0])) == pytest.approx(1)
     assert tau(np.zeros((2, 2))) == 0
+
+
+@pytest.mark.parametrize("error", [0.0, 10.0, 30.0])
+@pytest.mark.parametrize("table", [np.full((3, 3), 100.0), 50 + np.eye(3) * 150])
+def test_tau_of_a_noisy_table_is_estimated_without_the_noise(table, error):
+    noisy = table + np.random.default_rng(0).normal(0, error, (400, 3, 3))
+    found, plain = (
+        np.mean([measure(cells) for cells in noisy]) - tau(table)
+        for measure in (lambda cells: noisy_tau(cells, error), tau)
+    )
+    # What is left comes from the limit at zero and from noisy denominators.
+    assert abs(found) <= max(0.5 * plain, 1e-9)
 
 
 def test_tau_is_the_sum_of_the_weights_of_all_counts():

@@ -14,8 +14,9 @@ from scipy import sparse
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
 from privclust.data.matrix import view as view_of_matrices
+from privclust.data.matrix.profiles import _ROW_STEPS
 from privclust.data.matrix.public import Groups
-from privclust.data.matrix.view import _ROW_STEPS, MatrixView, _whole_weights
+from privclust.data.matrix.view import MatrixView, _whole_weights
 from privclust.data.reading import matrix_parts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
@@ -86,7 +87,7 @@ def test_one_entry_moves_the_scores_of_one_row_within_the_claimed_range(
 @pytest.mark.parametrize("largest", [2**20, 2**40, 2**50])
 def test_weights_are_so_coarse_that_no_score_leaves_int64(largest, monkeypatch):
     # At the true limit only tens of millions of columns would need coarser weights.
-    monkeypatch.setattr(view_of_matrices, "_LARGEST_ENTRY", largest)
+    monkeypatch.setattr(view_of_matrices, "LARGEST_ENTRY", largest)
     columns = 2**10
     whole = _whole_weights(np.random.default_rng(0).random((columns, 2)))
     assert int(whole.max()) * largest * columns < 2**63

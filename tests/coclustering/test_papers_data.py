@@ -26,9 +26,9 @@ def cstr():
     return matrix_set("cstr", FOLDER)
 
 
-def mean_scores(model, data, runs=10):
+def mean_scores(model, data, runs=10, first_seed=0):
     scores = []
-    for seed in range(runs):
+    for seed in range(first_seed, first_seed + runs):
         model.set_params(random_state=seed).fit(data.counts)
         exact = isinstance(model, TauCoclustering)
         labels = model.row_labels_ if exact else model.predict(data.counts)
@@ -37,9 +37,27 @@ def mean_scores(model, data, runs=10):
     return np.mean(scores, axis=0)
 
 
-def test_the_repaired_algorithm_beats_the_published_one(cstr):
-    nmi, _ = mean_scores(PrivateTauCoclustering(4, 4, epsilon=2), cstr)
-    assert nmi > 0.347  # the authors' code, mean of 30 runs
+# NMI of the authors' code, which pays for four rounds, on cstr: mean of 30 runs.
+PUBLISHED = {1: 0.324, 2: 0.347, 3: 0.340}
+
+
+def test_the_repair_is_level_with_the_published_code_at_equal_rounds(cstr):
+    found = [
+        mean_scores(
+            PrivateTauCoclustering(4, 4, epsilon=epsilon, n_rounds=4), cstr, 30, 100 * epsilon
+        )[0]
+        for epsilon in PUBLISHED
+    ]
+    # Both means of 90 runs have a standard error of about 0.0125, their difference one of 0.018.
+    assert np.mean(found) == pytest.approx(np.mean([*PUBLISHED.values()]), abs=0.045)
+
+
+def test_rounds_that_follow_epsilon_gain_on_this_matrix_what_the_paper_says_they_do_not(cstr):
+    four, more = (
+        mean_scores(PrivateTauCoclustering(4, 4, epsilon=3, n_rounds=rounds), cstr)[0]
+        for rounds in (4, "auto")
+    )
+    assert more > four + 0.05
 
 
 def test_the_table_method_beats_both_and_the_algorithm_without_privacy(cstr):

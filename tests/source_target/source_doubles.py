@@ -44,4 +44,8 @@ def ask(view, question, share):
         counts, sums = share.split([1, 1])
         answer = view.cells("cells", sites, counts=counts, sums=sums)
         return np.column_stack([answer.counts.value, answer.sums.value])
+    if question == "site":
+        return view.nearest_distance("distance", sites[:1], 1, share).value
+    if question == "distance":
+        return view.nearest_distance("distance", sites, 1, share).value
     return view.nearest_averages("averages", sites, 2, share).value

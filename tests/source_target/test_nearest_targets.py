@@ -14,7 +14,7 @@ from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
 from support.transcripts import amount_lost, loss_between, recorded_draws
 
-QUESTIONS = ["histogram", "cells", "averages"]
+QUESTIONS = ["histogram", "cells", "averages", "distance"]
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
 
 
@@ -151,6 +151,25 @@ def test_averages_take_the_nearest_rows_and_the_site_where_rows_lack():
         sums = nearest_rows(space, grid, rows, n_nearest).padded_sums(grid)
         in_units = sums * space.radius / SOURCE_STEPS + n_nearest * space.centre
         np.testing.assert_allclose(in_units[0], expected, atol=1e-5)
+
+
+def test_distances_are_those_of_the_nearest_rows_and_the_farthest_where_rows_lack():
+    rows = np.array([[0.0, 0.5], [1.0, 1.0]])
+    view, share = view_of(rows, Budget(1000))
+    radius = TargetSpace(TARGETS).radius
+    found = view.nearest_distance("q", TARGETS, 3, share).value[0]
+    expected = np.concatenate([cdist(TARGETS, rows), np.full((4, 1), 2 * radius)], axis=1).mean()
+    assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_the_sensitivity_of_distances_is_attained_by_a_source_at_the_only_site():
+    draws = []
+    for rows in (np.empty((0, 2)), TARGETS[:1]):
+        view, share = view_of(rows, Budget(1))
+        with recorded_draws() as seen:
+            view.nearest_distance("q", TARGETS[:1], 1, share)
+        draws.append(seen)
+    assert amount_lost(loss_between(*draws), "pure") >= 0.999
 
 
 def test_no_public_scale_depends_on_the_source():

@@ -171,6 +171,7 @@ _POINTS = {
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
+    "zone_cells": lambda v, s: v.zone_cells("q", ZONES, s),
     "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
 _BASELINES = {
@@ -191,6 +192,7 @@ _SITES = {
     "count": lambda v, s: v.count("q", s),
     "histogram": lambda v, s: v.histogram("q", RINGS, s),
     "cells": _cells,
+    "nearest_distance": lambda v, s: v.nearest_distance("q", TARGETS, 2, s),
     "nearest_averages": lambda v, s: v.nearest_averages("q", TARGETS, 2, s),
 }
 _MATRIX = {
@@ -205,7 +207,10 @@ _NUMBERS = {
     "count": lambda v, s: v.count("q", s),
     "histograms": lambda v, s: v.histograms("q", {1: np.array([-0.5, 0.3])}, s),
 }
-_PROFILES = {"profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s)}
+_PROFILES = {
+    "profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s),
+    "block_shares": lambda v, s: v.block_shares("q", PROTOTYPES, COLUMN_GROUPS, s),
+}
 
 QUESTIONS = [
     Asked(view, method, ask)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_question import BUDGET, PROTOTYPES, WEIGHTS, exact_draws, seeded
+from every_question import _PROFILES, BUDGET, WEIGHTS, exact_draws, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -24,20 +24,34 @@ def csr(dense: Any) -> Any:
     return sparse.csr_array(np.asarray(dense, np.int64))
 
 
-def profiles(dense: Any) -> tuple[Any, Any]:
-    """Return the mechanism of a sum of profiles, and the exact integers it is given."""
+def asked_of_rows(method: str, dense: Any) -> tuple[Any, Any]:
+    """Return the mechanism of a question about whole rows, and the exact integers it is given."""
     with exact_draws() as draws:
         view = ProfilesView(csr(dense), Meter(BUDGET), seeded())
-        view.profile_sums("q", PROTOTYPES, BUDGET.whole)
+        _PROFILES[method](view, BUDGET.whole)
     return draws[0]
+
+
+@given(ROWS, st.lists(st.integers(0, 50), min_size=3, max_size=3))
+def test_a_row_more_changes_shares_of_blocks_by_no_more_than_was_drawn_for(
+    rows: Any, row: list[int]
+) -> None:
+    mechanism, before = asked_of_rows("block_shares", rows)
+    _, after = asked_of_rows("block_shares", [*rows, row])
+    moved = (after - before).astype(object)
+    assert (moved >= 0).all()
+    assert int(moved.sum()) ** 2 <= mechanism.squared_l2_sensitivity
+    assert np.count_nonzero(moved.any(axis=1)) <= 1
+    if any(row) and (row[0] == 0 or row[1] == row[2] == 0):  # all in one group: the worst case
+        assert int((moved**2).sum()) >= 0.99 * mechanism.squared_l2_sensitivity
 
 
 @given(ROWS, st.lists(st.integers(0, 50), min_size=3, max_size=3))
 def test_a_row_more_changes_profiles_by_the_sensitivity_drawn_for(
     rows: Any, row: list[int]
 ) -> None:
-    mechanism, before = profiles(rows)
-    _, after = profiles([*rows, row])
+    mechanism, before = asked_of_rows("profile_sums", rows)
+    _, after = asked_of_rows("profile_sums", [*rows, row])
     moved = int(((after - before).astype(object) ** 2).sum())
     assert moved <= mechanism.squared_l2_sensitivity
     assert moved >= 0.99 * mechanism.squared_l2_sensitivity or not any(row)

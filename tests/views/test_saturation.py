@@ -13,6 +13,7 @@ from every_question import (
     COUNTS,
     POINTS,
     QUESTIONS,
+    TARGETS,
     Asked,
     exact_draws,
     seeded,
@@ -43,6 +44,7 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
     "choices": ("points.zones.zone_counts", [ONE]),
+    "zone_cells": ("points.zones.zone_counts", [ONE]),
     "cluster_histograms": ("points.histograms.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
@@ -84,6 +86,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "count": ("sites.kernels.RowCount.__call__", [ONE]),
         "histogram": ("sites.kernels.ring_counts", [ONE]),
         "cells": ("sites.kernels.cell_sums", [ONE, BALL]),
+        "nearest_distance": (
+            "sites.kernels.NearestRows.padded_distances",
+            [(0, 2 * len(TARGETS) * 2 * SOURCE_STEPS)],
+        ),
         "nearest_averages": (
             "sites.kernels.NearestRows.padded_sums",
             [(-2 * SOURCE_STEPS, 2 * SOURCE_STEPS)],
@@ -97,13 +103,18 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "choose_rows": ("matrix.kernels.row_scores", [(0, TOTAL * 2**20)]),
         "choose_columns": ("matrix.kernels.column_scores", [(0, TOTAL * 2**20)]),
     },
-    "profiles": {"profile_sums": ("matrix.kernels.column_sums", [(0, 2 * 2**14)])},
+    "profiles": {
+        "profile_sums": ("matrix.kernels.column_sums", [(0, 2 * 2**14)]),
+        "block_shares": ("matrix.kernels.BlockShares.__call__", [(0, 2 * 2**14)]),
+    },
 }
 RANGES["entries"] = RANGES["counts"]
 
 
 def broken(result: Any, value: int) -> Any:
     """Return a result of the same shape with this value everywhere."""
+    if isinstance(result, int):
+        return value
     if isinstance(result, np.ndarray):
         return np.full(result.shape, value, np.int64)
     if isinstance(result, dict):

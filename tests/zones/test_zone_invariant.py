@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.kmeans import zones as module
 from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.zones import zone_steps
+from privclust.kmeans.zones import ZoneMoves, zone_steps
 from support.noise import seeded_noise
 from support.views import view_of
 
 
-def steps_of(rows, budget, n_clusters, n_candidates, seed, n_steps=4):
+def steps_of(rows, budget, n_clusters, moves, seed, n_steps=4):
     view, rng = view_of(rows, budget=budget, noise=seeded_noise(seed)), np.random.default_rng(seed)
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = budget.whole.split([1] * n_steps)
-    return view, zone_steps(view, shares, start, n_candidates, rng)
+    return view, zone_steps(view, shares, start, moves, rng)
 
 
 def broken(step):
@@ -51,7 +51,7 @@ def test_every_pick_lies_nearer_to_the_private_lloyd_point(
     seed, budget, n_rows, dimension, n_clusters, n_candidates
 ):
     rows = np.random.default_rng(seed).uniform(-1, 1, (n_rows, dimension))
-    view, steps = steps_of(rows, budget, n_clusters, n_candidates, seed)
+    view, steps = steps_of(rows, budget, n_clusters, ZoneMoves(n_candidates), seed)
     low, high = view.domain.box_in_unit_ball()
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         assert not broken(step).any()
@@ -62,7 +62,10 @@ def test_every_pick_lies_nearer_to_the_private_lloyd_point(
 def test_candidates_beyond_the_zone_would_be_noticed():
     rows = np.random.default_rng(0).uniform(-1, 1, (60, 3))
     with patch.object(module, "_REACH", 1.5):
-        found = [broken(step).any() for step in steps_of(rows, Budget(2), 3, 4, 0, n_steps=10)[1]]
+        found = [
+            broken(step).any()
+            for step in steps_of(rows, Budget(2), 3, ZoneMoves(4), 0, n_steps=10)[1]
+        ]
     assert any(found)
 
 
@@ -74,7 +77,7 @@ def cluster_costs(rows, centres, labels):
 def test_where_noise_is_small_beside_the_step_the_exact_cost_of_the_cluster_falls(seed):
     rng = np.random.default_rng(seed)
     data = np.clip(rng.choice([-0.6, 0.0, 0.6], (400, 2)) + rng.normal(0, 0.1, (400, 2)), -1, 1)
-    view, steps = steps_of(data, Budget(200), 4, 4, seed)
+    view, steps = steps_of(data, Budget(200), 4, ZoneMoves(4), seed)
     rows, judged = view.domain.to_unit_ball(data), 0
     for step in steps:
         labels = ((rows[:, None] - step.before) ** 2).sum(axis=2).argmin(axis=1)

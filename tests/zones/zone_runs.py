@@ -5,7 +5,7 @@ from unittest.mock import patch
 import numpy as np
 
 from privclust.data.points.public import Zones
-from privclust.kmeans.zones import zoned
+from privclust.kmeans.zones import ZoneMoves, zoned
 from support.transcripts import Transcript
 from support.views import plenty_of, view_of
 
@@ -21,13 +21,22 @@ def choose(view, share, rng):
     return view.choices("pick", TWO, share)
 
 
+def count(view, share, rng):
+    """Ask for the counts of two cells."""
+    return view.zone_cells("cells", TWO, share)
+
+
 def run(view, share, rng):
     """Run with one cluster, from a start at -1."""
     with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
-        return zoned(view, share, 1, rng, n_candidates=2, n_steps=1)
+        return zoned(view, share, 1, rng, moves=ZoneMoves(2), n_steps=1)
 
 
-RUNS = {"choice": (choose, (NONE, ONE)), "whole run": (run, (ONE_ROW, TWO_ROWS))}
+RUNS = {
+    "choice": (choose, (NONE, ONE)),
+    "cells": (count, (NONE, ONE)),
+    "whole run": (run, (ONE_ROW, TWO_ROWS)),
+}
 
 
 def views_for(name, budget, noise):

@@ -12,9 +12,10 @@ from privclust.categorical.plan import NOISE, synthetic
 from privclust.categorical.release import release_arrays
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
+from privclust.data.table.public import check_subsets
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SchemaError
-from privclust.parameters import one_of, whole
+from privclust.parameters import fraction, one_of, positive, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.unit import Unit, row_unit, unit_from
@@ -36,6 +37,8 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         "method": one_of("auto", *METHODS),
         "context_rule": one_of(*_RULES),
         "context_size": whole(),
+        "sigma": positive(),
+        "selection_share": fraction(),
     }
 
     cell_error_: float
@@ -43,6 +46,9 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
     method: str
     context_rule: str
     context_size: int
+    # What a subclass without these parameters has.
+    sigma: float = 1.0
+    selection_share: float = 0.3
 
     def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
         """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
@@ -99,10 +105,14 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
 
     def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
         check_width(schema)
+        if self.method == "max-dependency":
+            check_subsets(len(schema), int(self.context_size))
         return Options(
             targets=tuple(schema.names.index(name) for name in targets),
             context_size=int(self.context_size),
+            selection_share=self.selection_share,
             rule=self.context_rule,
+            sigma=float(self.sigma),
         )
 
     def _keep_metric(self, data: TableRows, learning: Learning) -> None:
@@ -120,6 +130,8 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
                 "method": self.method,
                 "context_rule": self.context_rule,
                 "context_size": int(self.context_size),
+                "sigma": float(self.sigma),
+                "selection_share": float(self.selection_share),
             },
         }
 

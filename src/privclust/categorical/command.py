@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fit", "plan"]
 
-_WITH_CLUSTERS = ("auto", "pairs", "tree")
-
 
 @dataclass(frozen=True)
 class CategoricalOptions:
@@ -35,11 +33,33 @@ class CategoricalOptions:
     ] = None
     method: Annotated[
         Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"],
-        typer.Option("--method", help="How the metric is learned; with -k, the first three."),
+        typer.Option("--method", help="How the metric is learned; the last four are published."),
     ] = "auto"
     context_size: Annotated[
         int, typer.Option("--context-size", min=1, help="Attributes in a fixed context.")
     ] = 3
+    context_rule: Annotated[
+        Literal["max-relevance", "mean-su", "relevant-non-redundant", "all"],
+        typer.Option("--context-rule", help="How pairs and tree choose contexts."),
+    ] = "max-relevance"
+    selection_share: Annotated[
+        float,
+        typer.Option("--selection-share", metavar="H", help="What contexts cost; published."),
+    ] = 0.3
+    sigma: Annotated[
+        float, typer.Option("--sigma", metavar="NUMBER", help="Factor on the mean; mean-su.")
+    ] = 1.0
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", metavar="NAME", help="A column that gets distances; repeat it."),
+    ] = None
+    per_target: Annotated[
+        bool, typer.Option("--per-target", help="Spend the budget on each target; metric only.")
+    ] = False
+    metric_share: Annotated[
+        float | None,
+        typer.Option("--metric-share", metavar="SHARE", help="What the metric gets; with -k."),
+    ] = None
 
     def model(
         self, reading: Reading | None = None, **shared: Any
@@ -57,11 +77,19 @@ class CategoricalOptions:
             "schema": declared,
             "method": self.method,
             "context_size": self.context_size,
+            "context_rule": self.context_rule,
+            "selection_share": self.selection_share,
+            "sigma": self.sigma,
         }
         if self.clusters is None:
+            options.refuse_unless("--clusters", metric_share=self.metric_share)
+            own |= options.given(targets=self.target) | {"budget_per_target": self.per_target}
             return PrivateDilca(**own, **shared)
-        if self.method not in _WITH_CLUSTERS:
-            raise UsageError("Clusters need --method auto, pairs or tree; drop one of the two.")
+        if self.target or self.per_target:
+            raise UsageError(
+                "Clusters need all targets and one budget; drop the options of targets."
+            )
+        own |= options.given(metric_share=self.metric_share)
         return PrivateCategoricalKMeans(self.clusters, **own, **shared)
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from privclust.budget import Budget
 from privclust.categorical.base import CategoricalEstimator
-from privclust.categorical.learning import Method, learn_metric
+from privclust.categorical.learning import BY_TARGET, Method, learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import check_subsets
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
-from privclust.parameters import fraction
+from privclust.parameters import flag
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -53,6 +51,13 @@ class PrivateDilca(CategoricalEstimator):
         k, the number of attributes in a context, where the rule fixes it.
     selection_share : float, default=0.3
         h, the share of the budget that the published variants spend on contexts.
+    sigma : float, default=1.0
+        The factor on the mean in ``"mean-su"``: attributes with at least so many times the mean
+        symmetric uncertainty are a context.
+    budget_per_target : bool, default=False
+        Whether the budget is that of every single target, as in the paper's figures. The fit then
+        promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
+        ``"pairs"``, ``"tree"`` and ``"baseline"``, which measure once for all targets.
     targets : sequence of str or None
         The attributes that get distances; all if not given.
     ordinal : sequence of str, default=()
@@ -85,6 +90,12 @@ class PrivateDilca(CategoricalEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have any.
 
+    References
+    ----------
+    Battaglia, Celano, Pensa, "Differentially Private Distance Learning in Categorical Data" (2021).
+    Ienco, Pensa, Meo, "From Context to Distance: Learning Dissimilarity for Categorical Data
+    Clustering" (2012).
+
     Examples
     --------
     >>> from privclust import Categories, Schema
@@ -94,7 +105,7 @@ class PrivateDilca(CategoricalEstimator):
     (3, 3)
     """
 
-    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "selection_share": fraction()}
+    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "budget_per_target": flag()}
 
     def __init__(
         self,
@@ -107,6 +118,8 @@ class PrivateDilca(CategoricalEstimator):
         context_rule: str = "max-relevance",
         context_size: int = 3,
         selection_share: float = 0.3,
+        sigma: float = 1.0,
+        budget_per_target: bool = False,
         targets: Sequence[str] | None = None,
         ordinal: Sequence[str] = (),
         unit: Unit | str = "add-remove-row",
@@ -122,12 +135,35 @@ class PrivateDilca(CategoricalEstimator):
         self.context_rule = context_rule
         self.context_size = context_size
         self.selection_share = selection_share
+        self.sigma = sigma
+        self.budget_per_target = budget_per_target
         self.targets = targets
         self.ordinal = ordinal
         self.unit = unit
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
+
+    def _budget(self) -> Budget:
+        """Return the total: of all targets, if the budget is that of a single one."""
+        budget = super()._budget()
+        if not self.budget_per_target or self.method not in BY_TARGET:
+            return budget
+        n_targets = self._n_targets()
+        if budget.delta:
+            return Budget.of(Budget.of_rho(n_targets * budget.amount, budget.delta))
+        return Budget.of(Budget(n_targets * budget.epsilon))
+
+    def _n_targets(self) -> int:
+        declared = self._declared()
+        if self.targets is not None:
+            return max(1, len(tuple(self.targets)))
+        if not isinstance(declared, Schema):
+            raise ParameterError(
+                "budget_per_target needs to know the targets before the data are opened; name them "
+                "in targets, or declare every column in the schema."
+            )
+        return len(declared.names)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -145,7 +181,7 @@ class PrivateDilca(CategoricalEstimator):
 
     def _published(self) -> dict[str, Any]:
         published = super()._published()
-        published["parameters"]["selection_share"] = float(self.selection_share)
+        published["parameters"]["budget_per_target"] = bool(self.budget_per_target)
         return published
 
     def _options(self, schema: Schema) -> Options:
@@ -155,7 +191,4 @@ class PrivateDilca(CategoricalEstimator):
                 raise ParameterError(f"{name!r} is not a declared column; use names of the schema.")
         if not names:
             raise ParameterError("targets is empty; name at least one column or leave it out.")
-        options = self._context_options(schema, names)
-        if self.method == "max-dependency":
-            check_subsets(len(schema), options.context_size)
-        return replace(options, selection_share=self.selection_share)
+        return self._context_options(schema, names)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from privclust.budget import Budget, Number
 from privclust.categorical.clustered import ClusteredCategories
+from privclust.categorical.joining import joined_estimate
 from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.principal_axes import MOST_AXES, principal_axes
@@ -16,7 +17,7 @@ from privclust.estimator import Run
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.doubts import delta_in_doubt
 from privclust.ledger import Ledger
-from privclust.parameters import check_clusters, fraction, one_of
+from privclust.parameters import check_clusters, fraction
 from privclust.unit import Unit
 
 __all__ = ["PrivateCategoricalKMeans"]
@@ -45,12 +46,17 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         the short form where the same holds for every column.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
-    method : {"auto", "pairs", "tree"}, default="auto"
-        How the metric is learned.
+    method : str, default="auto"
+        How the metric is learned; see :class:`PrivateDilca`. With one of its published variants,
+        ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"``, this is
+        DP-KMeans-DPMD of their paper; they know only the pairs that they measured, and take the
+        others to be independent when they look for axes.
     context_rule : str, default="max-relevance"
-        How contexts are chosen.
+        How ``"pairs"`` and ``"tree"`` choose contexts.
     context_size : int, default=3
         The number of attributes in a context, where the rule fixes it.
+    selection_share, sigma : float
+        See :class:`PrivateDilca`.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     random_state : int or None, default=None
@@ -95,7 +101,6 @@ class PrivateCategoricalKMeans(ClusteredCategories):
 
     _checks: ClassVar[Any] = {
         **ClusteredCategories._checks,
-        "method": one_of("auto", "pairs", "tree"),
         "metric_share": fraction(),
     }
 
@@ -111,6 +116,8 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         method: str = "auto",
         context_rule: str = "max-relevance",
         context_size: int = 3,
+        selection_share: float = 0.3,
+        sigma: float = 1.0,
         unit: Unit | str = "add-remove-row",
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -125,6 +132,8 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         self.method = method
         self.context_rule = context_rule
         self.context_size = context_size
+        self.selection_share = selection_share
+        self.sigma = sigma
         self.unit = unit
         self.random_state = random_state
         self.ledger = ledger
@@ -140,7 +149,7 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         n_clusters = int(self.n_clusters)
         view = data.private(run.meter, run.seed)
         learning = learn_metric(view, for_metric, self.method, self._options(data.schema))
-        estimate = next(iter(learning.learned.estimates.values()))
+        estimate = joined_estimate(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)

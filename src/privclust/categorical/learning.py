@@ -17,7 +17,7 @@ from privclust.categorical.papers import (
 from privclust.categorical.result import Learning
 from privclust.data.table.view import TableView
 
-__all__ = ["METHODS", "Method", "learn_metric"]
+__all__ = ["BY_TARGET", "METHODS", "Method", "learn_metric"]
 
 Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
@@ -29,6 +29,10 @@ METHODS = {
     "max-relevance": max_relevance,
     "max-dependency": max_dependency,
 }
+
+
+# The methods that pay for every target by itself; the others measure once for all.
+BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
 
 
 def learn_metric(

@@ -26,8 +26,10 @@ __all__ = [
     "Rows",
     "SchemaPath",
     "declared",
+    "given",
     "lines_of",
     "one_or_many",
+    "refuse_unless",
 ]
 
 DataPaths = Annotated[
@@ -119,3 +121,15 @@ def lines_of(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None
+
+
+def given(**parameters: Any) -> dict[str, Any]:
+    """Return the parameters that were given; the others keep the defaults of the estimator."""
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def refuse_unless(belongs_to: str, **parameters: Any) -> None:
+    """Raise if an option was given that belongs to another method."""
+    for name in given(**parameters):
+        option = f"--{name.replace('_', '-')}"
+        raise UsageError(f"{option} belongs to {belongs_to}; add it or drop {option}.")

@@ -10,7 +10,11 @@ import numpy as np
 
 from privclust._typing import Floats
 
-__all__ = ["normalised_tau", "tau", "tau_weights"]
+__all__ = ["noisy_tau", "normalised_tau", "tau", "tau_weights"]
+
+
+# A sum below this many standard errors is lost in noise.
+_LOST = 2.0
 
 
 def tau(table: Floats) -> float:
@@ -27,6 +31,30 @@ def tau(table: Floats) -> float:
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     filled = columns > 0
     return float((shares[:, filled] ** 2 / columns[filled]).sum() - (rows**2).sum())
+
+
+def noisy_tau(table: Floats, error: float) -> float:
+    """Return an estimate of τ from a table whose cells have independent noise.
+
+    Squares of noise are positive, so τ of a noisy table is too large: mere noise has a τ. What they
+    add on average is taken off. Column clusters whose totals are lost in noise say nothing.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_row_clusters, n_column_clusters)
+        Noisy sums.
+    error : float
+        Their standard error.
+    """
+    total, rows, columns = float(table.sum()), table.sum(axis=1), table.sum(axis=0)
+    height = len(table)
+    if total <= _LOST * error * np.sqrt(table.size):
+        return 0.0
+    clear = columns > _LOST * error * np.sqrt(height)
+    seen = ((table[:, clear] ** 2).sum(axis=0) - height * error**2) / (total * columns[clear])
+    by_rows = float((rows**2).sum() - table.size * error**2) / total**2
+    unseen = float(columns[~clear].sum()) / total * by_rows
+    return max(0.0, float(seen.sum()) + unseen - by_rows)
 
 
 def normalised_tau(table: Floats) -> float:

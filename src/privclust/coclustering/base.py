@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Labels
-from privclust.coclustering.association import tau, tau_weights
+from privclust.coclustering.association import noisy_tau, tau_weights
 from privclust.coclustering.blocks import BlockMixin
 from privclust.coclustering.plan import GUESSING, MOST_REHEARSED, synthetic
 from privclust.coclustering.result import CoclusteringResult
@@ -117,7 +117,7 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
         self.column_labels_ = result.columns.labels
         self.block_totals_ = result.block_totals
         self.block_totals_error_ = result.block_error
-        self.tau_ = tau(result.block_totals)
+        self.tau_ = noisy_tau(result.block_totals, float(result.block_error.max()))
         weights = result.column_weights
         if self.rule == "tau":
             weights = tau_weights(result.block_totals)[:, result.columns.labels].T

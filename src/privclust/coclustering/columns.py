@@ -1,4 +1,4 @@
-"""From noisy profiles of the row clusters to column clusters, block totals and row labels.
+"""From noisy profiles of the row clusters to column clusters and row labels.
 
 All of it is post-processing of one released table: a line per row cluster, a number per column.
 """
@@ -14,7 +14,7 @@ from privclust.coclustering.grouping import embed, grouped
 from privclust.data.matrix.public import Groups
 from privclust.data.view import Noisy
 
-__all__ = ["block_error", "column_clusters", "prototype_weights"]
+__all__ = ["column_clusters", "prototype_weights"]
 
 
 _MOST_STEPS = 15
@@ -25,10 +25,8 @@ _TRUST = 0.5
 _PSEUDO = 3
 
 
-def column_clusters(
-    profiles: Noisy, n_clusters: int, rng: np.random.Generator
-) -> tuple[Groups, Floats]:
-    """Return column clusters by the τ rule, as long as it empties none, and the block totals.
+def column_clusters(profiles: Noisy, n_clusters: int, rng: np.random.Generator) -> Groups:
+    """Return column clusters by the τ rule, as long as it empties none.
 
     Parameters
     ----------
@@ -52,7 +50,7 @@ def column_clusters(
         if (moved == labels).all() or len(np.unique(moved)) < len(np.unique(labels)):
             break
         labels = moved
-    return Groups(labels, n_clusters), _totals(values, labels, n_clusters)
+    return Groups(labels, n_clusters)
 
 
 def _similar_columns(
@@ -67,13 +65,6 @@ def _similar_columns(
 
 def _totals(profiles: Floats, labels: NDArray[np.intp], n_clusters: int) -> Floats:
     return np.stack([np.bincount(labels, line, n_clusters) for line in profiles])
-
-
-def block_error(profiles: Noisy, columns: Groups) -> Floats:
-    """Return the standard errors of the block totals: noise adds up over the columns of a block."""
-    sizes = np.bincount(columns.labels, minlength=columns.count)
-    errors = profiles.standard_error * np.sqrt(sizes)
-    return np.broadcast_to(errors, (len(profiles.value), columns.count)).copy()
 
 
 def prototype_weights(profiles: Noisy) -> Floats:

@@ -58,14 +58,34 @@ class CoclusteringOptions:
     method: Annotated[Literal["tables", "tau"], typer.Option("--method", help="The algorithm.")] = (
         "tables"
     )
+    rule: Annotated[
+        Literal["prototypes", "tau"] | None,
+        typer.Option("--rule", help="How rows are labelled; method tables."),
+    ] = None
+    rounds: Annotated[
+        str | None,
+        typer.Option("--rounds", metavar="N|auto", help="Rounds, 4 in the paper; method tau."),
+    ] = None
+    choice_share: Annotated[
+        float | None,
+        typer.Option("--choice-share", metavar="H", help="Share of the choices; method tau."),
+    ] = None
 
     def model(self, **shared: Any) -> PrivateCoclustering | PrivateTauCoclustering:
         """Return the estimator."""
         from privclust.coclustering import PrivateCoclustering
         from privclust.published import PrivateTauCoclustering
 
-        chosen = PrivateCoclustering if self.method == "tables" else PrivateTauCoclustering
-        return chosen(self.rows, self.columns, unit=self._unit(), **shared)
+        shared |= {"unit": self._unit()}
+        if self.method == "tables":
+            options.refuse_unless(
+                "--method tau", rounds=self.rounds, choice_share=self.choice_share
+            )
+            shared |= options.given(rule=self.rule)
+            return PrivateCoclustering(self.rows, self.columns, **shared)
+        options.refuse_unless("--method tables", rule=self.rule)
+        shared |= options.given(n_rounds=_rounds(self.rounds), choice_share=self.choice_share)
+        return PrivateTauCoclustering(self.rows, self.columns, **shared)
 
     def _unit(self) -> Any:
         if self.cap is None:
@@ -73,6 +93,14 @@ class CoclusteringOptions:
         if self.unit != "entry":
             raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
         return MatrixEntry(self.cap)
+
+
+def _rounds(said: str | None) -> int | str | None:
+    if said is None or said == "auto":
+        return said
+    if not said.isdecimal():
+        raise UsageError(f'--rounds takes a number or "auto", got {said!r}.')
+    return int(said)
 
 
 @fit_command

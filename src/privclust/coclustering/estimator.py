@@ -57,10 +57,9 @@ class PrivateCoclustering(Coclusterer):
     column_labels_ : ndarray of shape (n_columns,)
         The released cluster of each column.
     block_totals_, block_totals_error_ : ndarray of shape (n_row_clusters, n_column_clusters)
-        Noisy sums of the blocks and their standard errors. With the unit ``"row"`` they are no
-        counts: what is summed are the square roots of the entries, each row brought to length one;
-        and the column clusters were picked by the same noise, which raises these totals, and τ,
-        beyond their errors.
+        Noisy sums of the blocks and their standard errors. With the unit ``"row"`` every row counts
+        one, shared out over the column clusters as its entries are, and is in the row cluster that
+        ``predict`` tells its holder.
     row_profiles_ : ndarray of shape (n_row_clusters, n_columns)
         Noisy sums of each column over each row cluster, with ``row_profiles_error_``.
     row_labels_ : ndarray of shape (n_rows,)
@@ -72,7 +71,8 @@ class PrivateCoclustering(Coclusterer):
     rows_, columns_, biclusters_ : ndarray of bool, of shape (n_blocks, n_rows or n_columns)
         The rows and columns of each block, in scikit-learn's form; not with the unit ``"row"``.
     tau_ : float
-        Goodman and Kruskal's τ of the released block totals, rows given columns.
+        An estimate of Goodman and Kruskal's τ, rows given columns, from the released block totals;
+        what their noise adds on average is taken off.
     n_directions_ : int
         How many directions of a noisy table stand out from the noise; with 0 a warning is given,
         and with the unit ``"row"`` also if there are too few to tell the clusters apart.
@@ -163,10 +163,10 @@ class PrivateTauCoclustering(Coclusterer):
     unit : {"count", "entry"} or MatrixEntry, default="count"
         What is hidden; see :class:`PrivateCoclustering`.
     n_rounds : int or "auto", default="auto"
-        The number of rounds the budget is divided into; the paper has 4. ``"auto"`` is about
+        I, the number of rounds the budget is divided into; the paper has 4. ``"auto"`` is about
         2 + 2 ε, from 2 to 8, which is best on the paper's data.
     choice_share : float, default=0.9
-        The share of each round that pays for choosing clusters; the rest pays for the table.
+        h, the share of each round that pays for choosing clusters; the rest pays for the table.
     budget, shape, random_state, ledger, dataset
         See :class:`PrivateCoclustering`.
 
@@ -180,6 +180,11 @@ class PrivateTauCoclustering(Coclusterer):
         What was promised and what was asked.
     warnings_ : tuple of str
         What the fit warned of.
+
+    References
+    ----------
+    Battaglia, Pensa, "Differentially Private Associative Co-clustering" (SDM 2025), and its
+    supplement.
     """
 
     rule = "tau"

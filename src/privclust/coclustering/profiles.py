@@ -2,7 +2,9 @@
 
 Rows are compared with public prototypes behind the door, and the noisy sums of the profiles of the
 rows nearest to each one become the next prototypes. The sums are denoised by keeping as many
-directions as there are clusters. Which row went where is never released.
+directions as there are clusters. Which row went where is never released. The block totals are a
+question of their own: the column clusters are picked by the noise of the last sums, and totals
+added up from them would show τ where there is none.
 
 Weights that damp frequent columns, and more prototypes than clusters on the way, were tried and
 cost more by their noise than they brought.
@@ -14,7 +16,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.coclustering.columns import block_error, column_clusters
+from privclust.coclustering.columns import column_clusters
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.view import ProfilesView
 from privclust.data.view import Noisy
@@ -23,6 +25,8 @@ __all__ = ["rows_method"]
 
 
 _ROUNDS = 4
+# The share of the block totals, which are few and large.
+_BLOCKS = 0.05
 # Prototypes whose rows add up to less than this part of the mean are lost.
 _DEAD = 0.1
 # Strengths must exceed those of noise by this factor to count as structure.
@@ -37,16 +41,18 @@ def rows_method(
     rng: np.random.Generator,
 ) -> CoclusteringResult:
     """Co-cluster the rows of ``view`` within ``budget``."""
+    for_blocks, for_rounds = budget.split([_BLOCKS, 1 - _BLOCKS])
     prototypes = _unit(rng.standard_normal((n_row_clusters, view.n_columns)))
-    for number, share in enumerate(budget.split([1] * _ROUNDS), start=1):
+    for number, share in enumerate(for_rounds.split([1] * _ROUNDS), start=1):
         sums = view.profile_sums(f"profiles, round {number}", prototypes, share)
         prototypes = _unit(_denoised(sums, n_row_clusters))
         if number < _ROUNDS:
             prototypes = _revived(prototypes, sums.value.sum(axis=1), rng)
-    columns, totals = column_clusters(sums, n_column_clusters, rng)
+    columns = column_clusters(sums, n_column_clusters, rng)
+    totals = view.block_shares("block totals", prototypes, columns, for_blocks)
     return CoclusteringResult(
-        block_totals=totals,
-        block_error=block_error(sums, columns),
+        block_totals=totals.value,
+        block_error=np.full(totals.value.shape, totals.standard_error),
         columns=columns,
         column_weights=prototypes.T,
         profiles=sums,

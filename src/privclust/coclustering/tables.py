@@ -114,7 +114,7 @@ def tables_method(
     side, tables = _refined(view, blind, shares, schedule, n_row_clusters, rng)
     rows = Groups(side.groups.labels, n_row_clusters)
     profiles = view.column_table("profiles of the row clusters", rows, for_profiles)
-    columns, _ = column_clusters(profiles, n_column_clusters, rng)
+    columns = column_clusters(profiles, n_column_clusters, rng)
     totals = view.block_table("block totals", rows, columns, for_blocks)
     return CoclusteringResult(
         block_totals=totals.value,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options
+from privclust.cli.errors import UsageError
 from privclust.cli.reading import Reading
 from privclust.cli.rows import NumericOptions, fit_of_rows, plan_of_numbers
 
 if TYPE_CHECKING:
     from privclust.kmeans import PrivateKMeans
+    from privclust.published import PrivateZoneKMeans
 
 __all__ = ["fit", "plan"]
 
@@ -23,26 +25,55 @@ class KMeansOptions(NumericOptions):
 
     clusters: options.ClustersOrAuto = "8"
     method: Annotated[
-        Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
+        Literal["auto", "cells", "lloyd", "zones"],
+        typer.Option("--method", help="The algorithm; zones is published, for comparison."),
     ] = "auto"
     metric: Annotated[
         Literal["auto", "mismatch", "dilca"],
         typer.Option("--metric", help="How categories are compared."),
     ] = "auto"
     profile_share: options.ProfileShare = None
+    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Iterations; zones.")] = None
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", min=1, help="Points of a zone; zones.")
+    ] = None
+    internal_k: Annotated[
+        int | None, typer.Option("--internal-k", min=1, help="Sub-clusters of a zone; zones.")
+    ] = None
+    choice_share: Annotated[
+        float | None, typer.Option("--choice-share", metavar="SHARE", help="Of the moves; zones.")
+    ] = None
+    last_share: Annotated[
+        float | None, typer.Option("--last-share", metavar="SHARE", help="Of the last step; zones.")
+    ] = None
 
-    def model(self, reading: Reading | None = None, **shared: Any) -> PrivateKMeans:
+    def model(
+        self, reading: Reading | None = None, **shared: Any
+    ) -> PrivateKMeans | PrivateZoneKMeans:
         """Return the estimator."""
         from privclust.kmeans import PrivateKMeans
+        from privclust.published import PrivateZoneKMeans
 
-        own = {
-            "method": self.method,
-            "metric": self.metric,
-            "profile_share": self.profile_share,
-            **self.declared(reading),
+        shared |= self.declared(reading)
+        of_zones = {
+            "internal_k": self.internal_k,
+            "choice_share": self.choice_share,
+            "last_share": self.last_share,
         }
+        if self.method == "zones":
+            if self.metric != "auto" or self.profile_share is not None:
+                raise UsageError(
+                    "--metric and --profile-share are not of --method zones; drop them."
+                )
+            of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
+            if self.clusters == "auto":
+                raise UsageError("--method zones needs a number of clusters; give --clusters N.")
+            return PrivateZoneKMeans(int(self.clusters), **options.given(**of_zones), **shared)
+        named = {"steps": self.steps, "candidates": self.candidates, **of_zones}
+        options.refuse_unless("--method zones", **named)
+        shared |= {"method": self.method, "metric": self.metric}
         clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
-        return PrivateKMeans(clusters, **own, **shared)
+        return PrivateKMeans(clusters, profile_share=self.profile_share, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

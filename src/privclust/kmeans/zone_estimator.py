@@ -1,4 +1,4 @@
-"""``PrivateZoneKMeans``: its parameters; the algorithm is in ``zones``."""
+"""``PrivateZoneKMeans``: its parameters; the algorithm is in ``zones.py``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from privclust.budget import Budget, Share
 from privclust.data.points.view import PointsView
+from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.zones import zoned
+from privclust.kmeans.zones import LARGEST_LAST_SHARE, ZoneMoves, zoned
 from privclust.ledger import Ledger
-from privclust.parameters import whole
+from privclust.parameters import either, fraction, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -20,7 +21,7 @@ __all__ = ["PrivateZoneKMeans"]
 
 
 class PrivateZoneKMeans(KMeansEstimator):
-    """k-means with convergent zones and sub-clusters, after Joshi and Thakkar (2022), private.
+    """k-means with convergent zones, after Joshi and Thakkar (2022), private.
 
     The published algorithm is not private; here every look at the data is a question with noise.
     In each step a centre moves to a private pick within its convergent zone, the ball around the
@@ -32,9 +33,20 @@ class PrivateZoneKMeans(KMeansEstimator):
     n_clusters : int, default=8
         The number of clusters.
     n_candidates : int, default=4
-        The number of candidates for sub-clusters in each zone, besides its middle.
+        The number of points of each zone, besides its middle, that a centre may move to, or that
+        cut the zone into cells.
+    internal_k : int or None, default=None
+        The number of sub-clusters in a zone, as in the paper: the cells of the zone are counted
+        with noise, and a sub-cluster of them is drawn. None moves the centre to one of the points,
+        picked privately, which has less noise and finds no sub-clusters.
     n_steps : int, default=3
         The number of iterations before the last noisy step.
+    choice_share : float, default=0.2
+        The share of an iteration that pays for the move within the zone: the paper's budget of its
+        exponential mechanism.
+    last_share : float, default=0.3
+        The share of the budget that pays for the last noisy step, in place of the paper's budget of
+        its final noise.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -61,16 +73,16 @@ class PrivateZoneKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy numbers of rows nearest to each centre; they may be negative.
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
+        The standard error of each of them.
     cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
         Standard errors of the noise alone of their coordinates.
     n_clusters_ : int
         The number of clusters.
     method_ : str
         ``"zones"``.
-    cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : ndarray of shape (n_clusters,)
-        The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -81,6 +93,11 @@ class PrivateZoneKMeans(KMeansEstimator):
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
+
+    References
+    ----------
+    Joshi, Thakkar, "k-Means SubClustering: A Differentially Private Algorithm with Improved
+    Clustering Quality" (2022), after Lu, Shen (2020).
 
     Examples
     --------
@@ -94,6 +111,9 @@ class PrivateZoneKMeans(KMeansEstimator):
         **KMeansEstimator._checks,
         "n_candidates": whole(),
         "n_steps": whole(),
+        "internal_k": either(None, whole()),
+        "choice_share": fraction(),
+        "last_share": fraction(),
     }
 
     def __init__(
@@ -101,7 +121,10 @@ class PrivateZoneKMeans(KMeansEstimator):
         n_clusters: int = 8,
         *,
         n_candidates: int = 4,
+        internal_k: int | None = None,
         n_steps: int = 3,
+        choice_share: float = 0.2,
+        last_share: float = 0.3,
         epsilon: Any = 1.0,
         delta: Any = 0,
         budget: Budget | None = None,
@@ -115,7 +138,10 @@ class PrivateZoneKMeans(KMeansEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.n_candidates = n_candidates
+        self.internal_k = internal_k
         self.n_steps = n_steps
+        self.choice_share = choice_share
+        self.last_share = last_share
         self.epsilon = epsilon
         self.delta = delta
         self.budget = budget
@@ -128,8 +154,28 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.dataset = dataset
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
-        steps = {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
-        return zoned(view, share, int(self.n_clusters), rng, **steps)
+        internal_k = None if self.internal_k is None else int(self.internal_k)
+        moves = ZoneMoves(int(self.n_candidates), internal_k, self.choice_share)
+        return zoned(
+            view,
+            share,
+            int(self.n_clusters),
+            rng,
+            moves=moves,
+            n_steps=int(self.n_steps),
+            last_share=self.last_share,
+        )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.last_share >= LARGEST_LAST_SHARE:
+            raise ParameterError(
+                f"last_share must be below {LARGEST_LAST_SHARE}, for sizes have the rest; lower it."
+            )
 
     def _options(self) -> dict[str, Any]:
-        return {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
+        return {
+            "n_candidates": int(self.n_candidates),
+            "internal_k": None if self.internal_k is None else int(self.internal_k),
+            "n_steps": int(self.n_steps),
+        }

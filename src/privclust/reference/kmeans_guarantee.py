@@ -59,6 +59,11 @@ class KMeansGuarantee(PublishedZones):
     bounds : tuple of (low, high) or None, default=None
         A public range of the columns; None takes that of the data.
     random_state : int, Generator or None, default=None
+    draw_epsilon, noise_epsilon : float or None, default=None
+        The two budgets of the papers, of every draw and of the final noise, in place of shares of
+        ``epsilon``.
+    draw_scale : float or "radius", default="radius"
+        The scale of the utility in the exponential mechanism: the radius of the zone, or a number.
 
     Attributes
     ----------
@@ -69,6 +74,12 @@ class KMeansGuarantee(PublishedZones):
         The middle of each convergent zone, an exact mean; Algorithm 1 publishes it.
     zone_radii_ : ndarray of shape (iterations made, n_clusters)
         The radius of each convergent zone.
+    n_iter_ : int
+        The iterations made.
+    converged_ : bool
+        Whether the centres came to rest before ``n_iter`` iterations were made.
+    cost_history_ : list of float
+        The sum of squares before the first iteration and after each, without the final noise.
 
     Warns
     -----
@@ -87,10 +98,12 @@ class KMeansGuarantee(PublishedZones):
         laplace_scale: Literal["range", "unit"] = "range",
         bounds: tuple[Any, Any] | None = None,
         random_state: Any = None,
+        draw_epsilon: float | None = None,
+        noise_epsilon: float | None = None,
+        draw_scale: float | Literal["radius"] = "radius",
     ) -> None:
-        super().__init__(
-            n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state
-        )
+        shared = (n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state)
+        super().__init__(*shared, draw_epsilon, noise_epsilon, draw_scale)
         self.radius_share = radius_share
 
     def _sampled(
@@ -134,6 +147,11 @@ class SubclusterGuarantee(PublishedZones):
     bounds : tuple of (low, high) or None, default=None
         A public range of the columns; None takes that of the data.
     random_state : int, Generator or None, default=None
+    draw_epsilon, noise_epsilon : float or None, default=None
+        The two budgets of the papers, of every draw and of the final noise, in place of shares of
+        ``epsilon``.
+    draw_scale : float or "radius", default="radius"
+        The scale of the utility in the exponential mechanism: the radius of the zone, or a number.
 
     Attributes
     ----------
@@ -144,6 +162,12 @@ class SubclusterGuarantee(PublishedZones):
         The middle of each convergent zone, an exact mean; Algorithm 1 publishes it.
     zone_radii_ : ndarray of shape (iterations made, n_clusters)
         The radius of each convergent zone.
+    n_iter_ : int
+        The iterations made.
+    converged_ : bool
+        Whether the centres came to rest before ``n_iter`` iterations were made.
+    cost_history_ : list of float
+        The sum of squares before the first iteration and after each, without the final noise.
 
     Warns
     -----
@@ -163,10 +187,12 @@ class SubclusterGuarantee(PublishedZones):
         laplace_scale: Literal["range", "unit"] = "range",
         bounds: tuple[Any, Any] | None = None,
         random_state: Any = None,
+        draw_epsilon: float | None = None,
+        noise_epsilon: float | None = None,
+        draw_scale: float | Literal["radius"] = "radius",
     ) -> None:
-        super().__init__(
-            n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state
-        )
+        shared = (n_clusters, epsilon, n_iter, noise_share, laplace_scale, bounds, random_state)
+        super().__init__(*shared, draw_epsilon, noise_epsilon, draw_scale)
         self.internal_k = internal_k
         self.empty_zone = empty_zone
 

@@ -33,6 +33,9 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         laplace_scale: Literal["range", "unit"],
         bounds: tuple[Any, Any] | None,
         random_state: Any,
+        draw_epsilon: float | None = None,
+        noise_epsilon: float | None = None,
+        draw_scale: float | Literal["radius"] = "radius",
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
@@ -41,6 +44,9 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         self.laplace_scale = laplace_scale
         self.bounds = bounds
         self.random_state = random_state
+        self.draw_epsilon = draw_epsilon
+        self.noise_epsilon = noise_epsilon
+        self.draw_scale = draw_scale
         warnings.warn(
             f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
             "what it can return. Use it for comparison on public data; "
@@ -63,13 +69,17 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         # The start: k raw rows.
         centres = rows[rng.choice(len(rows), self.n_clusters, replace=False)]
         published = []
+        self.converged_, self.cost_history_ = False, [_cost(rows, centres)]
         for _ in range(self.n_iter):
             labels = nearest(rows, centres)
             zones = _zones(rows, labels, centres)
             published.append(zones)
             before, centres = centres, self._moved(rows, labels, centres, zones, rng)
+            self.cost_history_.append(_cost(rows, centres))
             if abs(centres - before).max() < _STILL:
+                self.converged_ = True
                 break
+        self.n_iter_ = len(published)
         self.zone_middles_, self.zone_radii_ = map(np.array, zip(*published, strict=True))
         self.cluster_centers_ = centres + self._final_noise(rows, centres, rng)
         self.labels_ = nearest(rows, self.cluster_centers_)
@@ -95,13 +105,15 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         self, points: Floats, mean: Floats, radius: float, rng: np.random.Generator
     ) -> Floats:
         """Draw a point by the exponential mechanism; the nearer to ``mean``, the likelier."""
-        epsilon = self.epsilon * (1 - self.noise_share) / self.n_iter
-        scores = -np.linalg.norm(points - mean, axis=1) * epsilon / (2 * radius)
+        epsilon = self.draw_epsilon or self.epsilon * (1 - self.noise_share) / self.n_iter
+        scale = radius if self.draw_scale == "radius" else float(self.draw_scale)
+        scores = -np.linalg.norm(points - mean, axis=1) * epsilon / (2 * scale)
         # The largest score after Gumbel noise is a draw of the exponential mechanism.
         return np.asarray(points[np.argmax(scores + rng.gumbel(size=len(points)))])
 
     def _final_noise(self, rows: Floats, centres: Floats, rng: np.random.Generator) -> Floats:
-        noise = rng.laplace(size=centres.shape) / (self.epsilon * self.noise_share)
+        epsilon = self.noise_epsilon or self.epsilon * self.noise_share
+        noise = rng.laplace(size=centres.shape) / epsilon
         if self.laplace_scale == "unit":
             return noise
         low, high = self.bounds or (rows.min(axis=0), rows.max(axis=0))
@@ -113,6 +125,10 @@ def _zones(rows: Floats, labels: Indices, centres: Floats) -> Zones:
     """Return the convergent zones; that of an empty cluster is its centre alone."""
     middles = means(rows, labels, centres)
     return middles, np.asarray(np.linalg.norm(centres - middles, axis=1))
+
+
+def _cost(rows: Floats, centres: Floats) -> float:
+    return float(cdist(rows, centres, "sqeuclidean").min(axis=1).sum())
 
 
 def means(points: Floats, labels: Indices, centres: Floats) -> Floats:

@@ -62,6 +62,33 @@ class SourceTargetOptions:
         str,  # the names stand beside the metrics, which are too heavy to import for a help page
         typer.Option("--metric", metavar="NAME", help="Such as haversine: degrees to kilometres."),
     ] = "euclidean"
+    projected: Annotated[
+        int | None, typer.Option("--projected", min=1, help="Random dimensions to project to.")
+    ] = None
+    coreset: Annotated[
+        Literal["auto", "halving", "net", "none"] | None,
+        typer.Option("--coreset", help="How sites are made; nna, nas."),
+    ] = None
+    coreset_radius: Annotated[
+        float | None,
+        typer.Option("--coreset-radius", metavar="C", help="In diameters of the target."),
+    ] = None
+    nearest: Annotated[
+        int | None, typer.Option("--nearest", min=1, metavar="T", help="Averaged sources; nas.")
+    ] = None
+    spread_share: Annotated[
+        float | None, typer.Option("--spread-share", metavar="SHARE", help="Pay for Δ_t(S); nas.")
+    ] = None
+    counts_share: Annotated[
+        float | None, typer.Option("--counts-share", metavar="SHARE", help="Of counts; nna.")
+    ] = None
+    false_cells: Annotated[
+        float | None,
+        typer.Option("--false-cells", metavar="GAMMA", help="Empty cells that may pass; nna."),
+    ] = None
+    pull: Annotated[
+        bool | None, typer.Option("--pull/--no-pull", help="Keep averages in their cells; nna.")
+    ] = None
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
         """Return what is declared; without, bounds are drawn around the target."""
@@ -73,8 +100,28 @@ class SourceTargetOptions:
         """Return the estimator."""
         from privclust.source_target import PrivateSourceTargetMedoids
 
-        own: dict[str, Any] = {"method": self.method, "metric": self.metric}
+        own = {"method": self.method, "metric": self.metric, **self._settings()}
         return PrivateSourceTargetMedoids(self.centers, **own, **declared, **shared)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings of the published methods that were given."""
+        of_nas = {"n_nearest": self.nearest, "spread_share": self.spread_share}
+        of_nna = {
+            "counts_share": self.counts_share,
+            "false_cells": self.false_cells,
+            "pull": self.pull,
+        }
+        of_both = {"coreset": self.coreset, "coreset_radius": self.coreset_radius}
+        if self.method != "nas":
+            options.refuse_unless(
+                "--method nas", nearest=self.nearest, spread_share=self.spread_share
+            )
+        if self.method != "nna":
+            options.refuse_unless("--method nna", **of_nna)
+        if self.method == "rings":
+            options.refuse_unless("--method nna or nas", **of_both)
+        given = options.given(n_projected=self.projected, **of_nas, **of_nna, **of_both)
+        return given | ({"coreset": None} if self.coreset == "none" else {})
 
     def places(self, target: Path, declared: dict[str, Any]) -> pa.Table:
         """Read the coordinates of the public points."""

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from privclust.budget import Budget, Share
-from privclust.data.sites.door import SourceRows
-from privclust.data.sites.metrics import METRICS, MetricName
-from privclust.data.sites.view import SitesView
-from privclust.estimator import PrivateEstimator, Run
-from privclust.exceptions import ParameterError, SourceWarning
+from privclust.budget import Budget
+from privclust.data.sites.metrics import MetricName
+from privclust.exceptions import SourceWarning
 from privclust.ledger import Ledger
-from privclust.parameters import check_declared_once, either, fraction, one_of, whole
-from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
-from privclust.source_target.medoids import ChosenCentres
-from privclust.source_target.nas import nas
-from privclust.source_target.nna import nna
-from privclust.source_target.placement import CoordinateCells, DistanceCells
-from privclust.source_target.plan import DISTANCE, random_targets, synthetic
-from privclust.source_target.publishing import published
-from privclust.source_target.result import SourceTargetResult
-from privclust.source_target.rings import rings
-from privclust.source_target.sanitised import ReleasedSource, Sanitised
-from privclust.source_target.solution import Existing, solve
-from privclust.source_target.targets import PublicTargets, declared_schema
-from privclust.unit import Unit, unit_from
+from privclust.source_target.base import SourceTargetEstimator
+from privclust.source_target.targets import PublicTargets
+from privclust.unit import Unit
 
 __all__ = ["PrivateSourceTargetMedoids"]
 
@@ -39,7 +24,7 @@ _NO_SOURCE = (
 )
 
 
-class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
+class PrivateSourceTargetMedoids(SourceTargetEstimator):
     """Choose new centres among public candidates beside private existing ones.
 
     Parameters
@@ -70,8 +55,22 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     coreset_radius : float, default=0.05
         How far a target may lie from the coreset of ``"nna"`` and ``"nas"``, in diameters of the
         targets.
+    coreset : {"auto", "halving", "net"} or None, default="auto"
+        How that coreset is made: cells halved at medians, a greedy net, or none at all, which takes
+        every target as a site. ``"auto"`` takes the one with fewer sites for ``"nas"``, whose noise
+        grows with them, and the finer one for ``"nna"``.
     n_nearest : int, default=150
-        The number of sources that each site of ``"nas"`` averages.
+        t, the number of sources that each site of ``"nas"`` averages.
+    spread_share : float or None, default=None
+        The share of the budget of ``"nas"`` that pays for Δ_t(S), the mean distance of sites to
+        their t nearest sources, on which its utility depends.
+    counts_share : float, default=0.7
+        The share of the budget of ``"nna"`` that pays for counts; sums of sources get the rest.
+    false_cells : float, default=0.05
+        How many empty cells of ``"nna"`` may pass for occupied on average: the paper's γ, for all
+        cells together.
+    pull : bool, default=True
+        Whether ``"nna"`` pulls averages that noise threw out of their cells back to the border.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
@@ -95,6 +94,8 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         Estimated mean distance of targets to the nearest centre or source.
     released_source_ : ReleasedSource
         The sanitised source.
+    source_spread_, source_spread_error_ : float
+        Noisy Δ_t(S) and its standard error, if ``spread_share`` is set.
     served_by_source_ : ndarray of shape (n_targets,)
         How likely each target has an existing centre at least as near as the new ones.
     privacy_ : PrivacyStatement
@@ -107,6 +108,10 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         Number of columns of the targets; of precomputed distances, of candidates.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have any.
+
+    References
+    ----------
+    Schnapp, Sabato, "Differentially Private Source-Target Clustering" (TMLR 2025).
 
     Notes
     -----
@@ -122,16 +127,6 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     (2, 2)
     """
 
-    _kind = "source_target"
-    _checks: ClassVar[Any] = {
-        "n_centers": whole(),
-        "method": one_of("rings", "nna", "nas"),
-        "metric": one_of(*METRICS),
-        "n_projected": either(None, whole()),
-        "coreset_radius": fraction(),
-        "n_nearest": whole(),
-    }
-
     def __init__(
         self,
         n_centers: int = 8,
@@ -146,26 +141,32 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         unit: Unit | str = "add-remove-row",
         n_projected: int | None = None,
         coreset_radius: float = 0.05,
+        coreset: Literal["auto", "halving", "net"] | None = "auto",
         n_nearest: int = 150,
+        spread_share: float | None = None,
+        counts_share: float = 0.7,
+        false_cells: float = 0.05,
+        pull: bool = True,
         random_state: int | None = None,
         ledger: Ledger | None = None,
         dataset: str | None = None,
     ) -> None:
         self.n_centers = n_centers
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
+        self.epsilon, self.delta, self.budget = epsilon, delta, budget
         self.method = method
         self.metric = metric
-        self.schema = schema
-        self.bounds = bounds
+        self.schema, self.bounds = schema, bounds
         self.unit = unit
         self.n_projected = n_projected
         self.coreset_radius = coreset_radius
+        self.coreset = coreset
         self.n_nearest = n_nearest
+        self.spread_share = spread_share
+        self.counts_share = counts_share
+        self.false_cells = false_cells
+        self.pull = pull
         self.random_state = random_state
-        self.ledger = ledger
-        self.dataset = dataset
+        self.ledger, self.dataset = ledger, dataset
 
     def fit(
         self,
@@ -212,74 +213,3 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
             self._warn(_NO_SOURCE, SourceWarning)
         self._fit(source, run=run, public=public)
         return self
-
-    def plan(
-        self, n_rows: int = 1000, n_features: int | None = None, *, target: Any = None
-    ) -> Plan:
-        """Rehearse the fit with synthetic sources; no private row is read and nothing is spent.
-
-        Parameters
-        ----------
-        n_rows : int, default=1000
-            About how many sources there are, from public knowledge.
-        n_features : int or None
-            The number of columns, if there are neither targets nor a schema.
-        target : array-like of shape (n_targets, n_features) or None
-            The public targets; 500 random ones within the declared bounds if not given.
-        """
-        self._check_parameters()
-        whole()("n_rows", n_rows)
-        if target is None:
-            target = random_targets(self.schema, self.bounds, n_features)
-        public = PublicTargets.of(target, metric=self.metric)
-        public.check_centres(self.n_centers)
-        return rehearse(
-            self,
-            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed),
-            n_rows=int(n_rows),
-            measure=DISTANCE,
-        )
-
-    # The way of a fit.
-    def _open(self, X: Any, public: Any = None) -> SourceRows:
-        schema = declared_schema(public, self.schema, self.bounds)
-        return SourceRows(X, schema, unit_from(self.unit))
-
-    def _ask(self, data: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
-        view = data.private(public.space, run.meter, run.seed)
-        released = self._sanitised(view, run.budget.whole, public, run.choices)
-        base = public.metric.lengths(released.base)
-        return SourceTargetResult(released, solve(public, Existing(base), int(self.n_centers)))
-
-    def _sanitised(
-        self, view: SitesView, budget: Share, public: PublicTargets, rng: np.random.Generator
-    ) -> Sanitised:
-        radius = 2 * self.coreset_radius  # the parameter is in diameters of the targets
-        if self.method == "nna":
-            return nna(view, budget, radius)
-        if self.method == "nas":
-            return nas(view, budget, radius, int(self.n_nearest))
-        if not public.metric.has_coordinates:
-            table = public.table.astype(np.float32)
-            return rings(view, budget, DistanceCells(public.space, table), rng)
-        return rings(view, budget, CoordinateCells(public.space), rng)
-
-    def _keep(self, data: SourceRows, result: SourceTargetResult, public: Any = None) -> None:
-        """Keep released values and public ones; nothing else."""
-        self.schema_ = data.schema
-        self._keep_choice(public, result.found)
-        self.cost_estimate_ = result.found.cost
-        self.released_source_ = ReleasedSource.of(result.released, public.space)
-        self.served_by_source_ = result.found.served
-        self._targets = public.table
-
-    def _published(self) -> dict[str, Any]:
-        return published(self)
-
-    def _check_together(self) -> None:
-        if not METRICS[self.metric].has_coordinates and self.method != "rings":
-            raise ParameterError(
-                f"The method {self.method!r} averages coordinates, which precomputed distances do "
-                'not have; use method="rings".'
-            )
-        check_declared_once(self.schema, self.bounds)

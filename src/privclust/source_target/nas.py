@@ -13,17 +13,24 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.sites import coreset
+from privclust.source_target.settings import Settings
+from privclust.source_target.sites import covering_sites
 
 __all__ = ["nas"]
 
 _NUMBER_SHARE = 0.05
 
 
-def nas(view: SitesView, budget: Share, radius: float, n_nearest: int) -> Sanitised:
-    """Sanitise the source within ``budget``; ``radius`` is that of the coreset, in radii."""
-    space = view.space
-    sites = space.targets[coreset(space.targets, radius * space.radius)]
+def nas(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
+    """Sanitise the source within ``budget``."""
+    space, n_nearest = view.space, settings.n_nearest
+    radius = settings.radius * space.radius
+    sites = covering_sites(space.targets, radius, settings.coreset, few=True)
+    spread = None
+    if settings.spread_share is not None:
+        for_spread = budget.take(settings.spread_share)
+        budget = budget.remainder(for_spread)
+        spread = view.nearest_distance("distance to sources", sites, n_nearest, for_spread)
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
     number = float(view.count("number of sources", for_number).value[0])
     answer = view.nearest_averages("averages of nearest sources", sites, n_nearest, for_averages)
@@ -37,6 +44,7 @@ def nas(view: SitesView, budget: Share, radius: float, n_nearest: int) -> Saniti
         np.column_stack([nothing, nothing]),
         base_from_points(space, points)[None],
         warnings=() if enough else _too_few(number, n_nearest),
+        spread=spread,
     )
 
 

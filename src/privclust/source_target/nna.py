@@ -16,27 +16,31 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.sites import coreset, nearest_site
+from privclust.source_target.settings import Settings
+from privclust.source_target.sites import covering_sites, nearest_site
 
 __all__ = ["nna", "nothing_found"]
 
 
-_COUNTS_SHARE = 0.7
-# Expected number of empty cells that pass for occupied; one false cell can cost a whole cluster.
-_FALSE_CELLS = 0.05
 _HALVINGS = 8
+# No empty cell passes more often: half of all noise is below zero.
+_LIKELIEST = 0.49
 
 
-def nna(view: SitesView, budget: Share, radius: float) -> Sanitised:
-    """Sanitise the source within ``budget``; ``radius`` is that of the coreset, in radii."""
+def nna(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
+    """Sanitise the source within ``budget``."""
     space = view.space
-    sites = space.targets[coreset(space.targets, radius * space.radius)]
-    for_counts, for_sums = budget.split([_COUNTS_SHARE, 1 - _COUNTS_SHARE])
+    radius = settings.radius * space.radius
+    sites = covering_sites(space.targets, radius, settings.coreset, few=False)
+    for_counts, for_sums = budget.split([settings.counts_share, 1 - settings.counts_share])
     answer = view.cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
-    threshold = max(1.0, view.count_quantile(for_counts, _FALSE_CELLS / len(sites)))
+    chance = min(settings.false_cells / len(sites), _LIKELIEST)
+    threshold = max(1.0, view.count_quantile(for_counts, chance))
     (live,) = np.nonzero(answer.counts.value >= threshold)
     averages = space.centre + answer.sums.value[live] / answer.counts.value[live, None]
-    points = pulled_into_cells(averages, live, sites, space.order)
+    points = averages
+    if settings.pull:
+        points = pulled_into_cells(averages, live, sites, space.order)
     return Sanitised(
         points,
         answer.counts.value[live],

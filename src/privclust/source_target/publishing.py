@@ -9,7 +9,7 @@ import numpy as np
 from privclust.data.sites.metrics import METRICS
 
 if TYPE_CHECKING:
-    from privclust.source_target.estimator import PrivateSourceTargetMedoids
+    from privclust.source_target.base import SourceTargetEstimator
 
 __all__ = ["published"]
 
@@ -17,7 +17,7 @@ __all__ = ["published"]
 _MOST_ON_MAP = 4000
 
 
-def published(model: PrivateSourceTargetMedoids) -> dict[str, Any]:
+def published(model: SourceTargetEstimator) -> dict[str, Any]:
     """Return the arrays, schema and parameters of the release of a fitted model."""
     source = model.released_source_
     arrays = {
@@ -39,6 +39,8 @@ def published(model: PrivateSourceTargetMedoids) -> dict[str, Any]:
         shown = np.unique(np.linspace(0, len(targets) - 1, _MOST_ON_MAP).astype(np.intp))
         arrays["targets"] = targets[shown]
         arrays["served_by_source"] = model.served_by_source_[shown]
+    spread = getattr(model, "source_spread_", None)
+    paid = {} if spread is None else {"source_spread": spread}
     projected = None if model.n_projected is None else int(model.n_projected)
     return {
         "arrays": arrays,
@@ -51,5 +53,6 @@ def published(model: PrivateSourceTargetMedoids) -> dict[str, Any]:
             "cost_estimate": float(model.cost_estimate_),
             "served_estimate": float(model.served_by_source_.sum()),
             "n_projected": projected,
+            **paid,
         },
     }

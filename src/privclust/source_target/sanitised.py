@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats
 from privclust.data.sites.public import TargetSpace
+from privclust.data.view import Noisy
 
 __all__ = ["ReleasedSource", "Sanitised", "base_from_points"]
 
@@ -32,6 +33,8 @@ class Sanitised:
         after the other; infinite where nothing serves.
     warnings : tuple of str
         What the user should know, all of it from released values.
+    spread : Noisy or None
+        Δ_t(S) of the paper, in the lengths of the space, if it was asked for.
     """
 
     positions: Floats
@@ -40,6 +43,7 @@ class Sanitised:
     shells: Floats
     base: Floats
     warnings: tuple[str, ...] = ()
+    spread: Noisy | None = None
 
 
 def base_from_points(space: TargetSpace, points: Floats) -> Floats:

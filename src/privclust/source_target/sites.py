@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Indices
 
-__all__ = ["cell_sites", "coreset", "nearest_site"]
+__all__ = ["cell_sites", "coreset", "covering_sites", "greedy_net", "nearest_site"]
 
 
 _MEAN_STEPS = 3
@@ -57,6 +57,45 @@ def coreset(points: Floats, radius: float) -> Indices:
         half = len(cell) // 2
         cells += [cell[along[:half]], cell[along[half:]]]
     return np.sort(np.array(kept, np.intp))
+
+
+def greedy_net(points: Floats, radius: float) -> Indices:
+    """Return numbers of points such that every point lies within ``radius`` of one of them.
+
+    Starting from the point nearest to the mean, the point farthest from all that were taken is
+    taken next. No two of them are within the radius, so there are hardly more than needed.
+    """
+    kept = [int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())]
+    gaps = np.linalg.norm(points - points[kept[0]], axis=1)
+    while gaps.max() > radius:
+        kept.append(int(gaps.argmax()))
+        gaps = np.minimum(gaps, np.linalg.norm(points - points[kept[-1]], axis=1))
+    return np.sort(np.array(kept, np.intp))
+
+
+def covering_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
+    """Return the sites of a method: a coreset, or all different points.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, dimension)
+    radius : float
+        How far a point may lie from the coreset.
+    construction : {"auto", "halving", "net"} or None
+        None takes all points; ``"auto"`` takes what suits the method, by the number of sites.
+    few : bool
+        Whether the method wants few sites, because its noise grows with them, or fine cells.
+    """
+    if construction is None:
+        different: Floats = np.unique(points, axis=0)
+        return different
+    if construction == "halving":
+        return points[coreset(points, radius)]
+    if construction == "net":
+        return points[greedy_net(points, radius)]
+    net, halved = greedy_net(points, radius), coreset(points, radius)
+    chosen = net if (len(net) <= len(halved)) == few else halved
+    return np.asarray(points[chosen])
 
 
 def _cut(points: Floats, n_cells: int) -> list[Indices]:

@@ -74,14 +74,16 @@ def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
+@pytest.mark.parametrize("question", ["profile_sums", "block_shares"])
+def test_a_whole_row_hides_in_sums_over_rows(question, noise):
     source = seeded_noise(20, halved=noise == "halved")
     budget, prototypes = Budget(1, "0.01"), np.eye(2)
+    given = (prototypes, Groups(np.arange(2), 2))[: 2 if question == "block_shares" else 1]
 
     def run(rows, runs):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
         view = ProfilesView(counts, Meter(plenty_of(budget)), source)
-        answers = (view.profile_sums("sums", prototypes, budget.whole) for _ in range(runs))
+        answers = (getattr(view, question)("sums", *given, budget.whole) for _ in range(runs))
         return np.array([answer.value[:, 0] for answer in answers])
 
     pair = ([[5, 0], [0, 7]], [[5, 0], [0, 7], [1000, 0]])

@@ -30,11 +30,13 @@ MECHANISMS = {
     "discrete Laplace": ("histogram", "pure"),
     "ball Laplace": ("cells", "pure"),
     "discrete Gaussian": ("histogram", "zcdp"),
+    "distances": ("site", "pure"),
 }
 # The farthest that one source can move an answer: alone, or against all others.
 PAIRS = {
     "histogram": (np.empty((0, 2)), np.zeros((1, 2))),
     "cells": (np.empty((0, 2)), np.zeros((1, 2))),
+    "site": (np.empty((0, 2)), np.zeros((1, 2))),
 }
 
 

@@ -37,6 +37,15 @@ def test_a_choice_is_refuted_only_if_its_noise_is_halved(budget, halved):
     assert report.epsilon_lower > 0.2
 
 
+@pytest.mark.parametrize("halved", [False, True])
+def test_counts_of_cells_are_refuted_only_if_their_noise_is_halved(halved):
+    def cells(side, runs, rng):
+        return evidence("cells", side, Budget(1), runs, rng, halved=halved).round(6)
+
+    report = audit(cells, (0, 1), Budget(1), 1500, batch=True, random_state=0)
+    assert report.verdict == ("violated" if halved else "not refuted")
+
+
 # Beyond 0.9 evidence happens in 27 % of runs on the right and in 0.3 % on the left if noise is
 # halved, which is ε = 4; in 40 % and 8 %, which is ε = 1.3, if it is not.
 @pytest.mark.parametrize(("halved", "runs"), [(False, 300), (True, 800)])

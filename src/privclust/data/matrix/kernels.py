@@ -20,6 +20,7 @@ from privclust.data.terms import ONE_CELL, Term
 __all__ = [
     "CELL_TERM",
     "LARGEST_ENTRY",
+    "BlockShares",
     "BlockSums",
     "ColumnScores",
     "ColumnSums",
@@ -37,6 +38,7 @@ __all__ = [
     "row_scores",
     "row_sums",
     "score_term",
+    "shared_rows",
 ]
 
 
@@ -138,8 +140,26 @@ class ProfileSums:
     def __call__(self, rows: MatrixRows) -> Integers:
         """Return what some rows add."""
         rooted = rooted_rows(rows.counts, self.radius)
-        nearest = (rooted @ self.prototypes.T).argmax(axis=1).astype(np.int32)
+        nearest = _most_similar(rooted, self.prototypes)
         return column_sums(rooted, nearest, len(self.prototypes))
+
+
+@dataclass(frozen=True)
+class BlockShares:
+    """For each public prototype, the shares of public groups of columns in the rows like it."""
+
+    prototypes: Floats
+    column_groups: ShortLabels
+    n_groups: int
+    steps: int
+
+    def __call__(self, rows: MatrixRows) -> Integers:
+        """Return what some rows add."""
+        nearest = _most_similar(rooted_rows(rows.counts, self.steps), self.prototypes)
+        sums = row_sums(rows.counts, self.column_groups, self.n_groups)
+        table = np.zeros((len(self.prototypes), self.n_groups), np.int64)
+        np.add.at(table, nearest, shared_rows(sums, self.steps))
+        return table
 
 
 @dataclass(frozen=True)
@@ -183,6 +203,11 @@ class HeaviestGroup:
             entries = entries.astype(np.float64)
             entries.data = np.sqrt(entries.data)
         return Stacked((np.asarray((entries @ self.weights).argmax(axis=1)),))
+
+
+def _most_similar(rooted: Any, prototypes: Floats) -> ShortLabels:
+    nearest: ShortLabels = np.asarray(rooted @ prototypes.T).argmax(axis=1).astype(np.int32)
+    return nearest
 
 
 def _cut_off(counts: Any) -> Any:
@@ -238,6 +263,16 @@ def rooted_rows(counts: Any, radius: int) -> Any:
     shares = counts.data / np.repeat(np.maximum(totals, 1), np.diff(counts.indptr))
     rooted = np.floor(np.sqrt(shares) * (radius * (1 - 2.0**-40))).astype(np.int64)
     return sparse.csr_array((rooted, counts.indices, counts.indptr), counts.shape)
+
+
+def shared_rows(sums: Integers, steps: int) -> Integers:
+    """Return rows of sums as shares in steps, rounded down: no row adds up to more than ``steps``.
+
+    The margin is that of :func:`rooted_rows`. A row of zeros stays one.
+    """
+    totals = np.maximum(sums.sum(axis=1, keepdims=True), 1)
+    shares: Integers = np.floor(sums / totals * (steps * (1 - 2.0**-40))).astype(np.int64)
+    return shares
 
 
 def _grouped(

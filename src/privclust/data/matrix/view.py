@@ -1,8 +1,9 @@
 """The views of a matrix of counts, and the closed lists of questions that they answer.
 
 Every question takes its share of the budget, debits the meter, and only then reads the matrix;
-what comes back is noisy. ``MatrixView`` protects one count or one entry, ``ProfilesView``
-one whole row. The questions and their sensitivities are proved in ``proofs/matrix.md``.
+what comes back is noisy. ``MatrixView`` protects one count or one entry, ``ProfilesView``, which
+has a file of its own, one whole row. The questions and their sensitivities are proved in
+``proofs/matrix.md``.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from privclust.budget import Share
 from privclust.data.engines.base import current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
+from privclust.data.matrix.profiles import ProfilesView
 from privclust.data.matrix.public import Groups
 from privclust.data.reading.matrix_parts import source_from
 from privclust.data.view import Choice, Noisy, Question, View
 from privclust.exceptions import DataError
-from privclust.privacy.mechanisms import DiscreteGaussian, Exponential, additive_noise
+from privclust.privacy.mechanisms import Exponential, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixUnit
@@ -36,8 +38,6 @@ __all__ = [
 # Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
 # so long that scores could leave int64.
 _WEIGHT_STEPS = 2**20
-# The length of a row, in grid steps, when whole rows are protected.
-_ROW_STEPS = 2**14
 
 
 class MatrixView(View):
@@ -233,58 +233,3 @@ def _whole_weights(weights: Floats) -> Integers:
     shares = shifted / largest if largest > 0 else shifted
     whole: Integers = np.minimum(np.rint(shares * steps), steps).astype(np.int64)
     return whole
-
-
-class ProfilesView(View):
-    """A matrix of counts of which whole rows are protected; the number of rows is private.
-
-    Parameters
-    ----------
-    counts : MatrixSource, or csr_array of int64
-        The entries.
-    meter : Meter
-        What is debited, in the currency of zCDP.
-    noise : NoiseSource
-        Where the noise comes from.
-    """
-
-    def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
-        super().__init__(meter, noise)
-        self._source = source_from(counts)
-        self._rows = current_engine().open(self._source, self._source.encoder)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, which is public."""
-        return self._source.shape[1]
-
-    def profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
-        """Ask for the sum of the profiles of the rows that are most similar to each prototype.
-
-        The profile of a row is the vector of the square roots of its entries, brought to length
-        one. A row belongs to the prototype with which its profile has the largest inner product.
-
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        prototypes : ndarray of shape (n_prototypes, n_columns)
-            Public.
-        share : Share
-            What to pay.
-
-        Returns
-        -------
-        Noisy, value of shape (n_prototypes, n_columns)
-
-        Notes
-        -----
-        *Why this is private.* The profile and the prototype of a row depend on that row alone. So
-        an added row adds one vector of length at most one to one line of the table and leaves all
-        other lines as they are.
-        """
-        noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
-        asked = Question(name, noise, kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS)
-        self._debit(asked)
-        exact = self._rows.sum(kernels.ProfileSums(prototypes, _ROW_STEPS))
-        return self._noised(asked, exact.total, exact.n_rows)

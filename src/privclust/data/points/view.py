@@ -243,6 +243,19 @@ class PointsView(RowView):
         exact = self._rows.sum(ZoneCounts(zones))
         return self._picked(asked, exact.total, exact.n_rows)
 
+    def zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
+        """Ask how many rows of each cluster lie in its zone nearest to each of its candidates.
+
+        Notes
+        -----
+        *Why this is private.* A row is in one cluster and nearest to one candidate, and counts
+        there if it lies in the zone. So it changes one count by one, as in a histogram.
+        """
+        asked = self._counts(name, share)
+        self._debit(asked)
+        exact = self._rows.sum(ZoneCounts(zones))
+        return self._noised(asked, exact.total, exact.n_rows)
+
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
         """Return the standard error of a count."""

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import Domain
-from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
+from privclust.data.sites.public import FARTHEST_APART, SOURCE_STEPS, Rings, TargetSpace
 from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
@@ -206,9 +206,22 @@ class NearestRows:
         sites : ndarray of shape (n_sites, dimension)
             On the grid.
         """
-        missing = self.n_kept - self.rows.shape[1]
+        missing = self._missing
         sums: Integers = (self.rows.sum(axis=1) + missing * sites).astype(np.int64)
         return sums
+
+    def padded_distances(self) -> int:
+        """Return the sum over sites of ``n_kept`` distances; a missing row is as far as any can be.
+
+        Distances are rounded down to whole steps.
+        """
+        distances = np.floor(np.sqrt(self.squares)).astype(np.int64)
+        limited = np.minimum(distances, FARTHEST_APART)
+        return int(limited.sum()) + len(self.squares) * self._missing * FARTHEST_APART
+
+    @property
+    def _missing(self) -> int:
+        return self.n_kept - int(self.rows.shape[1])
 
 
 def nearest_rows(space: TargetSpace, sites: Floats, rows: Floats, n_kept: int) -> NearestRows:

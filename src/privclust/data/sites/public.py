@@ -15,6 +15,7 @@ from privclust.data.noisy import Noisy
 from privclust.data.sites.metrics import METRICS, Metric
 
 __all__ = [
+    "FARTHEST_APART",
     "SOURCE_STEPS",
     "CellAnswer",
     "Rings",
@@ -24,6 +25,9 @@ __all__ = [
 
 # The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
 SOURCE_STEPS = 2**20
+
+# How far apart two points within that radius can be, in grid steps.
+FARTHEST_APART = 2 * SOURCE_STEPS
 
 # Farther than this many radii from the centre, a row is moved in; it is beyond the last shell even
 # then, and its squared distances stay below 2^53.

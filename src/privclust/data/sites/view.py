@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
@@ -20,11 +22,13 @@ from privclust.data.engines.base import Summed, Total, current_engine
 from privclust.data.reading import RowReader
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts, RowCount
 from privclust.data.sites.public import (
+    FARTHEST_APART,
     SOURCE_STEPS,
     CellAnswer,
     Rings,
     TargetSpace,
 )
+from privclust.data.terms import Term
 from privclust.data.view import Noisy, Question, RowView
 from privclust.exceptions import NoRowsError
 from privclust.privacy.mechanisms import additive_noise, vector_noise
@@ -151,6 +155,29 @@ class SitesView(RowView):
         self._debit(asked)
         exact = self._sum(statistic, statistic.none)
         return self._noised(asked, exact.total.padded_sums(grid), n_nearest)
+
+    def nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
+        """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
+
+        Where there are fewer rows, those that lack count as far away as any row can be.
+
+        Notes
+        -----
+        *Why this is private.* Rows and sites are clipped to the public radius R, so distances lie
+        between 0 and 2R. The sum of the ``n_nearest`` least of some numbers between 0 and 2R,
+        padded with 2R, changes by at most 2R if one of them is added, removed or replaced: the sum
+        over all n sites by at most 2R n.
+        """
+        grid = self.space.clipped_grid(sites)
+        statistic = NearestOf(self._domain, self.space, grid, n_nearest)
+        largest = len(sites) * FARTHEST_APART
+        step = self._unit.change_within(largest)
+        noise = additive_noise(share, l1_sensitivity=step, squared_l2_sensitivity=step**2)
+        mean = self.space.radius / SOURCE_STEPS / (n_nearest * len(sites))
+        asked = Question(name, noise, Term(0, largest), mean)
+        self._debit(asked)
+        exact = self._sum(statistic, statistic.none).total.padded_distances()
+        return self._noised(asked, np.array([exact], np.int64), n_nearest)
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:

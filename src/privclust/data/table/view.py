@@ -10,6 +10,7 @@ one cell of every table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -198,7 +199,8 @@ class TableView(RowView):
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
         mechanism = Exponential.within(share, self._unit.change(scale.steepest))
-        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, len(others)))
+        n_sets = math.comb(len(others), size)
+        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, n_sets))
         self._debit(asked)
         contexts, scores = self._exact.context_scores(size, scale, target)
         pick = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]

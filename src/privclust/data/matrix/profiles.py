@@ -1,0 +1,120 @@
+"""The view of a matrix of counts of which whole rows are protected, and its questions.
+
+Every row is brought to a public size by itself, so that adding or removing one changes each answer
+by a known amount. The sensitivities are proved in ``proofs/matrix.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.data.engines.base import current_engine
+from privclust.data.matrix import kernels
+from privclust.data.matrix.public import Groups
+from privclust.data.reading.matrix_parts import source_from
+from privclust.data.view import Noisy, Question, View
+from privclust.privacy.mechanisms import DiscreteGaussian
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import NoiseSource
+
+__all__ = ["ProfilesView"]
+
+
+# The size of a row, in grid steps.
+_ROW_STEPS = 2**14
+
+
+class ProfilesView(View):
+    """A matrix of counts of which whole rows are protected; the number of rows is private.
+
+    Parameters
+    ----------
+    counts : MatrixSource, or csr_array of int64
+        The entries.
+    meter : Meter
+        What is debited, in the currency of zCDP.
+    noise : NoiseSource
+        Where the noise comes from.
+    """
+
+    def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
+        super().__init__(meter, noise)
+        self._source = source_from(counts)
+        self._rows = current_engine().open(self._source, self._source.encoder)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, which is public."""
+        return self._source.shape[1]
+
+    def profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
+        """Ask for the sum of the profiles of the rows that are most similar to each prototype.
+
+        The profile of a row is the vector of the square roots of its entries, brought to length
+        one. A row belongs to the prototype with which its profile has the largest inner product.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        prototypes : ndarray of shape (n_prototypes, n_columns)
+            Public.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Noisy, value of shape (n_prototypes, n_columns)
+
+        Notes
+        -----
+        *Why this is private.* The profile and the prototype of a row depend on that row alone. So
+        an added row adds one vector of length at most one to one line of the table and leaves all
+        other lines as they are.
+        """
+        return self._sums(name, kernels.ProfileSums(prototypes, _ROW_STEPS), share)
+
+    def block_shares(
+        self, name: str, prototypes: Floats, column_groups: Groups, share: Share
+    ) -> Noisy:
+        """Ask how the rows of each prototype spread over public groups of columns.
+
+        Every row counts one in all, shared out over the groups as its entries are. It belongs to
+        the prototype that :meth:`profile_sums` would give it to.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        prototypes : ndarray of shape (n_prototypes, n_columns)
+            Public.
+        column_groups : Groups
+            Public.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Noisy, value of shape (n_prototypes, column_groups.count)
+
+        Notes
+        -----
+        *Why this is private.* Shares and prototype of a row depend on that row alone. So an added
+        row adds to one line of the table numbers of at least zero that add up to at most one, a
+        vector whose length is at most one, and leaves all other lines as they are.
+        """
+        groups = column_groups.labels, column_groups.count
+        return self._sums(name, kernels.BlockShares(prototypes, *groups, _ROW_STEPS), share)
+
+    def _sums(
+        self, name: str, statistic: kernels.ProfileSums | kernels.BlockShares, share: Share
+    ) -> Noisy:
+        """Ask for sums to which a row adds a vector of length at most one."""
+        noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
+        asked = Question(name, noise, kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS)
+        self._debit(asked)
+        exact = self._rows.sum(statistic)
+        return self._noised(asked, exact.total, exact.n_rows)

@@ -1,0 +1,36 @@
+"""From a method's name to the sanitised source that it makes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.data.sites.view import SitesView
+from privclust.source_target.nas import nas
+from privclust.source_target.nna import nna
+from privclust.source_target.placement import CoordinateCells, DistanceCells
+from privclust.source_target.rings import rings
+from privclust.source_target.sanitised import Sanitised
+from privclust.source_target.settings import Settings
+from privclust.source_target.targets import PublicTargets
+
+__all__ = ["sanitised"]
+
+
+def sanitised(
+    view: SitesView,
+    budget: Share,
+    public: PublicTargets,
+    rng: np.random.Generator,
+    method: str,
+    settings: Settings,
+) -> Sanitised:
+    """Return what a method makes of the source within ``budget``."""
+    if method == "nna":
+        return nna(view, budget, settings)
+    if method == "nas":
+        return nas(view, budget, settings)
+    if not public.metric.has_coordinates:
+        table = public.table.astype(np.float32)
+        return rings(view, budget, DistanceCells(public.space, table), rng)
+    return rings(view, budget, CoordinateCells(public.space), rng)
