@@ -14,6 +14,7 @@ from privclust.service.database import Database, now
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.files import place_of
 from privclust.service.people import User
+from privclust.service.questions import budget_of
 from privclust.unit import RowUnit, row_unit
 
 __all__ = ["Dataset", "Datasets"]
@@ -115,8 +116,9 @@ class Datasets:
         """Grant budget to an analyst, who may then see and ask the data set."""
         if user.role != "analyst":
             raise ServiceError("Budgets are granted to analysts; choose another user.")
+        budget = budget_of(epsilon, delta or "0")
         self._database.ledger.grant(
-            dataset.name, epsilon, delta or "0", holder=user.name, note=note
+            dataset.name, budget.epsilon, budget.delta, holder=user.name, note=note
         )
         self._database.write(
             "INSERT INTO service_access VALUES (?, ?) ON CONFLICT DO NOTHING", dataset.id, user.id

@@ -20,7 +20,7 @@ from privclust.schema import Schema
 from privclust.service.errors import ServiceError
 from privclust.unit import RowUnit
 
-__all__ = ["OFFERS", "Offer", "Question", "offers_for"]
+__all__ = ["OFFERS", "Offer", "Question", "budget_of", "offers_for"]
 
 MOST_CLUSTERS = 200
 LARGEST_EPSILON = 100
@@ -65,9 +65,9 @@ class Offer:
 
 
 def _clumps(schema: Schema, clusters: int, n_rows: int, unit: RowUnit) -> Any:
-    from privclust.kmeans.plan import Clumps, rehearsable
+    from privclust.kmeans.plan import Clumps
 
-    return Clumps.made(rehearsable(schema), clusters, n_rows, 0).table(unit)
+    return Clumps.made(schema, clusters, n_rows, 0).table(unit)
 
 
 def _even(schema: Schema, clusters: int, n_rows: int, unit: RowUnit) -> Any:
@@ -171,7 +171,7 @@ class Question:
             offer,
             _columns(offer, schema, chosen),
             _clusters(offer, given.get("clusters")),
-            _budget(given.get("epsilon", "1"), given.get("delta") or "0"),
+            budget_of(given.get("epsilon", "1"), given.get("delta") or "0"),
         )
 
     def model(self, schema: Schema, unit: RowUnit, **shared: Any) -> Any:
@@ -184,8 +184,8 @@ class Question:
         """Return the question as plain data, the way :meth:`parsed` reads it."""
         return {
             "family": self.offer.name,
-            "epsilon": str(self.budget.epsilon),
-            "delta": str(self.budget.delta),
+            "epsilon": _text(self.budget.epsilon),
+            "delta": _text(self.budget.delta),
             "columns": list(self.columns),
             **({} if self.clusters is None else {"clusters": self.clusters}),
         }
@@ -227,7 +227,8 @@ def _clusters(offer: Offer, given: Any) -> int | None:
     return number
 
 
-def _budget(epsilon: Any, delta: Any) -> Budget:
+def budget_of(epsilon: Any, delta: Any) -> Budget:
+    """Return the budget that two texts mean, or refuse them in one sentence."""
     numbers = [_number("epsilon", epsilon), _number("delta", delta)]
     if numbers[0] > LARGEST_EPSILON:
         raise ServiceError(f"epsilon is at most {LARGEST_EPSILON} here; lower it.")
@@ -240,3 +241,9 @@ def _number(name: str, given: Any) -> Fraction:
     if not _NUMBER.fullmatch(text) or (text.count("/") and not int(text.split("/")[1])):
         raise ServiceError(f"{name} must be a number such as 0.5; change it.")
     return Fraction(text)
+
+
+def _text(number: Fraction) -> str:
+    """Return a number as its reader would write it, exactly."""
+    short = f"{float(number):.15g}"
+    return short if Fraction(short) == number else str(number)
