@@ -58,11 +58,11 @@ class Serving:
     visits: Dataset
 
     @classmethod
-    def made(cls, folder: Path, url: str) -> Serving:
+    def made(cls, folder: Path, url: str, more: tuple[str, ...] = ()) -> Serving:
         """Return a service whose users have signed in once and chosen a password."""
         data = folder / "data"
         data.mkdir()
-        write_rows(data / "visits.csv")
+        write_rows(data / "visits.csv", 40, *more)
         database = Database.opened(url)
         people, datasets = People(database, CHEAP), Datasets(database, data.resolve())
         users = []

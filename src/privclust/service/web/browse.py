@@ -109,13 +109,11 @@ def jobs_page(session: Signed, site: Here) -> Response:
 def job_page(job_id: str, session: Signed, site: Here, free: str = "") -> Response:
     """Show a job: that it waits, its release, or that it failed."""
     job = site.jobs.one(job_id, session.user)
-    look = job.next_look(now())
     return page(
         "job",
         session,
         job=job,
-        look=look,
-        wait=look - now() + 1,
+        look=job.next_look(now()),
         free=bool(free) and job.state == "done",
         failed=FAILED,
     )
