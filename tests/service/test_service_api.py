@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -158,6 +161,23 @@ def test_a_remote_data_set_is_fitted_with_an_estimator(
     release = data.fit(model, wait=wait)
     assert (release.kind, str(release.privacy.epsilon)) == ("categorical", "1/2")
     assert data.about()["balance"][0]["left"] == "ε = 1.5"
+
+
+def test_the_python_of_the_analysts_guide_runs(
+    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "service" / "analyst.md"
+    (code,) = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+    def wait(seconds: float) -> None:
+        run_one(serving.database, serving.settings)
+        later(monkeypatch)
+
+    monkeypatch.setattr("privclust.service.remote.time.sleep", wait)
+    own = pd.DataFrame({"age": [1.0, 90.0], "cost": [1.0, 9.0]})
+    names: dict[str, Any] = {"token": connected.token, "my_own_rows": own}
+    exec(code.replace("0f3a", serving.visits.id), names)  # noqa: S102
+    assert names["release"].predict(own).shape == (2,)
 
 
 @pytest.mark.parametrize(

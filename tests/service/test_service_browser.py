@@ -43,7 +43,8 @@ def chromium() -> Iterator[Any]:
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("running")
     (folder / "data").mkdir()
-    write_rows(folder / "data" / "visits.csv", 400)
+    write_rows(folder / "data" / "desktop-light.csv", 400)
+    write_rows(folder / "data" / "phone-dark.csv", 401)
     server = Running(folder, str(folder / "service.db")).start()
     yield server
     server.stop()
@@ -109,10 +110,12 @@ def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
         walker.sign_in("steward")
     walker.page.get_by_role("link", name="Register", exact=True).click()
     walker.look("register")
-    walker.fill(name=dataset, path="visits.csv", schema=SCHEMA.to_toml(), most_rows="1000")
+    walker.fill(
+        name=dataset, path=f"{walker.screen}.csv", schema=SCHEMA.to_toml(), most_rows="1000"
+    )
     walker.press("Check and register")
     walker.look("checked")
-    assert "400 rows" in walker.page.content()
+    assert "NOT PRIVATE" in walker.page.content()
     walker.go("/steward/users")
     walker.fill(name=name)
     walker.press("Add")

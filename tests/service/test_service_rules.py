@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -102,6 +103,13 @@ def test_missing_ids_are_refused(serving: Serving, tmp_path: Path) -> None:
         serving.datasets.register(
             "other", "p.csv", Schema({"age": Box(0, 9, missing=0)}), Person("who", 1), 1000
         )
+
+
+def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "data" / "visits.csv", tmp_path / "data" / "copy.csv")
+    for path in ("visits.csv", "copy.csv"):
+        with pytest.raises(ConflictError, match="their budget is one"):
+            serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
 
 
 def test_a_refused_data_set_leaves_nothing_behind(serving: Serving) -> None:

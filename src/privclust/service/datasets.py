@@ -80,9 +80,13 @@ class Datasets:
         )
         facts, protects = schema.to_json(), json.dumps(unit.to_dict())
         with self._database.writing() as together:
-            known = together.run("SELECT 1 FROM service_datasets WHERE name = ?", (name,))
-            if known:
-                raise ConflictError("There is a data set of that name already; choose another.")
+            # The same rows under two names would be paid for from two budgets.
+            sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
+            if together.run(sql, (name, path, made.digest)):
+                raise ConflictError(
+                    "There is a data set of that name or with these files already; their budget is "
+                    "one, so use that."
+                )
             together.create_dataset(name, unit, note)
             together.run(
                 "INSERT INTO service_datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

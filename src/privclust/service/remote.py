@@ -135,7 +135,7 @@ class RemoteDataset:
         model: Any,
         columns: Sequence[str] | None = None,
         *,
-        wait: Callable[[float], object] = time.sleep,
+        wait: Callable[[float], object] | None = None,
     ) -> Release:
         """Ask, wait for the answer, and return the release.
 
@@ -145,18 +145,18 @@ class RemoteDataset:
             With its budget and number of clusters; bounds and unit are those of the data set.
         columns : sequence of str or None
             The columns to ask about; all that the family takes if not given.
-        wait : callable
-            Waits for a number of seconds.
+        wait : callable or None
+            Waits for a number of seconds; ``time.sleep`` if not given.
         """
         return self.release(self.ask(model, columns), wait=wait)
 
-    def release(self, job_id: str, *, wait: Callable[[float], object] = time.sleep) -> Release:
+    def release(self, job_id: str, *, wait: Callable[[float], object] | None = None) -> Release:
         """Wait for a job and return its release."""
         from privclust.service.releases import release_from
 
         job = self._service.get(f"/jobs/{job_id}")
         while job["state"] == "waiting":
-            wait(max(1.0, job["next_look"] - time.time()))
+            (wait or time.sleep)(max(1.0, job["next_look"] - time.time()))
             job = self._service.get(f"/jobs/{job_id}")
         if job["state"] != "done":
             raise RemoteError(job["message"])
