@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -338,3 +339,12 @@ def test_a_broken_page_says_one_sentence(serving: Serving, monkeypatch: pytest.M
 
 def test_the_server_says_whether_it_is_well(serving: Serving) -> None:
     assert Browser(site_on(serving)).get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_database_that_is_away_is_told_without_its_place(serving: Serving) -> None:
+    ann = signed_in(serving, "ann")
+    Path(serving.settings.database).unlink()
+    answer = ann.get("/jobs")
+    assert answer.status_code == 503
+    assert "service.db" not in answer.text
+    assert ann.get("/healthz").status_code == 503

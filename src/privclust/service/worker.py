@@ -67,15 +67,21 @@ def run_one(database: Database, settings: Settings) -> bool:
         return False
     dataset = datasets.by_id(taken.dataset_id)
     try:
-        if digest_of_files(datasets.place(dataset)) != dataset.digest:
-            datasets.freeze(dataset, _CHANGED)
-            raise ValueError(_CHANGED)
-        stored = queue.finish(taken, fitted(taken, dataset, str(datasets.place(dataset))))
+        _check_unchanged(datasets, dataset)
+        finished = fitted(taken, dataset, str(datasets.place(dataset)))
+        _check_unchanged(datasets, dataset)  # nor did they change while they were read
+        stored = queue.finish(taken, finished)
         log.info("job done", extra={"job": taken.id, "stored": stored})
     except Exception as error:  # whatever it is, the job ends here and the queue goes on
         queue.fail(taken, f"{type(error).__name__}: {sentence_of(error)}")
         log.info("job failed", extra={"job": taken.id})
     return True
+
+
+def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
+    if digest_of_files(datasets.place(dataset)) != dataset.digest:
+        datasets.freeze(dataset, _CHANGED)
+        raise ValueError(_CHANGED)
 
 
 def fitted(taken: Taken, dataset: Dataset, data: Any) -> Finished:
@@ -107,6 +113,8 @@ def _work(settings: Settings, alive: Connection) -> None:
         except Exception:  # the database may be away for a while
             log.info("the queue could not be read")
             time.sleep(20 * _PAUSE)
+            with suppress(Exception):  # what was left running is for the steward to decide
+                Queue(database, settings.instance).interrupt_left_over()
 
 
 def _end_with_server(alive: Connection) -> None:
@@ -139,14 +147,12 @@ class Worker:
         self._thread.start()
 
     @property
-    def is_alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None and bool(self._process.is_alive())
+    def is_watched(self) -> bool:
+        """Whether a process that ends is started again.
 
-    @property
-    def pid(self) -> int | None:
-        """The id of the process."""
-        return None if self._process is None else self._process.pid
+        Whether it runs at this moment is not told: a job could end it, and so tell of the rows.
+        """
+        return self._thread.is_alive()
 
     def stop(self) -> None:
         """End the process; a job that runs is interrupted."""
@@ -175,7 +181,7 @@ class Worker:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._pause):
-            if not self.is_alive:
+            if not self._process.is_alive():
                 log.info("the worker ended and is started again")
                 try:
                     self._end(lambda process: None)

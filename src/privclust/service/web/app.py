@@ -14,7 +14,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from privclust import __version__
-from privclust.exceptions import LedgerLockedError, PrivclustError
+from privclust.exceptions import (
+    LedgerCorruptedError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+    PrivclustError,
+)
 from privclust.service.errors import NOT_HERE
 from privclust.service.site import Site
 from privclust.service.web import account, api, browse, manage
@@ -27,6 +35,16 @@ log = logging.getLogger("privclust.service")
 
 _BROKEN = "Something went wrong here, and nothing was charged unless your job is listed; try again."
 _MALFORMED = "The request cannot be read; compare it with the description of the interface."
+_NO_DATABASE = "The service cannot reach its database at the moment; try again later."
+# Their sentences tell an operator where the database is; a reader need not know.
+_AWAY = (
+    LedgerCorruptedError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+)
 _STATIC = {"page.css": "text/css", "live.js": "text/javascript"}
 
 
@@ -76,7 +94,7 @@ def _add_small_routes(app: FastAPI) -> None:
     def healthz() -> Response:
         site: Site = app.state.site
         site.database.rows("SELECT 1")
-        working = site.worker is None or site.worker.is_alive
+        working = site.worker is None or site.worker.is_watched
         return JSONResponse({"status": "ok" if working else "no worker"}, 200 if working else 503)
 
     @app.get("/static/{name}", include_in_schema=False)
@@ -104,8 +122,10 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(PrivclustError)
     async def refused(request: Request, error: PrivclustError) -> Response:
-        status = 503 if isinstance(error, LedgerLockedError) else getattr(error, "status", 409)
-        return _told(request, status, str(error))
+        if isinstance(error, _AWAY):
+            log.error("the database cannot be used", extra={"error": type(error).__name__})
+            return _told(request, 503, _NO_DATABASE)
+        return _told(request, getattr(error, "status", 409), str(error))
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Response:
