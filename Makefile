@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo serve test check lint types contracts tests fuzz mutants format docs dist peers clean
+.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
@@ -14,7 +14,9 @@ demo: $(VENV)/.installed
 serve: $(VENV)/.installed-service
 	$(BIN)/python -m privclust serve --demo --data demo-service/data --database demo-service/service.db
 
-test: lint types contracts tests
+# Two at a time: mypy keeps one core busy while the others are tested.
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs=2 lint types contracts tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -33,8 +35,9 @@ PINNED := $(if $(filter pinned,$(DEPENDENCIES)),--constraint constraints.txt)
 OLDEST := $(if $(filter oldest,$(DEPENDENCIES)),--constraint constraints-oldest.txt)
 INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
 
-# One BLAS thread per test process: the processes already fill the machine.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+# One BLAS thread per test process: the processes already fill the machine. Tests stay in order until
+# a process has none left and takes some of another's, so that what a file prepares is made once.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(PYTEST) -m "not audit and not crash"
@@ -44,11 +47,15 @@ tests: $(VENV)/.installed-dev
 
 # 10 000 damaged inputs for every loader; `make tests` tries a few of them.
 fuzz: $(VENV)/.installed-dev
-	PRIVCLUST_FUZZ=10000 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) tests/fuzz
+	PRIVCLUST_FUZZ=10000 $(PYTEST) tests/fuzz
 
 # Small wrong changes of the library, of which the tests must notice every one.
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutants/run.py
+
+# The same tests at large size: a thousand examples of each property, a thousand kills.
+nightly: fuzz mutants
+	PRIVCLUST_KILLS=1000 $(PYTEST) --hypothesis-profile=deep
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -57,6 +64,7 @@ format: $(VENV)/.installed-dev
 # The site, in build/site; open build/site/index.html from disk. Every warning is an error.
 docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going -b html -c docs . build/site
+	$(BIN)/pytest -q tests/site/test_pages_open.py
 
 # Wheel and source archive in dist/, checked: metadata, contents, and an import without any extra.
 dist: $(VENV)/.installed-dev
@@ -86,7 +94,7 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(INSTALL) '.[docs]'
+	$(INSTALL) '.[dev,docs]'
 	@touch $@
 
 clean:

@@ -31,15 +31,8 @@ extensions = [
 ]
 root_doc = "docs/index"
 include_patterns = ["docs/**", "proofs/**", "*.md"]
-exclude_patterns = [
-    "docs/conf.py",
-    "docs/site/**",
-    "docs/gallery/**.ipynb",
-    "docs/gallery/**.py",
-    "build/**",
-    "**/.*",
-    ".*/**",
-]
+# Names of folders alone: a pattern such as ".*/**" would keep the themes' own files out as well.
+exclude_patterns = ["README.md", "build", "dist", "src", "tests", "benchmarks", ".git", ".venv"]
 
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 4
@@ -66,6 +59,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "privclust"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -19,6 +19,7 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 PACKAGES = {
     "privclust": "Estimators, schemas, units, budgets, releases: what most programs need.",
     "privclust.published": "Published algorithms, repaired so that they are private.",
+    "privclust.baselines": "Rivals of the papers, made private: for comparison, not recommended.",
     "privclust.reference": "Algorithms without privacy, for comparison alone.",
     "privclust.datasets": "Public data sets of the papers, generated or read from files.",
     "privclust.metrics": "Measures of the papers, exact: for experiments alone.",

@@ -51,5 +51,6 @@ FAMILIES = (
     Family("coclustering", "cocluster"),
     Family("categorical", "categorical"),
     Family("source_target", "source-target"),
+    Family("bounds", "bounds"),
     Family("summary", "summarise"),
 )

@@ -17,6 +17,7 @@ from privclust.exceptions import ParameterError
 __all__ = [
     "Check",
     "check_clusters",
+    "check_declared_once",
     "check_memory",
     "check_parameters",
     "either",
@@ -122,6 +123,12 @@ def check_memory(needed: float, remedy: str) -> None:
 
 
 def check_clusters(n_clusters: int, n_columns: int) -> None:
-    """Raise if k-means with so many clusters cannot fit this machine."""
+    """Raise if k-means with this many clusters cannot fit into the memory of this machine."""
     needed = 8.0 * _NUMBERS_PER_CLUSTER * n_clusters * (n_columns + 1)
     check_memory(needed, "ask for fewer clusters")
+
+
+def check_declared_once(schema: object, bounds: object) -> None:
+    """Raise if the columns are declared both by a schema and by bounds."""
+    if schema is not None and bounds is not None:
+        raise ParameterError("Both schema and bounds are given; drop one of them.")

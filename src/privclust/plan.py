@@ -79,6 +79,8 @@ class Plan:
         The error to expect; ``measure`` says of what, and relative to what.
     measure : Measure
         What error is meant.
+    notes : tuple of str
+        What else is to be expected, a sentence each.
     """
 
     budget: Budget
@@ -87,6 +89,7 @@ class Plan:
     n_rows: int
     error_ratio: float
     measure: Measure
+    notes: tuple[str, ...] = ()
 
     @property
     def spent(self) -> Loss:
@@ -121,6 +124,7 @@ class Plan:
             "error_ratio": self.error_ratio,
             "measure": self.measure.name,
             "advice": self.advice,
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -136,7 +140,7 @@ class Plan:
             cost = charge.loss.pure if pure else charge.loss.rho
             lines.append(f"  {float(cost or 0):9.4g}  {charge.query} ({charge.noise})")
         facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
-        return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice])
+        return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice, *self.notes])
 
     __repr__ = __str__
 

@@ -15,6 +15,8 @@ from privclust.exceptions import ReleaseError
 from privclust.release import Release
 from support.survey import SCHEMA, survey
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 ROWS = survey(1000)
 
 

@@ -14,6 +14,11 @@ from privclust.cli import app
 from support.command_line import SCHEMA, Run, clumps, write_csv
 
 
+@pytest.fixture(autouse=True)
+def _blank_pictures(blank_pictures: None) -> None:
+    """Commands write reports; what is drawn there is tested elsewhere."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with private rows and their schema."""

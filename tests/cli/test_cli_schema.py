@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privclust import Bins, Box, Categories, Schema
+from privclust import Bins, Box, Categories, Ledger, Release, Schema
 from support.command_line import SCHEMA, Run
 
 SAMPLE = "age,sex\n30,f\n51,m\n"
@@ -94,3 +94,49 @@ def test_categorical_columns_are_compared_by_name(folder: Path, run: Run) -> Non
     pq.write_table(pa.table({"x": [1.0], "y": [2], "sex": ["f"]}), "mixed.parquet")
     assert run("schema", "check", "mixed.toml", "mixed.parquet").exit_code == 0
     assert "'sex'" in run("schema", "check", "mixed.toml", "data.csv").stderr
+
+
+def private_rows(name: str = "rows.csv") -> None:
+    lines = (f"{18 + i % 70},{i % 900},f" for i in range(4000))
+    Path(name).write_text("age,stay,sex\n" + "\n".join(lines))
+
+
+def test_a_private_draft_is_paid_for_and_published(folder: Path, run: Run) -> None:
+    private_rows()
+    run("ledger", "create", "b.db", "rows")
+    run("ledger", "grant", "b.db", "rows", "--epsilon", 1)
+    asked = ("--private", "--epsilon", 0.5, "--ledger", "b.db", "--ignore", "sex")
+    columns = ("--columns", "age", "--columns", "stay", "--form", "age=integer")
+    result = run("schema", "draft", "rows.csv", *asked, *columns, "-o", "new.toml")
+    assert result.exit_code == 0, result.stderr
+    schema, release = Schema.load("new.toml"), Release.load("bounds")
+    assert schema == release.schema
+    assert schema.ignore == ("sex",)
+    assert schema["age"].high - schema["age"].low < 200
+    assert "differentially private with ε = 0.5" in result.stdout
+    assert "must be PUBLIC" not in result.stderr
+    (settled,) = [e for e in Ledger.open("b.db").history("rows") if e.kind == "settle"]
+    assert settled.digest == release.digest
+    refused = run("schema", "draft", "rows.csv", *asked, *columns, "--release", "again")
+    assert refused.exit_code == 0, refused.stderr
+    refused = run("schema", "draft", "rows.csv", *asked, *columns, "--release", "third")
+    assert refused.exit_code == 1
+    assert not Path("third").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--epsilon", 1), "--epsilon is for private rows"),
+        (("--outside-share", 0.1), "--outside-share is for private rows"),
+        (("--private", "--form", "age"), "--form takes NAME=FORM"),
+        (("--private", "--columns", "stay", "--form", "age=date"), "not among --columns"),
+    ],
+)
+def test_options_of_a_private_draft_that_do_not_go_together_are_refused(
+    folder: Path, run: Run, options: Any, words: str
+) -> None:
+    private_rows()
+    result = run("schema", "draft", "rows.csv", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privclust.release import Release
+from privclust import Box, Release, Schema
 from support.command_line import SCHEMA, Run
 
 FIT = ("summarise", "data.csv", "--schema", "schema.toml", "--epsilon", 10, "-o", "summary")
@@ -53,3 +53,22 @@ def test_other_releases_are_refused_in_one_sentence(released: Path, run: Run) ->
         result = run(*command)
         assert result.exit_code == 1
         assert "is no summary" in result.stderr
+
+
+def test_clusters_are_told_in_sentences_and_histograms_are_paid_for(folder: Path, run: Run) -> None:
+    lines = ["age,stay", *(f"{20 + i % 7 + 50 * (i % 2)},{5 + i % 3}" for i in range(3000))]
+    Path("rows.csv").write_text("\n".join(lines))
+    Path("wide.toml").write_text(Schema({"age": Box(0, 100), "stay": Box(0, 20)}).to_toml())
+    asked = ("--schema", "wide.toml", "--epsilon", 5, "--seed", 0, "--no-report")
+    made = run("summarise", "rows.csv", *asked, "--profile-share", 0.2, "-o", "s")
+    assert made.exit_code == 0, made.stderr
+    assert "profile_counts" in Release.load("s").arrays
+    shown = run("cluster", "s", "--clusters", 2, "-o", "two").stdout
+    assert "what sets it apart" in shown
+    assert "older;" in shown
+    assert "younger;" in shown
+    document = json.loads(run("cluster", "s", "-k", 2, "-o", "again", "--json").stdout)
+    assert sorted(words.split(";")[0] for words in document["sentences"]) == ["older", "younger"]
+    fitted = run("kmeans", "rows.csv", *asked, "-k", 2, "--profile-share", 0.2, "-o", "k")
+    assert fitted.exit_code == 0, fitted.stderr
+    assert "profile_counts" in Release.load("k").arrays

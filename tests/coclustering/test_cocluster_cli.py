@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
 from privclust.cli import app
 from privclust.coclustering.plan import synthetic_counts
 from privclust.release import Release
+
+pytestmark = pytest.mark.usefixtures("blank_pictures")
 
 COUNTS = synthetic_counts((120, 40), 2, 2, 80, seed=0).counts
 

@@ -191,6 +191,7 @@ def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
     assert good < 1.2 < poor
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("name", ["tables, count", "tau", "row"])
 def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     model = fitted(name)

@@ -132,10 +132,10 @@ def bad_places(indices, pointers):
     ],
 )
 def test_places_outside_of_the_shape_are_refused(matrix):
-    with pytest.raises(DataError, match="outside of its shape; build it anew") as caught:
+    with pytest.raises(DataError, match="outside its shape; build it again") as caught:
         counts_of(matrix)
     assert caught.value.__context__ is None
-    with pytest.raises(DataError, match="outside of its shape"):
+    with pytest.raises(DataError, match="outside its shape"):
         open_rows(matrix)
 
 

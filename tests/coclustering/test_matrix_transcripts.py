@@ -32,7 +32,8 @@ def largest_loss(name, currency, *, halved=False):
 
 @pytest.mark.parametrize(("name", "currency"), CASES)
 def test_all_answers_together_lose_at_most_the_budget(name, currency):
-    assert 0.8 < largest_loss(name, currency) <= 1
+    # All of it, exactly; but for rows, whose length is rounded down.
+    assert 0.999 < largest_loss(name, currency) <= 1
 
 
 @pytest.mark.parametrize(("name", "currency"), CASES)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
+from privclust.data.matrix import view as view_of_matrices
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import _ROW_STEPS, MatrixView, _whole_weights
 from privclust.data.reading import matrix_parts
@@ -82,9 +83,14 @@ def test_one_entry_moves_the_scores_of_one_row_within_the_claimed_range(
     assert whole.min() >= 0  # so that a score at its limit only moves less
 
 
-def test_weights_are_so_coarse_that_no_score_leaves_int64():
-    whole = _whole_weights(np.random.default_rng(0).random((2**24, 2)))
-    assert int(whole.max()) * 2**20 * 2**24 < 2**63
+@pytest.mark.parametrize("largest", [2**20, 2**40, 2**50])
+def test_weights_are_so_coarse_that_no_score_leaves_int64(largest, monkeypatch):
+    # At the true limit only tens of millions of columns would need coarser weights.
+    monkeypatch.setattr(view_of_matrices, "_LARGEST_ENTRY", largest)
+    columns = 2**10
+    whole = _whole_weights(np.random.default_rng(0).random((columns, 2)))
+    assert int(whole.max()) * largest * columns < 2**63
+    assert int(whole.max()) >= min(2**20, 2**62 // (largest * columns))
 
 
 @given(arrays(np.int64, (3, 6), elements=st.integers(0, 2**31 - 1)))

@@ -14,7 +14,8 @@ from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
 from privclust.privacy.mechanisms import imitated_noise
 
-RUNS = 20
+RUNS = 10  # of which one may be mistaken
+FEWER = 8  # of which none may
 
 
 def warned(matrices, n_clusters, **parameters):
@@ -28,24 +29,23 @@ def warned(matrices, n_clusters, **parameters):
 
 
 # At ε = 10 counts vary more than the noise, and groups fit what chance put there.
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 10])
-@pytest.mark.parametrize("n_clusters", [2, 5])
+@pytest.mark.parametrize(("epsilon", "n_clusters"), [(0.01, 2), (0.1, 5), (1, 2), (10, 5), (10, 2)])
 def test_matrices_without_structure_are_reported(epsilon, n_clusters):
     matrices = [np.random.default_rng(seed).poisson(2, (120, 40)) for seed in range(RUNS)]
-    assert warned(matrices, n_clusters, epsilon=epsilon) >= 0.95 * RUNS
+    assert warned(matrices, n_clusters, epsilon=epsilon) >= RUNS - 1
 
 
 def test_unequal_rows_and_columns_are_no_structure():
     rng = np.random.default_rng(0)
     rates = np.outer(rng.gamma(2, 1, 500), 100 / np.arange(1, 201)) / 5
-    matrices = [np.random.default_rng(seed).poisson(rates) for seed in range(RUNS)]
-    assert warned(matrices, 3, epsilon=1) >= 0.95 * RUNS
-    assert warned(matrices, 3, epsilon=1, unit="entry") >= 0.95 * RUNS
+    matrices = [np.random.default_rng(seed).poisson(rates) for seed in range(FEWER)]
+    assert warned(matrices, 3, epsilon=1) == FEWER
+    assert warned(matrices, 3, epsilon=1, unit="entry") == FEWER
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 10])
 def test_planted_blocks_are_not_taken_for_noise(epsilon):
-    planted = [synthetic_counts((400, 200), 3, 3, 150, seed).counts for seed in range(RUNS)]
+    planted = [synthetic_counts((400, 200), 3, 3, 150, seed).counts for seed in range(FEWER)]
     assert warned(planted, 3, epsilon=epsilon) == 0
 
 
@@ -53,7 +53,7 @@ def test_planted_blocks_are_not_taken_for_noise(epsilon):
 @pytest.mark.parametrize("currency", ["pure", "zcdp"])
 def test_noise_alone_has_no_direction(shape, currency):
     rng = np.random.default_rng(0)
-    tables = [Noisy(imitated_noise(currency, 140, shape, rng), 140) for _ in range(40)]
+    tables = [Noisy(imitated_noise(currency, 140, shape, rng), 140) for _ in range(20)]
     found = [directions_above_noise(table, table, currency, rng) for table in tables]
     assert sum(count > 0 for count in found) <= 2
 

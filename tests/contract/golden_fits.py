@@ -23,6 +23,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -30,6 +31,7 @@ from privclust import (
     PrivateSourceTargetMedoids,
     ReplaceRow,
 )
+from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
@@ -63,7 +65,14 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
     for method in ("cells", "lloyd"):
         model = PrivateKMeans(4, method=method, schema=POINTS, rescale=False, **common)
         yield f"kmeans {method}", _of(model, rows)
+    if unit == "add":
+        for model in (
+            PrivateHighDimKMeans(4, n_swaps=3, schema=POINTS, **common),
+            PrivateNMF(4, n_steps=3, schema=POINTS, **common),
+        ):
+            yield f"baseline {type(model).__name__}", _of(model, rows)
     yield "zones", _of(PrivateZoneKMeans(4, schema=POINTS, rescale=False, **common), rows)
+    yield "bounds", _of(PrivateBounds(columns=["x", "y", "z"], **common), rows)
     answers = _without_who(survey, unit)
     for method in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"):
         model = PrivateDilca(method=method, schema=SURVEY, **common)
@@ -71,6 +80,9 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
     for method in ("pairs", "tree"):
         model = PrivateCategoricalKMeans(3, method=method, schema=SURVEY, **common)
         yield f"categorical kmeans {method}", _of(model, answers)
+    if unit == "add":
+        one_hot = PrivateOneHotKMeans(3, schema=SURVEY, **common)
+        yield "baseline PrivateOneHotKMeans", _of(one_hot, answers)
     for method in ("rings", "nna", "nas"):
         model = PrivateSourceTargetMedoids(3, method=method, schema=PLACES, **common)
         yield f"source-target {method}", _of_sources(model, unit)

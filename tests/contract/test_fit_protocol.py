@@ -246,6 +246,12 @@ def test_unseeded_fits_differ_even_if_public_choices_repeat(record, monkeypatch)
 
 
 @every_estimator
+def test_what_a_fit_keeps_is_documented(record):
+    kept = {name for name in vars(record.seeded()) if name.endswith("_")}
+    assert not {name for name in kept if name not in record.kind.__doc__}
+
+
+@every_estimator
 def test_nothing_exact_is_kept(record):
     """Public parameters, released values and names: a new attribute has to be thought of here."""
     allowed = {
@@ -256,8 +262,11 @@ def test_nothing_exact_is_kept(record):
         *("column_labels_", "block_totals_", "block_totals_error_", "tau_", "column_weights_"),
         *("row_labels_", "row_profiles_", "row_profiles_error_", "n_directions_"),
         *("medoid_indices_", "centers_", "order_", "order_costs_", "cost_estimate_"),
-        *("released_source_", "served_by_source_", "_targets", "_rescaled"),
+        *("released_source_", "served_by_source_", "_targets", "_rescaled", "_learned"),
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
+        *("components_", "generator_", "_region"),
+        *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
+        *("n_rows_", "n_rows_error_", "_profile_centers"),
     }
     if record.public_data is not None:
         allowed.add("labels_")  # of public targets; those of private rows are never kept

@@ -12,6 +12,7 @@ import pytest
 
 from privclust import (
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateDilca,
     PrivateKMeans,
@@ -47,6 +48,7 @@ def fit(model, data):
 MODELS = {
     **{f"kmeans {m}": (PrivateKMeans, {"method": m}, POINTS, rows) for m in ("cells", "lloyd")},
     "zones": (PrivateZoneKMeans, {}, POINTS, rows),
+    "bounds": (PrivateBounds, {"columns": ["x", "y", "z"]}, None, rows),
     **{
         f"dilca {m}": (PrivateDilca, {"method": m}, SURVEY, answers)
         for m in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
@@ -64,9 +66,10 @@ MODELS = {
 
 def exact_answers(kind, options, schema, unit, data):
     """Return all exact integers that a seeded fit gives to mechanisms, and what it releases."""
-    sizes = {} if kind is PrivateDilca else {"n_clusters": 2}
+    sizes = {} if kind in (PrivateDilca, PrivateBounds) else {"n_clusters": 2}
     sizes = {"n_centers": 2} if kind is PrivateSourceTargetMedoids else sizes
-    model = kind(schema=schema, unit=unit, **sizes, **options, **COMMON)
+    declared = {} if schema is None else {"schema": schema}
+    model = kind(unit=unit, **declared, **sizes, **options, **COMMON)
     with warnings.catch_warnings(), recorded_draws() as draws:
         warnings.simplefilter("ignore")
         fit(model, data)

@@ -10,8 +10,15 @@ import pytest
 from support.estimators import ESTIMATORS
 
 # A published algorithm may refer to the estimator that is recommended in its place.
-REFERRING = {"PrivateTauCoclustering": "PrivateCoclustering"}
-CLASSES = [record.kind for record in ESTIMATORS if record.name not in REFERRING]
+REFERRING = {
+    "PrivateTauCoclustering": "PrivateCoclustering",
+    "PrivateHighDimKMeans": "PrivateKMeans",
+    "PrivateNMF": "PrivateKMeans",
+    "PrivateWGAN": "PrivateKMeans",
+    "PrivateOneHotKMeans": "PrivateCategoricalKMeans",
+}
+KINDS = {record.kind for record in ESTIMATORS if record.name not in REFERRING}
+CLASSES = sorted(KINDS, key=lambda kind: kind.__name__)
 USUAL = {
     "epsilon": "float, default=1.0: The privacy loss allowed. Smaller is more private and less "
     "accurate.",

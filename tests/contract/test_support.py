@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import privclust
-from privclust import published
+from privclust import baselines, published
 from privclust.budget import Budget
 from privclust.estimator import PrivateEstimator
 from privclust.privacy import mechanisms
@@ -117,7 +117,7 @@ def test_the_weights_of_picks_are_their_chances():
 def test_every_private_estimator_has_its_record():
     offered = {
         kind
-        for module in (privclust, published)
+        for module in (privclust, published, baselines)
         for name in module.__all__
         if inspect.isclass(kind := getattr(module, name)) and issubclass(kind, PrivateEstimator)
     }

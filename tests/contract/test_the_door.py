@@ -15,7 +15,7 @@ from privclust.families import FAMILIES
 PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
 OPEN = re.compile(
-    r"privclust\.data\.(points|table|matrix|sites)\.(public|door|view)$"
+    r"privclust\.data\.(points|table|matrix|sites|numbers|baselines)\.(public|door|view)$"
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
     r"|privclust\.data\.(checking|check_report|copied)$"  # for the holder's eyes alone
 )
@@ -26,7 +26,7 @@ def files_of(*folders: str) -> list[Path]:
     return [path for folder in folders for path in sorted((PACKAGE / folder).rglob("*.py"))]
 
 
-BEFORE = files_of(*NAMES, "jobs", "release", "reports", "cli")
+BEFORE = files_of(*NAMES, "baselines", "jobs", "release", "reports", "cli")
 BEHIND = [*files_of("data", "privacy", "unit", "schema"), PACKAGE / "budget.py"]
 
 
@@ -46,11 +46,11 @@ def test_only_what_is_public_is_seen_before_the_door(path: Path) -> None:
 
 
 def test_what_is_behind_the_door_knows_no_family() -> None:
-    before = tuple(f"privclust.{name}" for name in NAMES)
+    before = tuple(f"privclust.{name}" for name in (*NAMES, "baselines"))
     assert not {path for path in BEHIND for name in imported(path) if name.startswith(before)}
 
 
-@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites"])
+@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites", "numbers", "baselines"])
 def test_every_shape_of_data_has_the_same_roles(shape: str) -> None:
     files = {path.stem for path in (PACKAGE / "data" / shape).glob("*.py")}
     assert files >= {"public", "door", "view", "kernels"}

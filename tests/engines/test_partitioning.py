@@ -83,7 +83,6 @@ def assert_same(answers, others):
         np.testing.assert_array_equal(one, other, strict=True)
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 7), CUTS)
 def test_statistics_do_not_depend_on_the_partitioning(seed, n_rows, dimension, cuts):
     rows, frame = random_rows(seed, n_rows, dimension), random_frame(seed, dimension)
@@ -103,7 +102,6 @@ def test_seeded_answers_do_not_depend_on_the_partitioning(seed, n_rows, cuts):
         assert_same(ask_all(view, frame, seed), answers)
 
 
-@settings(max_examples=30)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=50), st.integers(1, 3), CUTS)
 def test_rows_of_people_do_not_depend_on_the_partitioning(people, max_rows, cuts):
     rows = random_rows(len(people), len(people), 2)
@@ -151,7 +149,6 @@ def brute_force_sums(grid, centres, clip):
     return counts, offsets, square
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.integers(1, 5))
 def test_cluster_sums_are_those_of_exact_integers(seed, n_rows, dimension, n_centres):
     rng = np.random.default_rng(seed)
@@ -175,7 +172,6 @@ def test_cluster_sums_are_those_of_exact_integers(seed, n_rows, dimension, n_cen
     assert abs(int(draws[2].exact[0]) - square) <= n_rows
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5))
 def test_second_moments_are_those_of_exact_integers(seed, n_rows, dimension):
     rows = random_rows(seed, n_rows, dimension)
@@ -212,7 +208,6 @@ def test_coarse_frames_find_the_nearest_centre_exactly():
 # Each row by itself
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(1, 8), st.booleans(), st.booleans())
 def test_a_row_on_the_grid_depends_on_no_other_row(seed, dimension, rescale, ball):
     rng = np.random.default_rng(seed)
@@ -231,7 +226,6 @@ def test_a_row_on_the_grid_depends_on_no_other_row(seed, dimension, rescale, bal
     assert max(squared_lengths(together.astype(np.int64))) <= longest**2
 
 
-@settings(max_examples=200)
 @given(
     st.integers(1, 2**21),
     st.lists(st.lists(st.integers(-(2**22), 2**22), min_size=3, max_size=3), min_size=1),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
@@ -140,7 +140,6 @@ holders = (f"holder {number}" for number in count())
 amounts = st.integers(1, 40)
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_the_database_enforces_the_same_rule_by_itself(shared: Ledger, data: st.DataObject) -> None:
     """Charges are put before the database without asking the library first."""

@@ -5,7 +5,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import PrivateKMeans
@@ -118,7 +118,6 @@ def test_a_request_repeated_in_another_currency_is_another_request(ledger: Ledge
 fractions = st.fractions(Fraction(1, 1000), 1)
 
 
-@settings(max_examples=30)
 @given(fractions, st.lists(st.tuples(fractions, fractions), max_size=8))
 def test_what_an_approximate_pot_covers_adds_up_to_no_more_than_its_grant(
     whole: Fraction, asked: list[tuple[Fraction, Fraction]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -22,8 +23,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from privclust.data.encode import Domain
+from privclust.data.points.mixed import region_of
 from privclust.data.reading import open_rows
 from privclust.data.reading.matrices import MatrixReader
+from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.codes import CategoryCoder
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.unit import MatrixCount, MatrixEntry
@@ -38,6 +41,10 @@ FACTS = {
 }
 CODERS = {name: CategoryCoder(Schema({"a": fact})) for name, fact in FACTS.items() if name != "box"}
 BOX = Domain.from_schema(Schema({"a": FACTS["box"]}))
+# Categories as points, missing ones left out; and numbers as categories, for a learned metric.
+OMITTED = {name: replace(fact, missing="omit") for name, fact in FACTS.items() if name != "box"}
+REGIONS = [region_of(Schema({"a": fact})) for fact in OMITTED.values()]
+BINNED = BinnedCoder(Schema({"a": FACTS["box"]}))
 
 
 def encodings(data, block_rows=None):
@@ -48,6 +55,10 @@ def encodings(data, block_rows=None):
             numbers = block.numbers(lenient=["a"])
             columns = [numbers.view(np.uint64), BOX.to_grid(BOX.numbers(block)).view(np.uint64)]
             columns += [coder.codes(block).astype(np.uint64) for coder in CODERS.values()]
+            columns += [BINNED.codes(block).astype(np.uint64)]
+            for region in REGIONS:
+                pieces = [piece.dense().copy() for piece in region.pieces(block, 8)]
+                columns += [np.concatenate(pieces).view(np.uint64)]
             parts.append(np.column_stack(columns))
     return [row.tobytes() for row in np.concatenate(parts)]
 

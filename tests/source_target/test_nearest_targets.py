@@ -42,7 +42,7 @@ def neighbours(unit, rng):
 def test_no_step_between_neighbours_loses_more_than_the_share(question, currency, unit):
     rng = np.random.default_rng(3)
     largest = 0
-    for _ in range(40):
+    for _ in range(20):
         draws = []
         for rows in neighbours(unit, rng):
             view, share = view_of(rows, BUDGETS[currency], unit=unit)

@@ -8,6 +8,7 @@ from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target.posterior import count_posterior, false_shares
 from source_target.source_doubles import view_of
 
+TABLES = 100
 BUDGETS = [Budget(1), Budget("0.1"), Budget(1, 1e-6)]
 
 
@@ -34,16 +35,16 @@ def test_shares_of_false_bins_are_those_of_benjamini_and_hochberg():
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_noise_alone_seldom_makes_bins_seem_occupied(budget):
-    view, share, drawn = noise_of(budget, 400 * 100, seed=1)
+    view, share, drawn = noise_of(budget, TABLES * 100, seed=1)
     shown = 0
-    for noisy in drawn.reshape(400, 100):
+    for noisy in drawn.reshape(TABLES, 100):
         found = count_posterior(
             noisy, view.count_error(share), lambda gaps: view.count_log_density(share, gaps)
         )
         found = found.doubted(false_shares(view.count_tail(share, noisy)), 0.05)
         np.testing.assert_allclose(found.chances.sum(axis=1), 1)
         shown += found.occupied.any()
-    assert shown / 400 < 0.09  # 5 % are meant; four standard errors above
+    assert shown / TABLES < 0.05 + 4 * np.sqrt(0.05 * 0.95 / TABLES)  # 5 % are meant
 
 
 def test_occupied_bins_are_believed_and_the_others_are_not():

@@ -15,6 +15,8 @@ from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.source_target.command import fit, plan
 from privclust.source_target.release import distances_to_centres
 
+words_only = pytest.mark.usefixtures("blank_pictures")
+
 RNG = np.random.default_rng(0)
 TOWNS = pd.DataFrame(RNG.uniform([40, 0], [50, 10], (80, 2)), columns=["latitude", "longitude"])
 HOMES = pd.DataFrame(RNG.normal([43, 3], 0.3, (500, 2)), columns=["latitude", "longitude"])
@@ -60,6 +62,7 @@ def test_the_report_has_a_map_and_marks_the_costs_as_an_estimate():
     assert "latitude" in page
 
 
+@words_only
 def test_the_report_of_many_columns_has_no_map():
     rng = np.random.default_rng(0)
     model = PrivateSourceTargetMedoids(3, random_state=0)
@@ -104,6 +107,7 @@ def coordinates(files):
     return ("--target", files / "towns.csv", *columns, "--metric", "haversine", "--centers", 3)
 
 
+@words_only
 def test_the_command_chooses_named_centres_and_writes_a_release(files):
     result = run(
         fit, "--source", files / "homes.csv", *coordinates(files), "--names", "town",
@@ -118,6 +122,7 @@ def test_the_command_chooses_named_centres_and_writes_a_release(files):
     assert (files / "out" / "report.html").exists()
 
 
+@words_only
 def test_the_command_shows_a_table(files):
     result = run(fit, "--source", files / "homes.csv", *coordinates(files), "-o", files / "out")
     assert result.exit_code == 0, result.output

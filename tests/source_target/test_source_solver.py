@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
@@ -43,7 +43,6 @@ def plain_greedy(problem, n_chosen):
     return chosen
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_lazy_greedy_chooses_in_the_order_of_plain_greedy(seed, with_base, grid):
     problem = random_problem(seed, with_base=with_base, grid=grid)
@@ -62,7 +61,6 @@ def test_costs_of_the_greedy_order_are_those_of_its_beginnings():
     np.testing.assert_allclose(found.costs, costs, rtol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.booleans(), st.integers(1, 6))
 def test_swaps_end_where_no_single_swap_helps(seed, with_base, k):
     problem = random_problem(seed, n_objects=25, with_base=with_base)

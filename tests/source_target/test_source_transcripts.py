@@ -31,9 +31,17 @@ def largest_loss(method, unit, currency, *, halved=False):
     return max(losses)
 
 
+# No noise is wasted. Losses are exact, the same for every seed: at least 0.93 of what was paid. The
+# rest is the share of the number of sources, which none replaced changes, and of lengths that round
+# down. In zCDP a source that is replaced moves two cells of nna's sums, at a right angle: half of
+# their 30 % is lost, so that 0.847 remain.
+LEAST = {("nna", "replace", "zcdp"): 0.84}
+
+
 @every_fit
 def test_all_answers_together_lose_what_was_paid_and_no_more(method, unit, currency):
-    assert 0.8 < largest_loss(method, unit, currency) <= 1
+    least = LEAST.get((method, unit, currency), 0.93)
+    assert least < largest_loss(method, unit, currency) <= 1
 
 
 @every_fit

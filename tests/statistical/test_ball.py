@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -33,7 +33,6 @@ def seeded(filter_error: float | None = None) -> ExactNoise:
     st.fractions(Fraction(1, 9), 10**6) | st.integers(1, 2**40).map(Fraction),
     st.sampled_from([1e-9, 1e-3, 1.0]),
 )
-@settings(deadline=None, max_examples=60)
 def test_both_paths_give_the_same_vector(dimension, scale, blown):
     filtered = seeded().ball(scale, 8, dimension)
     assert filtered.tolist() == seeded(blown).ball(scale, 8, dimension).tolist()

@@ -41,7 +41,7 @@ def test_the_curve_has_every_number_and_falls():
 
 
 def test_numbers_beyond_the_cells_are_refused_in_one_sentence():
-    with pytest.raises(ParameterError, match="cells stand out of the noise") as caught:
+    with pytest.raises(ParameterError, match="cells stand out from the noise") as caught:
         summary_of(clumps(3)).choose_k([10_000])
     assert ". " not in str(caught.value)
 

@@ -37,9 +37,10 @@ def test_a_summary_costs_its_budget_and_more_if_noise_is_halved(currency, crowd,
     cost = amount_lost(transcript.cost, currency)
     lost = amount_lost(transcript.loss, currency)
     assert lost <= cost
-    assert lost >= cost / 4
+    # The far row reaches the sensitivity of nearly everything; one replaced in zCDP that of a half.
+    assert lost >= cost / 2
     assert (cost > budget.amount) == halved
-    assert halved or cost > 0.8 * budget.amount
+    assert halved or cost > 0.999 * budget.amount
 
 
 @pytest.mark.parametrize("currency", BUDGETS)

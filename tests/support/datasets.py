@@ -17,6 +17,15 @@ SURVEY = Schema(
     }
 )
 POINTS = Schema({"x": Box(0, 10), "y": Box(0, 10), "z": Box(0, 10)})
+MIXED = Schema(
+    {
+        "age": Box(0, 100),
+        "town": Categories(["north", "south", "west"], unknown="other"),
+        "since": Box("2020-01-01", "2024-12-31"),
+        "pet": Categories(["cat", "dog"], missing="omit", weight=0.5),
+        "visits": Bins([0, 2, 5, 20], missing="category", weight=2),
+    }
+)
 PLACES = Schema({"x": Box(0, 10), "y": Box(0, 10)})
 
 
@@ -40,6 +49,28 @@ def survey() -> pd.DataFrame:
             "town": np.array(["north", "south", "west"])[np.where(rng.random(2500) < 0.7, kind, 1)],
             "pet": np.array(["cat", "dog"])[(kind + (rng.random(2500) < 0.3)) % 2],
             "age": 20 + 20 * kind + rng.integers(0, 25, 2500),
+        }
+    )
+    table["who"] = rng.integers(1700, size=2500)
+    return table
+
+
+def mixed() -> pd.DataFrame:
+    """Return patients of three kinds, of people with one to three rows; some values are missing."""
+    rng = np.random.default_rng(5)
+    kind = rng.integers(3, size=2500)
+    days = pd.to_timedelta(300 * kind + rng.integers(0, 300, 2500), unit="D")
+    table = pd.DataFrame(
+        {
+            "age": (25 + 25 * kind + rng.normal(0, 5, 2500)).clip(0, 100),
+            "town": np.array(["north", "south", "west", "abroad"])[
+                np.where(rng.random(2500) < 0.8, kind, 3)
+            ],
+            "since": pd.Timestamp("2020-02-01") + days,
+            "pet": np.array(["cat", "dog", None], object)[
+                np.where(rng.random(2500) < 0.2, 2, kind % 2)
+            ],
+            "visits": np.where(rng.random(2500) < 0.1, np.nan, 1 + 3 * kind),
         }
     )
     table["who"] = rng.integers(1700, size=2500)

@@ -20,6 +20,7 @@ from privclust import (
     MatrixEntry,
     MatrixRow,
     Person,
+    PrivateBounds,
     PrivateCategoricalKMeans,
     PrivateCoclustering,
     PrivateDilca,
@@ -29,8 +30,9 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit import NeighbourPair
+from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans, PrivateWGAN
 from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
-from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
+from support.datasets import MIXED, PLACES, POINTS, SURVEY, baskets, mixed, places, points, survey
 
 ROW_UNITS = (AddRemoveRow(), ReplaceRow(), Person("who", 2))
 MATRIX_UNITS = (MatrixCount(), MatrixEntry(2), MatrixRow())
@@ -59,6 +61,8 @@ class EstimatorRecord:
         The units that it takes, and some that it refuses.
     methods : tuple of str
         The values of ``method``, if it has that parameter.
+    variant : str
+        Tells records of one class apart.
     """
 
     kind: type
@@ -70,11 +74,12 @@ class EstimatorRecord:
     parameters: dict[str, Any] = field(default_factory=dict)
     public_data: Callable[[], Any] | None = None
     methods: tuple[str, ...] = ()
+    variant: str = ""
 
     @property
     def name(self) -> str:
-        """The name of the class, by which tests are called."""
-        return self.kind.__name__
+        """The name of the class and the variant, by which tests are called."""
+        return self.kind.__name__ + self.variant
 
     def make(self, unit: Any = None, **changes: Any) -> Any:
         """Return an unfitted model; the default unit is the first one that it takes."""
@@ -130,6 +135,10 @@ _POINTS = {
     "private_data": points, "neighbours": _one_row_less, "positional": (4,),
     "parameters": {"schema": POINTS},
 }  # fmt: skip
+_MIXED = {
+    "private_data": mixed, "neighbours": _one_row_less, "parameters": {"schema": MIXED},
+    "variant": "-mixed",
+}  # fmt: skip
 _SURVEY = {
     "private_data": survey, "neighbours": _one_row_less, "parameters": {"schema": SURVEY},
 }  # fmt: skip
@@ -141,7 +150,29 @@ _BASKETS = {
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
+    EstimatorRecord(
+        PrivateHighDimKMeans, **{**_POINTS, "parameters": {"schema": POINTS, "n_swaps": 3}}
+    ),
+    EstimatorRecord(PrivateNMF, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
+    EstimatorRecord(PrivateWGAN, **{**_POINTS, "parameters": {"schema": POINTS, "n_steps": 3}}),
     EstimatorRecord(PrivateSummary, **{**_POINTS, "positional": ()}),
+    EstimatorRecord(PrivateKMeans, positional=(3,), methods=("cells",), **_MIXED),
+    EstimatorRecord(
+        PrivateKMeans,
+        positional=(3,),
+        **{
+            **_MIXED,
+            "variant": "-learned",
+            "parameters": {"schema": MIXED, "metric": "dilca"},
+        },
+    ),
+    EstimatorRecord(PrivateSummary, **_MIXED),
+    EstimatorRecord(
+        PrivateBounds,
+        private_data=points,
+        neighbours=_one_row_less,
+        parameters={"columns": ["x", "y", "z"]},
+    ),
     EstimatorRecord(
         PrivateDilca,
         methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),
@@ -150,6 +181,7 @@ ESTIMATORS = (
     EstimatorRecord(
         PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
     ),
+    EstimatorRecord(PrivateOneHotKMeans, positional=(3,), methods=("lloyd", "cells"), **_SURVEY),
     EstimatorRecord(PrivateCoclustering, units=MATRIX_UNITS, **_BASKETS),
     EstimatorRecord(PrivateTauCoclustering, units=MATRIX_UNITS[:2], **_BASKETS),
     EstimatorRecord(

@@ -9,7 +9,7 @@ from privclust.data.points.public import Projection
 from privclust.unit import AddRemoveRow, ReplaceRow
 
 PARTS = ["counts", "offsets", "square"]
-QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments"]
+QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments", "histograms"]
 
 
 def pair_for(unit, question):
@@ -20,7 +20,8 @@ def pair_for(unit, question):
     if isinstance(unit, ReplaceRow):
         question = question.removeprefix("grouped ")
         # From the other cluster, from the other side of the same one, or from its centre.
-        old = {"counts": [-1.0], "offsets": [0.01], "moments": [-1.0, 1.0]}.get(question, [0.5])
+        others = {"counts": [-1.0], "histograms": [-1.0], "offsets": [0.01], "moments": [-1.0, 1.0]}
+        old = others.get(question, [0.5])
         return np.append(base, [old], axis=0), np.append(base, new, axis=0)
     if isinstance(unit, AddRemoveRow):
         return base, np.append(base, new, axis=0)
@@ -48,5 +49,8 @@ def ask(view, question, share):
         answer = view.grouped_clusters("g", whole, cells, groups, 0.5, **{part: share})
         return getattr(answer, part).value.ravel()
     centres = np.array([[-0.5], [0.5]])
+    if question == "histograms":
+        edges = np.array([[-0.5, 0.0, 0.5]])
+        return view.cluster_histograms("h", centres, np.array([0]), edges, share).value.ravel()
     answer = view.clusters("clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share})
     return getattr(answer, question).value.ravel()

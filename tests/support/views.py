@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
-from privclust.data.encode import Domain
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.reading import open_rows
 from privclust.data.table.codes import CategoryCoder
@@ -33,6 +35,7 @@ def view_of(
     noise=None,
     block_rows=None,
     rescale=False,
+    kind=PointsView,
     **cuts,
 ):
     """Return a view of rows within (-1, 1), or within ``schema``."""
@@ -41,22 +44,28 @@ def view_of(
     n_columns = data.shape[1] - (id_column is not None)
     schema = schema or Schema.from_bounds(-1, 1, n_columns=n_columns)
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
-    domain = Domain.from_schema(schema, rescale=rescale)
+    domain = region_of(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
     rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
-    return PointsView(rows, domain, unit, meter, noise or NoNoise(), **cuts)
+    return kind(rows, domain, unit, meter, noise or NoNoise(), **cuts)
 
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):
     """Return a view of rows of codes, with so many categories in each column."""
-    schema = Schema({f"a{i}": Categories(list(range(size))) for i, size in enumerate(sizes)})
+    names, coder = _codes(tuple(sizes))
     return TableView(
-        open_rows(np.asarray(rows, np.int64), schema.names),
-        CategoryCoder(schema),
+        open_rows(np.asarray(rows, np.int64), names),
+        coder,
         unit or AddRemoveRow(),
         Meter(budget or Budget(10**6)),
         noise or NoNoise(),
     )
+
+
+@cache
+def _codes(sizes):
+    schema = Schema({f"a{i}": Categories(list(range(size))) for i, size in enumerate(sizes)})
+    return schema.names, CategoryCoder(schema)
 
 
 def matrix_view_of(matrix, unit, *, budget=None, noise=None):

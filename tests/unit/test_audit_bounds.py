@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -16,7 +16,6 @@ TRIALS = 40
 COUNTS = np.arange(TRIALS + 1)
 
 
-@settings(deadline=None)
 @given(st.floats(0.001, 0.999), st.sampled_from([0.001, 0.025, 0.2]))
 def test_each_bound_is_wrong_at_most_as_often_as_allowed(probability, error):
     chances = stats.binom.pmf(COUNTS, TRIALS, probability)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -19,7 +19,6 @@ entries = npst.arrays(
 )
 
 
-@settings(deadline=None)
 @given(entries, st.randoms(use_true_random=False))
 def test_candidates_are_counted_as_events_hold(left, shuffler):
     right = left.copy()

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
@@ -181,7 +181,6 @@ def test_the_layout_of_the_first_runs_holds_for_all_others():
     np.testing.assert_array_equal(text, [0, np.nan, np.nan, 0])
 
 
-@settings(deadline=None)
 @given(
     npst.arrays(np.float64, npst.array_shapes(max_dims=2, max_side=4), elements=st.floats()),
     st.sampled_from(GROUPS),
@@ -197,7 +196,6 @@ def test_features_of_any_array_are_the_same_stacked_or_one_by_one(array, group):
     np.testing.assert_array_equal(feature_map.matrix(parts), expected)
 
 
-@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(bool))
 def test_low_bits_describe_a_number_exactly(number):
     described = {name: float(bits) for name, bits in low_bits(np.asarray(number)).items()}
@@ -211,7 +209,6 @@ def test_low_bits_describe_a_number_exactly(number):
     assert described["trailing zeros"] == described["last bit"] - (exponent - 53)
 
 
-@settings(deadline=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False).filter(bool))
 def test_low_bits_of_single_precision_use_its_own_significand(number):
     single, double = low_bits(np.asarray(number), 24), low_bits(np.asarray(number))

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.audit import (
@@ -48,7 +48,6 @@ def assert_neighbours(pair):
         assert min(pair.left.min(), pair.right.min()) >= 0
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6)), min_size=1, max_size=4),
     st.integers(2, 6),
@@ -67,7 +66,6 @@ def test_every_pair_of_points_differs_in_one_row(sides, n_clusters, n_rows, unit
         assert repr(pair.right[-1].tolist()) not in map(repr, pair.left.tolist())
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(2, 5), min_size=2, max_size=4),
     st.integers(2, 4),
@@ -87,7 +85,6 @@ def test_every_pair_of_tables_differs_in_one_row(sizes, n_clusters, n_rows, unit
             assert pair.right[-1].tolist() not in pair.left.tolist()
 
 
-@settings(deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 20))
 def test_every_pair_of_matrices_differs_in_one_entry(n_rows, n_columns, largest):
     for pair in matrix_pairs(n_rows, n_columns, largest=largest):

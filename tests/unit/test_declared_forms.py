@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Bins, Box, Categories, Schema
@@ -118,7 +118,6 @@ ANY_TEXT = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(ANY_TEXT, max_size=8), st.sampled_from(FORMS))
 def test_each_value_is_converted_by_itself_and_none_raises(values, form):
     together = formed(pa.array(values, pa.string()), form)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privclust.privacy.noise import ExactNoise, ball, exact, float_filter
@@ -328,7 +328,6 @@ def test_vectors_are_within_their_bounds_where_a_word_says_little(unknown):
 
 
 @given(st.floats(0, 0.5), st.floats(0, 0.5), st.floats(0, 0.5))
-@settings(max_examples=300)
 def test_relative_errors_of_a_vector_add_up_as_the_proof_says(a, b, length):
     """(1 ± l) √((1 ± a)/(1 ∓ b)) is within 1 ± (a + b + l), the product l (a + b) included."""
     total = a + b + length

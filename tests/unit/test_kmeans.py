@@ -416,7 +416,7 @@ def test_parameters_that_make_no_sense_are_refused():
     refused("n_clusters must be a whole number of at least 1", FRAME, n_clusters=True)
     refused("method must be one of", FRAME, method="magic")
     refused("Unknown privacy unit 'everybody'", FRAME, unit="everybody")
-    refused(r"use Person\(id_column, max_rows\)", FRAME, unit="person")
+    refused("use Person(id_column, max_rows)", FRAME, unit="person")
     refused("random_state must be None or a whole number", FRAME, random_state=-1)
     refused(
         "random_state must be None or a whole number", FRAME, random_state=np.random.default_rng()

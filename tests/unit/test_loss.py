@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -34,7 +34,6 @@ def test_composition_is_a_sum(a, b, c):
 
 
 @given(rhos, deltas)
-@settings(deadline=None)
 def test_epsilon_and_rho_are_inverse_to_each_other(rho, delta):
     epsilon = epsilon_spent(rho, delta)
     if epsilon == 0:
@@ -45,7 +44,6 @@ def test_epsilon_and_rho_are_inverse_to_each_other(rho, delta):
 
 
 @given(rhos, deltas)
-@settings(deadline=None)
 def test_epsilon_and_delta_are_inverse_to_each_other(rho, delta):
     epsilon = epsilon_spent(rho, delta)
     if epsilon > 0:
@@ -53,7 +51,6 @@ def test_epsilon_and_delta_are_inverse_to_each_other(rho, delta):
 
 
 @given(rhos, deltas)
-@settings(deadline=None)
 def test_the_gaussian_mechanism_never_costs_more_than_we_say(rho, delta):
     """The exact trade-off of Gaussian noise is a lower bound for any valid conversion."""
     epsilon = float(epsilon_spent(rho, delta))
@@ -107,7 +104,6 @@ def searching(order: Decimal) -> Iterator[None]:
 
 
 @given(rhos, deltas, orders)
-@settings(deadline=None)
 def test_a_cost_is_rounded_up_in_its_last_digit(rho, delta, order):
     with searching(order):
         spent = precise(epsilon_spent(rho, delta))
@@ -119,7 +115,6 @@ def test_a_cost_is_rounded_up_in_its_last_digit(rho, delta, order):
 
 
 @given(st.fractions(Fraction(1, 1000), 100), deltas, orders)
-@settings(deadline=None)
 def test_a_grant_is_rounded_down_in_its_last_digit(epsilon, delta, order):
     with localcontext(PRECISE):
         true = (precise(epsilon) - penalty(order, delta)) / order

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.budget import Budget, Share
@@ -90,7 +90,6 @@ def test_gaussian_loss_bounds_every_renyi_divergence(variance, order):
 
 
 @given(score_vectors, st.data(), st.fractions(Fraction(1, 10), 4))
-@settings(max_examples=150)
 def test_selections_keep_their_promise_for_scores_that_move_both_ways(scores, data, epsilon):
     moves = data.draw(st.lists(st.integers(-2, 2), min_size=len(scores), max_size=len(scores)))
     left, right = np.array(scores), np.array(scores) + moves
@@ -102,7 +101,6 @@ def test_selections_keep_their_promise_for_scores_that_move_both_ways(scores, da
 
 
 @given(score_vectors, st.data(), st.fractions(Fraction(1, 10), 4))
-@settings(max_examples=150)
 def test_selections_need_half_the_noise_for_scores_that_move_one_way(scores, data, epsilon):
     moves = data.draw(st.lists(st.integers(0, 2), min_size=len(scores), max_size=len(scores)))
     left, right = np.array(scores), np.array(scores) + moves
@@ -114,7 +112,6 @@ def test_selections_need_half_the_noise_for_scores_that_move_one_way(scores, dat
 
 
 @given(score_vectors, st.data(), st.fractions(Fraction(1, 10), 2))
-@settings(max_examples=60, deadline=None)
 def test_top_k_keeps_its_promise(scores, data, epsilon):
     moves = data.draw(st.lists(st.integers(0, 1), min_size=len(scores), max_size=len(scores)))
     mechanism = NoisyTopK(epsilon, Fraction(1), 2)
@@ -150,7 +147,6 @@ def test_gaussian_noise_has_no_pure_loss():
 
 
 @given(score_vectors, st.data(), st.floats(1.1, 30))
-@settings(max_examples=100)
 def test_the_exponential_mechanism_costs_an_eighth_of_epsilon_squared(scores, data, order):
     moves = data.draw(st.lists(st.integers(0, 1), min_size=len(scores), max_size=len(scores)))
     mechanism = Exponential(Fraction(3, 2), Fraction(1))

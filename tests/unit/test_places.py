@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Box, Categories, Schema
@@ -199,7 +199,6 @@ class TestDialects:
         block = next(open_declared(tmp_path / "x.csv", none).blocks())
         assert block.column("x", "text").to_pylist() == ["'a", '"a']
 
-    @settings(max_examples=30, deadline=None)
     @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), st.booleans())
     def test_each_number_is_read_by_itself(self, values, comma):
         schema = Schema({"x": Box(0, 1)}, csv=Csv(decimal="," if comma else "."))

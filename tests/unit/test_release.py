@@ -34,6 +34,8 @@ from support.releases import (
     statement,
 )
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture(params=["folder", "file.privclust"])
 def place(request, tmp_path) -> Path:
@@ -65,7 +67,6 @@ numeric = (
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     hnp.arrays(
         numeric,
@@ -87,7 +88,7 @@ numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 plain = st.none() | st.booleans() | numbers | words | st.lists(numbers)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.dictionaries(words, plain, max_size=4))
 def test_parameters_survive(tmp_path_factory, parameters):
     path = tmp_path_factory.mktemp("parameters") / "release"

@@ -11,6 +11,8 @@ from privclust.exceptions import ReleaseError
 from privclust.release import About, Release
 from support.releases import make_release, one_sentence
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 ABOUT = About(
     title="Patients of 2025",
     dataset="Admissions",

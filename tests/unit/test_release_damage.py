@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import ReleaseError
@@ -346,7 +346,6 @@ def test_a_file_that_is_no_zip_is_refused(tmp_path, content):
     one_sentence(error, str(path), "not a complete release")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_flipped_byte_goes_unnoticed(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "r.privclust"

@@ -15,6 +15,8 @@ from privclust.release import About, Release, Signature, create_key
 from privclust.schema import Schema
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 pytest.importorskip("cryptography")
 
 

@@ -24,6 +24,9 @@ from privclust.schema import Box, Schema
 from privclust.unit import Person, ReplaceRow
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
+# For tests of what a report says, not of what it shows.
+words_only = pytest.mark.usefixtures("blank_pictures")
+
 EXTERNAL = re.compile(r"https?:|//[a-z]|\b(src|srcset|poster|action|data)=|@import|url\((?!#)")
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
@@ -76,12 +79,22 @@ def wide_html(*shape) -> str:
     return wide(*shape).to_html()
 
 
-SHAPES = [(1, 1), (1, 3), (2, 1), (2, 5), (3, 2), (4, 3), (13, 20), (41, 3), (101, 2), (100, 500)]
+SHAPES = [(1, 1), (2, 1), (3, 2), (4, 3), (100, 500)]
+SHAPES_IN_WORDS = [(1, 3), (13, 20), (41, 3), (101, 2)]
 
 
 @pytest.mark.parametrize(("k", "d"), SHAPES)
 def test_a_report_of_any_size_is_sound_and_self_contained(k, d):
-    html = wide_html(k, d)
+    check_sound(wide_html(k, d))
+
+
+@words_only
+@pytest.mark.parametrize(("k", "d"), SHAPES_IN_WORDS)
+def test_the_words_of_a_report_of_any_size_are_sound_and_self_contained(k, d):
+    check_sound(wide(k, d).to_html())
+
+
+def check_sound(html):
     page = Page(html)
     assert not EXTERNAL.search(html)
     assert not {"script", "link", "img", "iframe", "object", "embed"} & {t for t, _ in page.tags}
@@ -101,8 +114,9 @@ def test_a_large_report_says_what_it_leaves_out():
     assert "omitted" not in small
 
 
+@words_only
 def test_a_medium_report_has_the_complete_table_folded():
-    page = Page(wide_html(13, 20))
+    page = Page(wide(13, 20).to_html())
     assert "Show all 13 centres in all 20 columns" in page.text
     assert all(f"x{j}" in page.text for j in range(20))
 
@@ -117,14 +131,14 @@ def test_the_columns_that_tell_clusters_apart_come_first():
 
 
 def test_equal_releases_have_equal_reports():
-    assert wide(5, 4).to_html() == wide(5, 4).to_html()
+    assert wide(2, 2).to_html() == wide(2, 2).to_html()
 
 
 def test_reports_can_be_made_in_threads():
-    expected = wide(4, 3).to_html()
+    expected = wide_html(2, 1)
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(wide(4, 3).to_html())) for _ in range(4)
+        threading.Thread(target=lambda: found.append(wide(2, 1).to_html())) for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -133,6 +147,7 @@ def test_reports_can_be_made_in_threads():
     assert found == [expected] * 4
 
 
+@words_only
 def test_every_query_is_listed_with_noise_and_exact_cost():
     queries = [f"query number {i} <b>" for i in range(40)]
     html = make_release(privacy=statement(1, queries=queries)).to_html()
@@ -226,6 +241,7 @@ def test_pictures_have_words_for_those_who_cannot_see_them():
         assert len(picture["aria-label"]) > 60
 
 
+@words_only
 def test_a_seeded_release_carries_a_banner_and_promises_nothing():
     html = make_release(privacy=statement(private=False)).to_html()
     page = Page(html)
@@ -238,6 +254,7 @@ def test_a_seeded_release_carries_a_banner_and_promises_nothing():
     assert 'class="alarm"' not in private
 
 
+@words_only
 @pytest.mark.parametrize(
     ("epsilon", "strength", "said"),
     [
@@ -278,6 +295,7 @@ def test_factors_are_readable():
     assert [factor(e) for e in (0.1, 0.5, 2, 10, 40)] == ["1.11", "1.6", "7.4", "22,026", "10^17"]
 
 
+@words_only
 def test_delta_is_explained_and_judged_by_the_number_of_rows():
     small = promise_in_words(statement(1, 1e-6), rows=1000)
     assert "1 in 1,000,000" in small.delta
@@ -291,6 +309,7 @@ def test_delta_is_explained_and_judged_by_the_number_of_rows():
     assert "ρ" not in make_release().to_html()
 
 
+@words_only
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
@@ -340,6 +359,7 @@ def test_a_budget_spent_in_rho_fills_the_bar():
     assert privacy.spent.rho == Budget(1, 1e-6).amount
 
 
+@words_only
 def test_a_release_without_queries_has_a_report():
     nothing = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", ())
     assert "not spent" in make_release(privacy=nothing).to_html()
@@ -361,6 +381,7 @@ def test_a_constant_and_an_extreme_column_can_be_drawn():
     assert Page(make_release(np.full((3, 3), 0.5), same).to_html())
 
 
+@words_only
 def test_what_the_schema_declares_is_told():
     schema = Schema({"age": Box(0, 120, missing=40)}, note="from the census")
     text = Page(make_release([[10], [90]], schema).to_html()).text
@@ -386,6 +407,7 @@ def test_the_map_of_centres_on_a_line_is_a_line():
     assert place.axes[0].startswith("more c, more a\N{NO-BREAK SPACE}→")
 
 
+@words_only
 def test_the_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     release = make_release()
     assert release.report(tmp_path / "r.html") == tmp_path / "r.html"
@@ -406,6 +428,7 @@ def test_the_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert {p.name for p in tmp_path.iterdir()} == {"r.html", "report.html"}
 
 
+@words_only
 def test_tables_show_the_released_numbers():
     page = Page(make_release(CENTERS, SCHEMA).to_html())
     for said in ("512", "20.12", "0 to 120", "0 to 1,000", "± 15", "receipt-42", "lloyd"):

@@ -24,6 +24,9 @@ from privclust.schema import Schema
 from privclust.source_target import PrivateSourceTargetMedoids
 from support.releases import make_release, statement
 
+# For tests of what a report says, not of what it shows.
+words_only = pytest.mark.usefixtures("blank_pictures")
+
 LEAK = "the pipeline step 'scale' was fitted on the same rows without noise"
 CHOSEN = "it was chosen by exact scores of private rows"
 
@@ -133,6 +136,7 @@ def test_colours_are_those_that_legends_name_in_both_themes(pages, theme):
         assert saturation > 0.4
 
 
+@words_only
 def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
     warning = f"The centres are spread over the bounds and {NEVER_SAW_THE_ROWS}; raise epsilon."
     blind = replace(make_release(), parameters={"warnings": [warning]}).to_html()
@@ -145,6 +149,7 @@ def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
     assert "No clusters were found" not in sound
 
 
+@words_only
 def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
     release = releases["categorical"]
     warnings = {"warnings": [f"The centres {NEVER_SAW_THE_ROWS}."]}
@@ -153,6 +158,7 @@ def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
     assert "Values that draw a row" not in page
 
 
+@words_only
 def test_every_flaw_is_named_in_red():
     privacy = replace(statement(), flaws=(LEAK, CHOSEN))
     page = make_release(privacy=privacy).to_html()
@@ -193,6 +199,7 @@ def test_a_guarantee_is_called_strong_only_if_delta_is_far_below_one_in_the_rows
     assert f"{strength} guarantee" in promise.verdict
 
 
+@words_only
 def test_a_report_judges_delta_by_the_noisy_number_of_rows():
     assert "weak guarantee" in make_release(privacy=statement(1, 1e-4), sizes=[9000] * 4).to_html()
     assert "strong guarantee" in make_release(privacy=statement(1, 1e-6)).to_html()

@@ -73,7 +73,7 @@ wholes = st.none() | st.integers(-(2**53), 2**53)
 words = st.none() | st.text(st.characters(exclude_categories=["C"]), min_size=1)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.data(), some_rows, st.integers(1, 8))
 def test_all_kinds_of_data_give_the_same_rows(data, n_rows, block_rows):
     draw = lambda values: data.draw(st.lists(values, min_size=n_rows, max_size=n_rows))  # noqa: E731

@@ -237,7 +237,10 @@ class TestFiles:
             (b"a,b", "The data have no rows"),
             (b"a,b\n", "The data have no rows"),
             (b"a,b\n\n", "The data have no rows"),
-            (b"a,a\n1,2\n", "is no list of names (it holds a number, an empty field or the same"),
+            (
+                b"a,a\n1,2\n",
+                "is not a list of names (it holds a number, an empty field or the",
+            ),
             (b"a,b\n1,2\nSECRET77\n", "cannot be read as a table"),
             (b"a,b\n1,2\nSECRET77,1,2\n", "cannot be read as a table"),
             (b"a,b\n1,SECRET77\xff\n", "cannot be read as a table"),

@@ -16,9 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget, Share
+from privclust.data.baselines.public import Critic
+from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.numbers.kernels import FiniteNumbers
+from privclust.data.numbers.view import NumbersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.reading import open_rows
@@ -52,9 +56,11 @@ CATEGORIES = Schema({name: Categories([0, 1, 2]) for name in "abc"})
 FRAME = Projection(np.zeros(2))
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
+PLACES, CUTS = np.array([1]), np.array([[-0.2, 0.4]])
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
+CRITIC = Critic(np.eye(2), np.zeros(2), np.ones(2))
 MARGINS = [np.array([2.0, 1.0, 1.0])] * 3
 ROW_GROUPS, COLUMN_GROUPS = Groups(np.array([0, 1]), 2), Groups(np.array([0, 1, 1]), 2)
 WEIGHTS = np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.25]])
@@ -92,6 +98,16 @@ def domain_of(data: Any) -> Domain:
 def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     source = rows_of(POINTS, readable=readable)
     return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
+def baselines(meter: Meter, noise: Any, *, readable: bool = True) -> BaselinesView:
+    source = rows_of(POINTS, readable=readable)
+    return BaselinesView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+
+
+def numbers(meter: Meter, noise: Any, *, readable: bool = True) -> NumbersView:
+    source = rows_of(POINTS, readable=readable)
+    return NumbersView(source, FiniteNumbers(2), AddRemoveRow(), meter, noise)
 
 
 def table(meter: Meter, noise: Any, *, readable: bool = True) -> TableView:
@@ -155,6 +171,12 @@ _POINTS = {
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
     "choices": lambda v, s: v.choices("q", ZONES, s),
+    "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
+}
+_BASELINES = {
+    "best_swap": lambda v, s: v.best_swap("q", FRAME, CENTRES, CELLS, s),
+    "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
+    "critic_gradients": lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s),
 }
 _TABLE = {
     "count": lambda v, s: v.count("q", s),
@@ -179,6 +201,10 @@ _MATRIX = {
     "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
     "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
 }
+_NUMBERS = {
+    "count": lambda v, s: v.count("q", s),
+    "histograms": lambda v, s: v.histograms("q", {1: np.array([-0.5, 0.3])}, s),
+}
 _PROFILES = {"profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s)}
 
 QUESTIONS = [
@@ -186,7 +212,9 @@ QUESTIONS = [
     for view, asked in (
         (points, _POINTS),
         (embedded, _POINTS),
+        (baselines, _BASELINES),
         (table, _TABLE),
+        (numbers, _NUMBERS),
         (sites, _SITES),
         (counts, _MATRIX),
         (entries, _MATRIX),

@@ -14,6 +14,7 @@ from every_question import BUDGET, CATEGORIES, COUNTS, FRAME, TARGETS, exact_dra
 from privclust.data.door import Door, noise_from
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.points.door import PointRows
+from privclust.data.points.public import Projection
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
@@ -21,7 +22,7 @@ from privclust.data.table.public import ValuePoints
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import SystemBits
-from privclust.schema import Schema
+from privclust.schema import Box, Categories, Schema
 from privclust.unit import (
     AddRemoveRow,
     MatrixCount,
@@ -33,6 +34,7 @@ from privclust.unit import (
 )
 
 NUMBERS = Schema.from_bounds(-1, 1, names=["x", "y"])
+MIXED = Schema({"x": Box(-1, 1), "a": Categories([0, 1, 2])})
 SPACE = TargetSpace(TARGETS)
 # Three people, with three rows, one and two.
 PEOPLE = pd.DataFrame(
@@ -57,6 +59,11 @@ def table(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> TableRows:
     return TableRows(data[kept], CATEGORIES, unit=unit, **options)
 
 
+def mixed(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> PointRows:
+    kept = ["who", "x", "a"] if unit == Person("who", 1) else ["x", "a"]
+    return PointRows(data[kept], schema=MIXED, unit=unit, **options)
+
+
 def sites(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> SourceRows:
     kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
     return SourceRows(data[kept], NUMBERS, unit, **options)
@@ -78,6 +85,15 @@ def ask_embedded(door: TableRows, seed: Any = None) -> Any:
     return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
 
 
+def ask_mixed(door: PointRows, seed: Any = None) -> Any:
+    view, frame = door.private(Meter(BUDGET), seed), Projection(np.zeros(4))
+    return view.clusters("q", frame, np.zeros((1, 4)), 1.0, offsets=BUDGET.whole).offsets.value
+
+
+def ask_binned(door: PointRows, seed: Any = None) -> Any:
+    return door.table(Meter(BUDGET), seed).pair_tables("q", [(0, 1)], BUDGET.whole).cells
+
+
 def ask_sites(door: SourceRows, seed: Any = None) -> Any:
     view = door.private(SPACE, Meter(BUDGET), seed)
     one, other = BUDGET.split([1, 1])
@@ -88,6 +104,8 @@ ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
     "points": (points, ask_points),
     "table": (table, ask_table),
     "embedded": (table, ask_embedded),
+    "mixed": (mixed, ask_mixed),
+    "binned": (mixed, ask_binned),
     "sites": (sites, ask_sites),
 }
 

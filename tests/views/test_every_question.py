@@ -17,6 +17,7 @@ from every_question import (
 )
 
 import privclust.data
+from privclust.data.baselines.view import BaselinesView
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.points.view import PointsView
 from privclust.data.sites.view import SitesView
@@ -25,7 +26,7 @@ from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
 
-VIEWS = (PointsView, TableView, SitesView, MatrixView, ProfilesView)
+VIEWS = (PointsView, BaselinesView, TableView, SitesView, MatrixView, ProfilesView)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -43,10 +43,26 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
     "choices": ("points.zones.zone_counts", [ONE]),
+    "cluster_histograms": ("points.histograms.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
     "embedded": POINT_RANGES,
+    "baselines": {
+        # Squared distances of the whole frame, of radius 2 with 2^21 steps.
+        "best_swap": (
+            "baselines.kernels.SwapCosts.__call__",
+            [(-N_ROWS * 4 * 2**42, 0)],
+        ),
+        "factor_sums": (
+            "baselines.kernels.FactorSums.__call__",
+            [(-N_ROWS * 2**20, N_ROWS * 2**20)],
+        ),
+        "critic_gradients": (
+            "baselines.kernels.CriticGradients.__call__",
+            [(-N_ROWS * 2**14, N_ROWS * 2**14)],
+        ),
+    },
     "table": {
         "count": ("table.kernels.pair_counts", [ONE]),
         "histograms": ("table.kernels.pair_counts", [ONE]),
@@ -59,6 +75,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "relevant_context": ("table.counts.subset_sums", [(-N_ROWS * STEEPEST, 0)]),
         # The margins expect nine cells of at most one row each, four in all after rounding.
         "spanning_tree": ("table.kernels.pair_counts", [(0, N_ROWS + 9)] * 2),
+    },
+    "numbers": {
+        "count": ("points.kernels.RowCount.__call__", [ONE]),
+        "histograms": ("numbers.kernels.CellCounts.__call__", [ONE]),
     },
     "sites": {
         "count": ("sites.kernels.RowCount.__call__", [ONE]),

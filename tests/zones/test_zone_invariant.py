@@ -38,7 +38,7 @@ BUDGETS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(derandomize=True)
 @given(
     seed=st.integers(0, 2**32),
     budget=BUDGETS,

@@ -27,7 +27,8 @@ def largest_loss(name, currency, *, halved=False):
 
 @every_run
 def test_all_answers_together_lose_at_most_the_budget(name, currency):
-    assert 0.7 < largest_loss(name, currency) <= 1
+    # Losses are exact. A whole run pays 13.4 % for a choice whose scores these rows do not move.
+    assert {"choice": 0.999, "whole run": 0.865}[name] < largest_loss(name, currency) <= 1
 
 
 @every_run

@@ -76,10 +76,14 @@ class PrivateDilca(CategoricalEstimator):
         The standard error of the noise on a cell of the tables that were measured.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of.
     schema_ : Schema
         The schema used.
     n_features_in_ : int
         Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
 
     Examples
     --------

@@ -5,32 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from privclust._typing import Labels
 from privclust.budget import Budget, Number
-from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.clustered import ClusteredCategories
 from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.principal_axes import MOST_AXES, principal_axes
 from privclust.categorical.result import Clusters
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import ValuePoints
-from privclust.estimator import PrivateClusterMixin, Run
+from privclust.estimator import Run
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.doubts import delta_in_doubt
 from privclust.ledger import Ledger
-from privclust.parameters import check_clusters, fraction, one_of, whole
+from privclust.parameters import check_clusters, fraction, one_of
 from privclust.unit import Unit
 
 __all__ = ["PrivateCategoricalKMeans"]
 
 
-class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
+class PrivateCategoricalKMeans(ClusteredCategories):
     """Clusters of categorical rows that may be published, with the metric they were found in.
 
     Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
     few principal axes, which the tables of the metric give for nothing, and are clustered there.
+    :class:`PrivateKMeans` clusters such rows too, with ``metric="dilca"``; this one stays apart
+    because it releases the metric itself, the distances between values, beside the clusters.
 
     Parameters
     ----------
@@ -68,11 +66,13 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         Coordinates of the values of every attribute.
     contexts_ : dict of str to tuple of str
         The context of every attribute.
+    cell_error_ : float
+        The standard error of the noise on a cell of the tables that were measured.
     cluster_centers_ : ndarray of shape (n_clusters, n_axes)
         Released centres on the principal axes.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     value_points_ : list of ndarray
         The values of each attribute as points of the axes; a row is the sum of its values.
@@ -80,11 +80,21 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         What was promised and what was asked.
     warnings_ : tuple of str
         What the fit warned of: that noise hides the clusters.
+    schema_ : Schema
+        The schema used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
+
+    Notes
+    -----
+    Labels of the training rows are exact statements about private rows. They are not kept:
+    ``fit_predict`` returns them to whoever holds the rows.
     """
 
     _checks: ClassVar[Any] = {
-        **CategoricalEstimator._checks,
-        "n_clusters": whole(),
+        **ClusteredCategories._checks,
         "method": one_of("auto", "pairs", "tree"),
         "metric_share": fraction(),
     }
@@ -120,11 +130,6 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def predict(self, X: Any) -> Labels:
-        """Return the index of the nearest released centre of each row."""
-        with self._open_again(X) as rows:
-            return self._labels(rows)
-
     def _look_ahead(self, data: TableRows, public: Any = None) -> None:
         super()._look_ahead(data, public)
         check_clusters(int(self.n_clusters), MOST_AXES)
@@ -143,27 +148,7 @@ class PrivateCategoricalKMeans(PrivateClusterMixin, CategoricalEstimator):
         found = replace(found, warnings=doubts)
         return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
 
-    def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
-        self._keep_metric(data, result.learning)
-        self.cluster_centers_ = result.centres
-        self.cluster_sizes_ = result.found.sizes.value
-        self.cluster_sizes_error_ = result.found.sizes.standard_error
-        self.value_points_ = result.embedding.points
-
-    def _labels(self, data: TableRows) -> Labels:
-        parts = data.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
-        return np.concatenate([*parts]).astype(np.int64, copy=False)
-
     def _published(self) -> dict[str, Any]:
-        published, n_clusters = super()._published(), len(self.cluster_centers_)
-        published["arrays"] |= {
-            "cluster_centers": self.cluster_centers_,
-            "cluster_sizes": self.cluster_sizes_,
-            "cluster_sizes_error": np.full(n_clusters, self.cluster_sizes_error_),
-            "value_points": np.concatenate(self.value_points_),
-        }
-        published["parameters"] |= {
-            "n_clusters": n_clusters,
-            "metric_share": float(self.metric_share),
-        }
+        published = super()._published()
+        published["parameters"]["metric_share"] = float(self.metric_share)
         return published

@@ -35,7 +35,7 @@ def principal_axes(
     estimate : Estimate
         Tables of all pairs.
     n_clusters : int
-        Clusters to be told apart: at most so many axes are kept, within limits.
+        Clusters to be told apart: at most this many axes are kept, within limits.
     """
     n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
     cells = Cells(estimate.layout)

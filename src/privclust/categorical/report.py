@@ -24,7 +24,7 @@ _MOST_VALUES = 60  # values in a picture
 
 
 def context(release: Release) -> dict[str, Any]:
-    """Return what the template ``categorical.html.j2`` needs."""
+    """Return what the template ``report.html.j2`` needs."""
     places = np.flatnonzero(release.arrays["learned"])
     attributes = [
         _attribute(release, int(place), drawn=number < _MOST_DRAWN)

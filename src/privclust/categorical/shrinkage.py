@@ -168,7 +168,9 @@ class _Problem:
         # Fixing both margins takes one row and one column of noise out of every table.
         free = (1 - 1 / cells.heights) * (1 - 1 / cells.widths)
         self.noise = cells.spread(tables.standard_error**2 * free) + _TINY
-        self.outstanding = _OUTSTANDING * (tables.reach / max(tables.standard_error, _TINY)) ** 2
+        self.outstanding = (
+            _OUTSTANDING * (tables.largest_noise / max(tables.standard_error, _TINY)) ** 2
+        )
 
     def residuals(self, noisy: Floats) -> Floats:
         """Return the tables, made consistent with the margins, minus independence."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from privclust.cli import options, screen
+from privclust.cli.engines import EngineOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.groups import takes_groups
 from privclust.cli.reading import Reading
@@ -40,6 +41,8 @@ def apply(
     output: LabelsPath,
     id_column: CopiedColumn = None,
     shape: Shape = None,
+    *,
+    engine: EngineOptions,
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
@@ -57,7 +60,7 @@ def apply(
         raise UsageError("A release reads the columns it was made from; drop --columns.")
     loaded = Release.load(release)
     loaded = replace(loaded, schema=reading.applied_to(loaded.schema))
-    with screen.rows_progress("Labelling") as progress:
+    with engine.chosen(), screen.rows_progress("Labelling") as progress:
         write_labels(loaded, rows, output, id_column=id_column, shape=shape, progress=progress)
     # The exact number of rows is private: a log or a pipe must not have it.
     note = "The labels describe individual rows. Keep them with the data; they are not a release."

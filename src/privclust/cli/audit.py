@@ -71,7 +71,7 @@ def audit(
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 for one per core.")] = -1,
     as_json: options.Json = False,
 ) -> None:
-    """Bound the privacy loss of an algorithm by experiment. The bound is one from below."""
+    """Bound the privacy loss of an algorithm from below, by experiment."""
     from privclust.audit import audit as run_audit
     from privclust.budget import Budget
 
@@ -98,7 +98,7 @@ def _document(report: AuditReport) -> dict[str, Any]:
 
 
 def _plain(witness: dict[str, Any]) -> dict[str, Any]:
-    """Return the witness without the ranges, which may be no numbers."""
+    """Return the witness without the ranges, which may not be numbers."""
     return {**witness, "features": list(witness["features"])}
 
 

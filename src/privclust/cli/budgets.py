@@ -70,11 +70,11 @@ class PersonOptions:
     max_rows: options.MaxRows = None
     id_type: Annotated[
         Literal["text", "number"],
-        typer.Option("--id-type", help="As number: 7 is 07.", show_default=False),
+        typer.Option("--id-type", help="As numbers, 7 and 07 are one person.", show_default=False),
     ] = "text"
     missing_ids: Annotated[
         Literal["error", "separate"],
-        typer.Option("--missing-ids", help="Refuse, or a person each.", show_default=False),
+        typer.Option("--missing-ids", help="Refuse, or one person each.", show_default=False),
     ] = "error"
 
     def unit_named(self, name: str) -> Unit:

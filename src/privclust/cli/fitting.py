@@ -18,6 +18,7 @@ import typer
 
 from privclust.cli import options, screen
 from privclust.cli.budgets import BudgetOptions
+from privclust.cli.engines import EngineOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.groups import takes_groups
 from privclust.jobs.fit import Fit
@@ -33,8 +34,8 @@ def _text(name: str, words: str, metavar: str = "NAME") -> Any:
 
 
 @dataclass(frozen=True)
-class FitOptions(BudgetOptions):
-    """What every fit takes: budget, ledger, noise, place, and words about the release."""
+class FitOptions(EngineOptions, BudgetOptions):
+    """What every fit takes: budget, ledger, noise, engine, place, and words about the release."""
 
     ledger: Annotated[str | None, _text("ledger", "Charged before rows are read.", "FILE")] = None
     holder: Annotated[str | None, _text("holder", "Whose grants are spent.")] = None
@@ -118,7 +119,11 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
 
     place = Place.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
     _tell_budget(fit.model)
-    with kept_or_printed(fit), screen.rows_progress("Reading") as listener:
+    with (
+        fitting.chosen(),
+        kept_or_printed(fit),
+        screen.rows_progress("Reading") as listener,
+    ):
         published = fit.run(place, about, listener)
     show(published, as_json=fitting.as_json)
 
@@ -129,7 +134,7 @@ def _tell_budget(model: Any) -> None:
     )
     charge = f", charged to the data set {model.dataset!r}" if model.ledger else ""
     screen.note(
-        f"A fit within {budget}{charge}; 'privclust plan' tells beforehand what is asked and how "
+        f"A fit within {budget}{charge}; 'privclust plan' says beforehand what is asked and how "
         "good it will be."
     )
 

@@ -45,8 +45,8 @@ def create(
         typer.Option(
             "--unit",
             metavar="NAME",
-            help="Whose presence is hidden: add-remove-row, replace-row, person (needs an id and "
-            "most rows), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
+            help="Whose presence is hidden: add-remove-row, replace-row, person (needs an id "
+            "column and a bound), matrix-count, matrix-entry, matrix-row, or a unit as JSON.",
         ),
     ] = "add-remove-row",
     note: Note = "",
@@ -154,8 +154,8 @@ def verify(
 
     newest = Ledger.open(ledger).verify(None if kept is None else heads.read(kept))
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
-    told = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
-    screen.answer(document, told, as_json=as_json)
+    message = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
+    screen.answer(document, message, as_json=as_json)
 
 
 @app.command("backup")
@@ -171,8 +171,8 @@ def backup(
 
     newest = Ledger.open(ledger).backup(place)
     document = {"backup": str(place), "entries": newest.entries, "digest": newest.digest}
-    told = f"Backup: {place} holds {newest.entries} entries, the newest is {newest.digest}."
-    screen.answer(document, told, as_json=as_json)
+    message = f"Backup: {place} holds {newest.entries} entries, the newest is {newest.digest}."
+    screen.answer(document, message, as_json=as_json)
 
 
 @keys.command("add")
@@ -193,8 +193,8 @@ def add_key(
 
     entry = Ledger.open(ledger).add_key(key, name, dataset)
     document = {"name": entry.purpose, "ed25519": entry.digest, "dataset": dataset}
-    told = f"Key of {entry.purpose}: {entry.digest}"
-    screen.answer(document, told, as_json=as_json)
+    message = f"Key of {entry.purpose}: {entry.digest}"
+    screen.answer(document, message, as_json=as_json)
 
 
 @app.command("statement")
@@ -256,5 +256,5 @@ def _unit(name: str, person: PersonOptions) -> Unit:
     try:
         plain = json.loads(name)
     except json.JSONDecodeError as error:
-        raise ValueError(f"--unit is not valid JSON ({error}); give a name or mend it.") from None
+        raise ValueError(f"--unit is not valid JSON ({error}); give a name or fix it.") from None
     return unit_from(plain)

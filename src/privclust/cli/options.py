@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "MaxRows",
     "Overwrite",
+    "ProfileShare",
     "ReleasePath",
     "Rows",
     "SchemaPath",
@@ -52,6 +53,12 @@ Clusters = Annotated[
 Rows = Annotated[
     int,
     typer.Option("--rows", min=1, metavar="N", help="About how many rows, publicly known."),
+]
+ProfileShare = Annotated[
+    float | None,
+    typer.Option(
+        "--profile-share", metavar="NUMBER", help="Of the budget, for histograms of clusters."
+    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id-column", metavar="NAME", help="The column that names a person.")

@@ -65,11 +65,11 @@ class Reading:
         )
 
     def dialect(self, declared: Csv | None = None) -> Csv:
-        """Return the dialect of CSV files, declared in a schema or usual where nothing is said."""
+        """Return the dialect of CSV files: that of the schema, with what the options change."""
         from privclust.schema import Csv
 
-        said = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
-        given = {key: value for key, value in said.items() if value is not None}
+        options = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        given = {key: value for key, value in options.items() if value is not None}
         return replace(declared or Csv(), **given)
 
     def of_bounds(self, bounds: tuple[float, float]) -> dict[str, Any]:

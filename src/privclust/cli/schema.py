@@ -1,15 +1,16 @@
-"""``privclust schema``: draft a schema from a public sample, and check one."""
+"""``privclust schema``: draft a schema from a public sample, or with noise, and check one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privclust.cli import options, screen
 from privclust.cli.errors import PLAIN, UsageError
 from privclust.cli.groups import takes_groups
+from privclust.cli.private_draft import PrivateDraft
 from privclust.cli.reading import Reading
 from privclust.jobs import places
 
@@ -23,7 +24,7 @@ __all__ = ["app", "check", "draft"]
 app = typer.Typer(help="Draft and check schemas: what is publicly known of columns.", **PLAIN)
 
 _PUBLIC = (
-    "The sample must be PUBLIC: its extremes and its categories stand in the schema. Check every "
+    "The sample must be PUBLIC: the schema shows its extremes and its categories. Check every "
     "bound, and never draft from private rows."
 )
 
@@ -32,9 +33,11 @@ _PUBLIC = (
 @takes_groups
 def draft(
     sample: Annotated[
-        Path, typer.Argument(metavar="SAMPLE", help="A PUBLIC sample: CSV or Parquet.")
+        Path,
+        typer.Argument(metavar="SAMPLE", help="A PUBLIC sample, or private rows with --private."),
     ],
     reading: Reading,
+    paid: PrivateDraft,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,21 +48,33 @@ def draft(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Draft a schema from a sample that is PUBLIC; never from private rows."""
-    from privclust.schema import Schema
-
+    """Draft a schema from a sample that is PUBLIC, or with --private from private rows."""
     if output is not None:
         places.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
-    drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
-    drafted = drafted.only(reading.columns) if reading.columns else drafted
+    told: dict[str, Any] = {}
+    if paid.private:
+        published = paid.published(sample, reading, overwrite=overwrite)
+        drafted, told = published.release.schema, published.to_dict()
+    else:
+        paid.check_unused()
+        drafted = _public_draft(sample, rows, reading)
+        screen.alarm(_PUBLIC)
     text = drafted.to_toml()
     if output is not None:
         in_json = output.suffix.lower() == ".json"
         with places.replacing(output) as temporary:
             temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
-    screen.alarm(_PUBLIC)
-    document = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
-    screen.answer(document, text if output is None else f"Schema: {output}", as_json=as_json)
+    schema = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
+    shown = text if output is None else f"Schema: {output}"
+    said = published.sentences if paid.private and output is not None else []
+    screen.answer({**told, **schema}, *said, shown, as_json=as_json)
+
+
+def _public_draft(sample: Path, rows: int, reading: Reading) -> Schema:
+    from privclust.schema import Schema
+
+    drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
+    return drafted.only(reading.columns) if reading.columns else drafted
 
 
 @app.command("check")
@@ -78,20 +93,20 @@ def check(
     from privclust.data.checking import check_columns
 
     loaded = reading.schema(schema)
-    told = f"Schema '{schema}' is valid."
+    message = f"Schema '{schema}' is valid."
     if data is not None:
         if id_column in loaded:
             raise UsageError(
                 f"The id column {id_column!r} is declared in the schema; drop it there."
             )
         check_columns(data, loaded, id_column=id_column)
-        told += f" The columns of '{data}' are the declared ones; no row was read."
+        message += f" The columns of '{data}' are the declared ones; no row was read."
     document = {
         "valid": True,
         "schema": loaded.to_dict(),
         "data": None if data is None else str(data),
     }
-    screen.answer(document, _table(loaded), "", told, as_json=as_json)
+    screen.answer(document, _table(loaded), "", message, as_json=as_json)
 
 
 def _table(schema: Schema) -> Table:

@@ -25,7 +25,7 @@ def stdout() -> Console:
 
 
 def answer(document: Mapping[str, Any], *shown: RenderableType, as_json: bool) -> None:
-    """Give the result of a command, as one JSON document or for people."""
+    """Give the result of a command, as one JSON document or as text."""
     if as_json:
         typer.echo(json.dumps(document, allow_nan=False))
         return
@@ -45,7 +45,7 @@ def note(text: str) -> None:
 
 
 def alarm(text: str) -> None:
-    """Tell something that must not be overlooked."""
+    """Say something that must not be overlooked."""
     console = Console(stderr=True, markup=False, highlight=False)
     console.print(Text(text, style="bold red"), soft_wrap=True)
 
@@ -56,22 +56,7 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from privclust.display import showing
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} rows"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task(what, total=None)
-        passes, last = 1, 0
-
-        def tell(done: int, total: int | None) -> None:
-            nonlocal passes, last
-            passes += done < last
-            last = done
-            bars.update(bar, completed=done, total=total, description=f"{what}, pass {passes}")
-
+    with showing(what) as tell:
         yield tell

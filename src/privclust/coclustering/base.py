@@ -111,6 +111,9 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
 
     def _keep(self, data: CountMatrix, result: CoclusteringResult, public: Any = None) -> None:
         self._remember_columns(data.names, data.n_columns)
+        cap = matrix_unit_from(self.unit).cap
+        largest = _LARGEST_COUNT if cap is None else float(cap)
+        self.schema_ = Schema({"entry": Box(0, largest)}, note="One fact for all entries.")
         self.column_labels_ = result.columns.labels
         self.block_totals_ = result.block_totals
         self.block_totals_error_ = result.block_error
@@ -125,7 +128,9 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
             self.row_labels_ = result.rows.labels
         if result.profiles is not None:
             self.row_profiles_ = result.profiles.value
-            self.row_profiles_error_ = result.profiles.standard_error
+            self.row_profiles_error_ = np.full_like(
+                result.profiles.value, result.profiles.standard_error
+            )
         self.n_directions_ = result.directions
 
     def _labels(self, data: CountMatrix) -> Labels:
@@ -139,11 +144,9 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
             for name in (*names, *optional)
             if name in names or hasattr(self, f"{name}_")
         }
-        unit = matrix_unit_from(self.unit)
-        largest = _LARGEST_COUNT if unit.cap is None else float(unit.cap)
         return {
             "arrays": arrays,
-            "schema": Schema({"entry": Box(0, largest)}, note="One fact for all entries."),
+            "schema": self.schema_,
             "parameters": self._described(),
             "about": About(names=tuple(getattr(self, "feature_names_in_", ()))),
         }

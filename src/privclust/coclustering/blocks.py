@@ -30,8 +30,8 @@ class BlockMixin(BiclusterMixin):
         check_is_fitted(self)
         if not hasattr(self, "row_labels_"):
             raise AttributeError(
-                "Rows are labelled for their holder only when whole rows are protected, so there "
-                "are no blocks to list; use predict(X)."
+                "When whole rows are protected only their holder can label them, so no block lists "
+                "its rows; use predict(X)."
             )
         n_row_clusters, n_column_clusters = self.block_totals_.shape
         members = self.row_labels_ == np.arange(n_row_clusters)[:, None]

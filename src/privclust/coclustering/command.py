@@ -84,9 +84,9 @@ def fit(
     names: Names = None,
 ) -> Fit:
     """Co-cluster a matrix of private counts. Clusters and block totals may be published."""
-    called = None if names is None else options.lines_of(names)
+    column_names = None if names is None else options.lines_of(names)
     model = own.model(shape=shape, **fitting.parameters_for(data))
-    return Fit(model, data, names=None if called is None else lambda release: called)
+    return Fit(model, data, names=None if column_names is None else lambda release: column_names)
 
 
 @plan_command

@@ -74,12 +74,18 @@ class PrivateCoclustering(Coclusterer):
     tau_ : float
         Goodman and Kruskal's τ of the released block totals, rows given columns.
     n_directions_ : int
-        How many directions of a noisy table stand out of the noise; with 0 a warning is given, and
-        with the unit ``"row"`` also if there are too few to tell the clusters apart.
+        How many directions of a noisy table stand out from the noise; with 0 a warning is given,
+        and with the unit ``"row"`` also if there are too few to tell the clusters apart.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     warnings_ : tuple of str
         What the fit warned of: that noise hides the clusters.
+    schema_ : Schema
+        What is declared of every entry: how large it may be.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
 
     Notes
     -----
@@ -168,8 +174,12 @@ class PrivateTauCoclustering(Coclusterer):
     ----------
     column_labels_, block_totals_, block_totals_error_, row_labels_, column_weights_, tau_
         See :class:`PrivateCoclustering`; the row labels are choices of the exponential mechanism.
+    rows_, columns_, biclusters_, n_directions_, schema_, n_features_in_, feature_names_in_
+        See :class:`PrivateCoclustering`.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
+    warnings_ : tuple of str
+        What the fit warned of.
     """
 
     rule = "tau"

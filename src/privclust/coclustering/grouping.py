@@ -158,6 +158,6 @@ def _seeds(points: Floats, n_groups: int, rng: np.random.Generator) -> Floats:
     for _ in range(1, n_groups):
         gaps = _gaps(points, points[chosen[-1:]])[:, 0]
         np.minimum(nearest, np.maximum(own + gaps, 0), out=nearest)
-        reach = np.cumsum(nearest)
-        chosen.append(min(int(np.searchsorted(reach, rng.random() * reach[-1])), len(points) - 1))
+        up_to = np.cumsum(nearest)
+        chosen.append(min(int(np.searchsorted(up_to, rng.random() * up_to[-1])), len(points) - 1))
     return points[chosen]

@@ -76,7 +76,7 @@ def error_ratio(planted: Planted, rows: AnyArray, columns: AnyArray) -> float:
 
 
 def _error(counts: Any, rows: AnyArray, columns: AnyArray) -> float:
-    """Return one less the normalised τ: how badly a column tells the row cluster of a count."""
+    """Return one minus the normalised τ: how badly a column predicts the row cluster."""
     entries = counts.tocoo()
     table = np.zeros((int(rows.max()) + 1, int(columns.max()) + 1))
     np.add.at(table, (rows[entries.row], columns[entries.col]), entries.data)

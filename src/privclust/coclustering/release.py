@@ -34,7 +34,7 @@ def labels(
 
     unit = matrix_unit_from(dict(release.privacy.unit))
     with CountMatrix(X, unit=unit, shape=shape) as matrix:
-        yield matrix.labels(release.arrays["column_weights"])
+        yield from matrix.label_parts(release.arrays["column_weights"])
 
 
 def _check(release: Release) -> None:

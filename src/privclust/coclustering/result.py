@@ -30,7 +30,7 @@ class CoclusteringResult:
     rows : Groups or None
         A released cluster of each row.
     directions : int or None
-        How many directions of the last table of rows stand out of the noise.
+        How many directions of the last table of rows stand out from the noise.
     warnings : tuple of str
         Why the clusters should not be trusted, if so.
     """

@@ -18,9 +18,9 @@ from privclust.privacy.mechanisms import imitated_noise
 __all__ = ["directions_above_noise"]
 
 
-# So many tables are made up: chance passes the strongest of them once in about thirty tables.
+# This many tables are made up: chance passes the strongest of them once in about thirty tables.
 _MADE_UP = 29
-# The more rows, the less strengths vary; so many cells, and rows, stand for more of them.
+# The more rows, the less strengths vary; this many cells, and rows, stand for more of them.
 _MOST_CELLS, _FEWEST_ROWS = 8000, 400
 _MARGIN = 1.08
 # Groups found in the same counts fit the chance variation of the counts, which looks like

@@ -68,10 +68,10 @@ class Schedule:
 
     @classmethod
     def of(cls, loss: float, per_row: float, n_clusters: int, *, capped: bool) -> Schedule:
-        """Return the schedule for a loss per count and so many counts per row.
+        """Return the schedule for a loss per count and a number of counts per row.
 
-        Frequent columns stand out of the noise one by one, which rows seldom do. So where signal is
-        scarce, or entries are capped, a table of columns finds a start that one of rows misses.
+        Frequent columns stand out from the noise one by one, which rows seldom do. So where signal
+        is scarce, or entries are capped, a table of columns finds a start that one of rows misses.
         """
         kind = "capped" if capped else "counts"
         signal = loss * min(per_row, _LONGEST_ROW[kind]) / n_clusters

@@ -61,7 +61,7 @@ class PeopleCheck:
     mean_rows : float
         Rows per person, on average.
     most_rows : int
-        Rows of the person who has most.
+        Rows of the person who has the most.
     max_rows : int or None
         Rows that may count, if declared.
     rows_left_out : int or None
@@ -90,7 +90,7 @@ class CheckReport:
         Number of rows.
     columns : tuple of ColumnCheck
     clipped_rows : int
-        Rows of which at least one number is clipped, or that lie outside of the ball.
+        Rows of which at least one number is clipped, or that lie outside the ball.
     people : PeopleCheck or None
         If there is an id column.
     """

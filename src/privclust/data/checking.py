@@ -172,7 +172,7 @@ class _People:
 
 
 def _outside_ball(block: Block, schema: Schema) -> Mask:
-    """Return which rows, clipped to the boxes, lie outside of the declared ball."""
+    """Return which rows, clipped to the boxes, lie outside the declared ball."""
     if schema.ball is None:
         return np.zeros(block.n_rows, np.bool_)
     rows = block.numbers(schema.numeric, lenient=schema.numeric)

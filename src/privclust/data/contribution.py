@@ -230,7 +230,7 @@ def bounded(
     content : callable
         Returns what a view sees of the rows of a block.
     seed : SeedSequence or None
-        Which rows are drawn; the system decides anew each time if not given.
+        Which rows are drawn; the system decides afresh each time if not given.
     """
     if not isinstance(unit, Person):
         return source

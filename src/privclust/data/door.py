@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.contribution import bounded
-from privclust.data.engines.base import current_engine
+from privclust.data.encode import AsRead
+from privclust.data.engines.base import Stacked, current_engine, engine_for
 from privclust.data.reading import Block, RowReader, open_declared, open_rows
 from privclust.data.reading.declared import declare
 from privclust.data.reading.places import placed
@@ -59,7 +60,7 @@ class Door:
     may_be_empty : bool
         Whether data without a row are in order, so that nothing tells them from others.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -111,6 +112,12 @@ class Door:
 
     def _noise(self, seed: np.random.SeedSequence | None) -> NoiseSource:
         return noise_from(seed, self._given_noise)
+
+    def _each(self, of: Callable[[Block], Stacked]) -> Iterator[NDArray[Any]]:
+        """Yield what the holder asks about single rows, in their order, while they are read."""
+        rows = engine_for(self._rows).open(self._rows, AsRead())
+        for stacked in rows.each(of):
+            yield from stacked.parts
 
     @contextmanager
     def _closed_on_error(self) -> Iterator[None]:

@@ -18,7 +18,7 @@ from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
 
-__all__ = ["GRID_RADIUS", "CompleteRows", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -26,6 +26,9 @@ GRID_RADIUS = 2**20
 
 # Rounding in the last place must never let a clipped row leave the ball.
 _INWARD = 1 - 2.0**-50
+
+# Numbers that are shortened at a time: so few that their memory is not asked of the system anew.
+_AT_A_TIME = 2**13
 
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
 _FAR_OUT = 2.0**60
@@ -125,6 +128,11 @@ class Domain:
         return points
 
     @property
+    def has_shares(self) -> bool:
+        """Whether centres hold shares of categories."""
+        return False
+
+    @property
     def scales(self) -> Floats:
         """What counts as one in each column."""
         return self.widths
@@ -184,12 +192,12 @@ class Domain:
 
     @cached_property
     def lenient(self) -> frozenset[str]:
-        """The columns in which a declared constant stands for what is no number."""
+        """The columns in which a declared constant stands for what is not a number."""
         ruled = zip(self.names, self.fill, strict=True)
         return frozenset(name for name, fill in ruled if not np.isnan(fill))
 
     def complete(self, rows: Floats) -> Floats:
-        """Put declared constants in the place of what is no finite number, or refuse it."""
+        """Replace what is not a finite number by a declared constant, or refuse it."""
         finite = np.isfinite(rows)
         if finite.all():
             return rows
@@ -207,6 +215,21 @@ class Domain:
                 "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """The encoder that leaves blocks as they are, for what the holder asks about single rows."""
+
+    row_bytes = 0
+
+    def __call__(self, block: Block) -> list[Block]:
+        """Return the block."""
+        return [block]
+
+    def unpacked(self, piece: Block) -> Block:
+        """Return the block."""
+        return piece
 
 
 @dataclass(frozen=True)
@@ -239,7 +262,11 @@ def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> 
     (long,) = np.nonzero(squares > radius * radius)
     if len(long):
         factor = (radius * _INWARD) / np.sqrt(squares[long])
-        grid[long] = np.trunc(grid[long] * factor[:, None])
+        height = max(1, _AT_A_TIME // grid.shape[1])
+        for start in range(0, len(long), height):
+            part = long[start : start + height]
+            shorter = grid[part] * factor[start : start + height, None]
+            grid[part] = np.trunc(shorter, out=shorter)
         # Squares beyond this are rounded; those of what came out are not.
         if squares[long].max() > 2.0**53:
             grid[long] = clip_to_ball(grid[long], radius)

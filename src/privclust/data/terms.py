@@ -34,7 +34,7 @@ class Term:
     base: int | Integers = 0
 
     def saturated(self, exact: Integers, n_terms: int) -> Integers:
-        """Return the integers, none of them beyond what so many terms add up to.
+        """Return the integers, none of them beyond what this many terms add up to.
 
         Notes
         -----

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Integers
 from privclust.budget import Share
+from privclust.data.noisy import Noisy
 from privclust.data.terms import Term
 from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
@@ -32,14 +33,6 @@ __all__ = ["Choice", "Noisy", "Question", "RowView", "View"]
 
 # What the samplers take as scores; some 10^9 rows of entropies are beyond.
 _LARGEST_SCORE = 2**52
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """A released value and the standard deviation of the noise on each of its entries."""
-
-    value: Floats
-    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class Question:
     @property
     def words(self) -> str:
         """The noise, for the privacy statement."""
-        return f"{self.noise.words}, standard error {self.standard_error:.3g}"
+        return f"{self.noise.title}, standard error {self.standard_error:.3g}"
 
 
 @dataclass(frozen=True)
@@ -133,13 +126,13 @@ class View:
             self._meter.charge(question.name, question.loss, question.words)
 
     def _noised(self, asked: Question, exact: Integers, n_terms: int) -> Noisy:
-        """Let a statistic of so many rows, which was paid for, leave."""
+        """Release a statistic of this many rows, which was paid for."""
         held = asked.term.saturated(exact, n_terms)
         noisy = asked.noise.draw(held, self._noise).astype(np.float64)
         return Noisy(noisy * asked.step, asked.standard_error)
 
     def _picked(self, asked: Choice, scores: Integers, n_terms: int) -> Integers:
-        """Let a choice by scores of so many rows, which was paid for, leave.
+        """Release a choice by scores of this many rows, which was paid for.
 
         Scores are cut off at what the samplers take, for an error there would tell of the rows. No
         score changes by more after the cut than before, and none in the other direction.

@@ -68,7 +68,7 @@ class Fit:
         from privclust.jobs.publish import described_or_not
         from privclust.release import About
 
-        said = about or About()
+        words = about or About()
         if self.names is not None:
-            said = replace(said, names=tuple(self.names(release)))
-        return release if said == About() else described_or_not(release, said)
+            words = replace(words, names=tuple(self.names(release)))
+        return release if words == About() else described_or_not(release, words)

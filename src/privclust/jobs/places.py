@@ -29,8 +29,7 @@ def check_release(path: Path, *, overwrite: bool) -> None:
     """Raise unless a release can be written here; a fit costs budget, so this comes first."""
     if path.suffix.lower() in _OTHER_FILES:
         raise ValueError(
-            f"'{path}' is no place for a release; name a folder or a file ending in "
-            f"{_RELEASE_FILE}."
+            f"'{path}' cannot hold a release; name a folder or a file ending in {_RELEASE_FILE}."
         )
     if _is_taken(path):
         if not _is_release(path):

@@ -26,13 +26,13 @@ class Published:
     report: Path | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a machine is told."""
+        """Return what was published as plain data, for a machine."""
         report = None if self.report is None else str(self.report)
         return summary_of(self.release) | {"release": str(self.path), "report": report}
 
     @property
     def sentences(self) -> list[str]:
-        """What a person is told."""
+        """What was published, in words for a person."""
         privacy = self.release.privacy
         if privacy.private:
             sentences = [f"This release is {privacy.promise}.", privacy.protects]

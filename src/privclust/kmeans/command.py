@@ -25,13 +25,23 @@ class KMeansOptions(NumericOptions):
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
+    metric: Annotated[
+        Literal["auto", "mismatch", "dilca"],
+        typer.Option("--metric", help="How categories are compared."),
+    ] = "auto"
+    profile_share: options.ProfileShare = None
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateKMeans:
         """Return the estimator."""
         from privclust.kmeans import PrivateKMeans
 
-        declared = self.declared(reading)
-        return PrivateKMeans(self.clusters, method=self.method, **declared, **shared)
+        own = {
+            "method": self.method,
+            "metric": self.metric,
+            "profile_share": self.profile_share,
+            **self.declared(reading),
+        }
+        return PrivateKMeans(self.clusters, **own, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from privclust.budget import Budget
+import numpy as np
+
+from privclust.budget import Budget, Share
+from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
+from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.zones import zoned
 from privclust.ledger import Ledger
-from privclust.parameters import one_of, whole
+from privclust.parameters import either, fraction, one_of, whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
@@ -44,6 +48,12 @@ class PrivateKMeans(KMeansEstimator):
     method : {"auto", "cells", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
         Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
+    metric : {"auto", "mismatch", "dilca"}, default="auto"
+        How categories are compared: two different ones are one apart, or as far as the other
+        columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
+        where all columns are categories and δ is zero, for mismatches are then lost in the noise.
+    profile_share : float or None, default=None
+        A share of the budget, such as 0.1, for a histogram of each number of each cluster.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column, instead of with a scaler,
         which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
@@ -60,8 +70,14 @@ class PrivateKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
+    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
+    profile_edges_ : ndarray of shape (n_numbers, 11)
+        The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -86,7 +102,12 @@ class PrivateKMeans(KMeansEstimator):
     (3, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "method": one_of(*_METHODS)}
+    _checks: ClassVar[Any] = {
+        **KMeansEstimator._checks,
+        "method": one_of(*_METHODS),
+        "metric": one_of("auto", "mismatch", "dilca"),
+        "profile_share": either(None, fraction()),
+    }
 
     def __init__(
         self,
@@ -99,6 +120,8 @@ class PrivateKMeans(KMeansEstimator):
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
         method: Literal["auto", "cells", "lloyd"] = "auto",
+        metric: Literal["auto", "mismatch", "dilca"] = "auto",
+        profile_share: float | None = None,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -112,17 +135,50 @@ class PrivateKMeans(KMeansEstimator):
         self.bounds = bounds
         self.unit = unit
         self.method = method
+        self.metric = metric
+        self.profile_share = profile_share
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
-        method = _METHODS[self.method]
-        return method(view, run.budget.whole, int(self.n_clusters), run.choices)
+    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        if self._metric(data.schema) == "dilca":
+            from privclust.kmeans.learned import check_learnable
+
+            if self.profile_share is not None:
+                raise ParameterError(
+                    'profile_share pays for histograms of clusters by metric="mismatch", which '
+                    'metric="dilca" does not make; drop one of them.'
+                )
+            check_learnable(data)
+
+    def _found(self, data: PointRows, run: Run) -> KMeansResult:
+        if self._metric(data.schema) != "dilca":
+            return super()._found(data, run)
+        from privclust.kmeans.learned import by_learned_metric
+
+        def cluster(view: PointsView, share: Share) -> KMeansResult:
+            return self._cluster(view, share, run.choices)
+
+        return by_learned_metric(data, run, int(self.n_clusters), cluster)
+
+    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+
+    def _metric(self, schema: Schema) -> str:
+        """Return how categories are compared."""
+        if self.metric != "auto":
+            return self.metric
+        pure = self._budget().currency == "pure"
+        return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
 
     def _method(self) -> dict[str, Any]:
-        return {"method": self.method}
+        method: dict[str, Any] = {"method": self.method}
+        if self.schema_.categorical:
+            method["metric"] = self._metric(self.schema_)
+        return method
 
 
 class PrivateZoneKMeans(KMeansEstimator):
@@ -169,7 +225,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : float
+    cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
@@ -227,9 +283,9 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(self, view: PointsView, run: Run) -> KMeansResult:
+    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
-        return zoned(view, run.budget.whole, int(self.n_clusters), run.choices, **steps)
+        return zoned(view, share, int(self.n_clusters), rng, **steps)
 
     def _method(self) -> dict[str, Any]:
         return {

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from privclust.data.points.door import PointRows
-from privclust.data.points.mixed import region_of
+from privclust.data.points.door import PointRows, region_of
+from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
-from privclust.parameters import either, flag, whole
+from privclust.kmeans.profiles import PROFILE_ARRAYS, profile_arrays, share_in_words
+from privclust.parameters import check_declared_once, either, flag, whole
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit, unit_from
@@ -24,11 +26,14 @@ class PointsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _checks: ClassVar[Any] = {"rescale": either(None, flag())}
+    _door: ClassVar[type[PointRows]] = PointRows
 
     schema: Any
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
+    profile_share: float | None = None  # not all of them have it
+    schema_: Schema
 
     def _rehearsed(
         self,
@@ -52,13 +57,35 @@ class PointsEstimator(PrivateEstimator):
             known={"schema": schema, "bounds": None, "rescale": rescale},
         )
 
+    # Paid profiles, for those that have the parameter.
+    def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
+        """Return a plan that says how good the histograms will be, if they are paid for."""
+        if self.profile_share is None:
+            return plan
+        schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
+        shape = plan.n_rows, n_clusters, len(schema.numeric)
+        told = share_in_words(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
+        return replace(plan, notes=(*plan.notes, told))
+
+    def _keep_profiles(self, profiles: Noisy | None) -> None:
+        """Keep histograms, or forget those of an earlier fit."""
+        for name in PROFILE_ARRAYS:
+            self.__dict__.pop(f"{name}_", None)
+        if profiles is not None:
+            for name, array in profile_arrays(profiles, self.schema_).items():
+                setattr(self, f"{name}_", array)
+
+    def _published_profiles(self) -> dict[str, Any]:
+        if self.profile_share is None:
+            return {}
+        return {name: getattr(self, f"{name}_") for name in PROFILE_ARRAYS}
+
     def _check_together(self) -> None:
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
+        check_declared_once(self.schema, self.bounds)
 
     def _open(self, X: Any, public: Any = None) -> PointRows:
         schema = self._declared()
-        return PointRows(
+        return self._door(
             X,
             schema=schema,
             bounds=self.bounds,

@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
+from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import check_profiles
+from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
@@ -21,6 +24,7 @@ __all__ = [
     "NEVER_SAW_THE_ROWS",
     "column_scales",
     "labels",
+    "learned_arrays",
     "saw_the_rows",
 ]
 
@@ -44,17 +48,44 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     from privclust.data.points.door import PointRows
 
-    rescale = bool(release.parameters.get("rescale"))
+    rescale, arrays = bool(release.parameters.get("rescale")), release.arrays
     with PointRows(X, schema=release.schema, rescale=rescale, ignore=None) as rows:
-        yield from rows.label_parts(release.arrays["cluster_centers"])
+        if "value_points" not in arrays:
+            yield from rows.label_parts(arrays["cluster_centers"])
+            return
+        rows.see_as(arrays["value_points"])
+        yield from rows.label_parts(arrays["cluster_places"])
+
+
+def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
+    """Return what a learned metric adds to a release: values and centres on its axes."""
+    return {"cluster_places": learned.places, "value_points": learned.values}
 
 
 def _check(release: Release) -> None:
     check_centres(release, "cluster_centers")
     check_not_negative(release, "cluster_sizes_error")
+    check_profiles(release, len(release.arrays["cluster_centers"]))
+    _check_learned(release, len(release.arrays["cluster_centers"]))
+
+
+def _check_learned(release: Release, k: int) -> None:
+    """Raise unless centres and values on the axes of a learned metric fit each other."""
+    arrays = release.arrays
+    given = [arrays[name].shape for name in ("cluster_places", "value_points") if name in arrays]
+    if not given:
+        return
+    fits = len(given) == 2 and all(len(shape) == 2 for shape in given)
+    if not fits or given[0][0] != k or given[0][1] != given[1][1]:
+        raise ReleaseError(
+            "The arrays 'cluster_places' and 'value_points' do not fit each other; give a place "
+            "for each centre, and the same axes in both."
+        )
 
 
 def _facts(release: Release) -> Facts:
+    from privclust.kmeans.wording import cluster_sentences, sentence_listing
+
     arrays, coordinates = release.arrays, Coordinates(release.schema)
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
@@ -72,13 +103,15 @@ def _facts(release: Release) -> Facts:
                     [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
                     for label, (size, error, center) in enumerate(clusters)
                 ],
-            )
+            ),
+            *sentence_listing(release),
         ],
         values={
             "clusters": [
                 {"size": size, "size_error": error, "center": coordinates.described(center)}
                 for size, error, center in clusters
-            ]
+            ],
+            "sentences": cluster_sentences(release),
         },
     )
 

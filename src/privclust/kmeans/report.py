@@ -10,6 +10,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.kmeans.release import column_scales, saw_the_rows
+from privclust.kmeans.wording import pictures
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
 from privclust.schema.coordinates import Coordinates
@@ -79,6 +80,7 @@ def context(release: Release) -> dict[str, Any]:
         "profile_clusters": len(rows),
         "profile_columns": len(top),
         "complete": _complete_table(clusters, len(rows) * len(top)),
+        **pictures(release),
     }
 
 

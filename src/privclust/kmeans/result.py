@@ -7,7 +7,26 @@ from dataclasses import dataclass
 from privclust._typing import Floats
 from privclust.data.view import Noisy
 
-__all__ = ["KMeansResult"]
+__all__ = ["KMeansResult", "LearnedCenters"]
+
+
+@dataclass(frozen=True)
+class LearnedCenters:
+    """Centres that were found by a learned metric, on the axes of that metric.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_clusters, n_axes)
+    values : ndarray of shape (n_values, n_axes)
+        The values of all columns as points of the axes; a row is the sum of its values. Numbers
+        stand in bins.
+    table : ndarray of shape (n_clusters, n_coordinates)
+        What the places say of every column: numbers and shares.
+    """
+
+    places: Floats
+    values: Floats
+    table: Floats
 
 
 @dataclass(frozen=True)
@@ -21,8 +40,14 @@ class KMeansResult:
         The numbers of rows nearest to each centre.
     warnings : tuple of str
         Why the centres should not be trusted, if so.
+    learned : LearnedCenters or None
+        What is released instead of the centres, if they lie on the axes of a learned metric.
+    profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
+        Histograms of the numbers of each cluster, if they were paid for.
     """
 
     centres: Floats
     sizes: Noisy
     warnings: tuple[str, ...] = ()
+    learned: LearnedCenters | None = None
+    profiles: Noisy | None = None

@@ -30,7 +30,7 @@ class Seeds:
     """Centres in the space of the rows.
 
     ``within`` is about the mean square distance of rows to them, ``n_live`` the number of cells
-    that stand out of the noise.
+    that stand out from the noise.
     """
 
     centres: Floats

@@ -18,6 +18,8 @@ __all__ = ["clipped", "refined", "shrunk_means"]
 # of rows to their centre, relative to it.
 _ERRORS = 0.1, 0.01, 0.003, 0.003, 0.003
 _COUNTS, _SQUARE = 0.12, 0.03  # of a step's share
+# The last step of mixed rows clips as widely as adds this much, and at most to this many spreads.
+_SHARE_ERROR, _FARTHEST = 0.005, 2.5
 
 
 def refined(
@@ -46,6 +48,8 @@ def refined(
         square = None if last else share.take(_SQUARE)
         counts = share.take(_COUNTS)
         offsets = share.remainder(counts, *([] if square is None else [square]))
+        if last and view.domain.has_shares:
+            reach = max(reach, _widest_reach(view, offsets, n_rows, centres.shape))
         radius = min(reach * math.sqrt(within), 2.0)
         answer = view.clusters(
             f"step {number}",
@@ -64,6 +68,17 @@ def refined(
             left = (float(answer.square.value[0]) - gain) / n_rows
             within = float(np.clip(left, 0.05 * within, within))
     return centres
+
+
+def _widest_reach(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
+    """Return how far from its centre a row may count whole, for all the noise that brings.
+
+    Rows of a rare category lie far from their centre. Clipped closely, they would count too little
+    in the released share of their category.
+    """
+    n_clusters, dimension = shape
+    error = view.offset_error(offsets, 1.0, dimension) * n_clusters / n_rows
+    return min(_FARTHEST, math.sqrt(_SHARE_ERROR / dimension) / max(error, 1e-300))
 
 
 def _n_steps(

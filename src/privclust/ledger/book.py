@@ -1,7 +1,7 @@
 """The open pages of a ledger: the few questions that are asked of a database, in plain SQL.
 
 A book lives for one transaction. It looks things up and appends; what may be appended is decided
-above (``acts.py``) and enforced below (``sqlite.sql``, ``postgres.sql``).
+above (``acts.py``) and enforced below (``rules.sql``).
 
 Entries match their digests, but an index has none: a damaged one would hide the newest charges and
 so give their budget back. A store whose indexes may be damaged has its entries looked up without.

@@ -27,7 +27,7 @@ class Entry:
     seq : int
         Position, from 1.
     at : str
-        Time in UTC to the minute, by the clock of the machine that wrote the entry; what is finer
+        Time in UTC to the minute, by the clock of the machine that wrote the entry; anything finer
         would tell how long a fit ran, which depends on the rows.
     kind : {"create", "grant", "charge", "settle", "key"}
         What happened.

@@ -1,9 +1,7 @@
 """One open connection to a database that waits for its next use.
 
-Opening is slow on a server, and closing is slow on a file: the last connection that closes an
-SQLite file moves everything from the log into it and waits several times for the disk. A connection
-that stays open makes a charge about four times as fast. It is never used by two threads at once,
-and it is closed before a fork, so that no child inherits it.
+Opening takes time, most of all on a server, so a connection stays open between two charges. It is
+never used by two threads at once, and it is closed before a fork, so that no child inherits it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Times in a ledger: to the minute, because what is finer tells how long a fit ran on the rows."""
+"""Times in a ledger: to the minute, because anything finer would tell how long a fit ran."""
 
 from __future__ import annotations
 

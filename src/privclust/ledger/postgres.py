@@ -9,24 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import (
-    LedgerCorruptedError,
     LedgerError,
-    LedgerFullError,
-    LedgerLockedError,
     LedgerMissingError,
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger import failures
 from privclust.ledger.address import password_for
 from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
 from privclust.ledger.moments import this_minute
+from privclust.ledger.scripts import postgres_script
 
 if TYPE_CHECKING:
     import psycopg
@@ -74,7 +72,7 @@ class PostgresStore:
             connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
             if _exists(connection):
                 return
-            connection.execute(_script())
+            connection.execute(postgres_script())
             connection.execute(
                 "INSERT INTO privclust_ledger (identity, created, version) VALUES (%s, %s, %s)",
                 (token_hex(32), this_minute(), VERSION),
@@ -102,7 +100,7 @@ class PostgresStore:
 
     def damage(self) -> str | None:
         """Say whether a rule of the database was dropped, changed or switched off."""
-        script = _script()
+        script = postgres_script()
         with self._connected() as connection:
             enabled = {name for (name,) in connection.execute(_ENABLED).fetchall()}
             sources = dict(connection.execute(_SOURCES).fetchall())
@@ -143,49 +141,36 @@ class PostgresStore:
 
     def _check(self, connection: psycopg.Connection[Any]) -> None:
         if not _exists(connection):
-            raise LedgerMissingError(
-                f"There is no ledger in {self._shown}; make one with 'privclust ledger create'."
-            )
+            raise failures.missing(f"in {self._shown}")
         row = connection.execute("SELECT version FROM privclust_ledger").fetchone()
         if row is None or row[0] != VERSION:
             raise LedgerVersionError(version_problem(self._shown, row[0] if row else 0))
 
     def _told(self, error: psycopg.Error) -> LedgerError:
         """Return the sentence for an error of the server."""
-        errors, where = _psycopg().errors, self._shown
+        errors, ledger = _psycopg().errors, f"ledger in {self._shown}"
         reason = " ".join(str(error).split()).split(" CONTEXT:")[0]
         if "no password supplied" in reason:
             return LedgerMissingError(
-                f"The server of the ledger in {where} asks for a password; a ledger keeps none in "
+                f"The server of the {ledger} asks for a password; a ledger keeps none in "
                 "copies and pickles, so set PGPASSWORD or ~/.pgpass where it is used."
             )
         match error:
             case errors.LockNotAvailable():
-                return LedgerLockedError(
-                    f"The ledger in {where} was locked by another program for more than "
-                    f"{self._timeout:g} seconds; nothing was spent, try again later."
-                )
+                return failures.locked(ledger, self._timeout)
             case errors.DiskFull():
-                return LedgerFullError(
-                    f"The disk under the ledger in {where} is full; nothing was spent, make room "
-                    "and try again."
-                )
+                return failures.full(ledger)
             case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
                 return LedgerReadOnlyError(
-                    f"The ledger in {where} cannot be written by this user; nothing was spent, "
+                    f"The {ledger} cannot be written by this user; nothing was spent, "
                     "ask its steward for the right to write."
                 )
             case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
-                return LedgerCorruptedError(
-                    f"The ledger in {where} is damaged ({reason}); nothing was spent, restore it "
-                    "from a backup and compare 'privclust ledger head'."
-                )
+                return failures.damaged(ledger, reason)
             case errors.RaiseException() | errors.IntegrityError():
-                return LedgerError(
-                    f"The ledger in {where} refused the entry ({reason}); nothing was spent."
-                )
+                return failures.refused(ledger, reason)
         return LedgerMissingError(
-            f"The server of the ledger in {where} did not answer ({reason}); a charge under way "
+            f"The server of the {ledger} did not answer ({reason}); a charge under way "
             "may be lost, privacy is not; check the address and try again."
         )
 
@@ -211,10 +196,6 @@ def _runner(connection: psycopg.Connection[Any]) -> Any:
         return cursor.fetchall() if cursor.description else []
 
     return run
-
-
-def _script() -> str:
-    return files("privclust.ledger").joinpath("postgres.sql").read_text("utf-8")
 
 
 def _psycopg() -> Any:

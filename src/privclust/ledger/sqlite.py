@@ -14,24 +14,23 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
 from privclust.exceptions import (
-    LedgerCorruptedError,
     LedgerError,
     LedgerFullError,
     LedgerLockedError,
-    LedgerMissingError,
     LedgerReadOnlyError,
     LedgerVersionError,
 )
+from privclust.ledger import failures
 from privclust.ledger.book import VERSION, Book, version_problem
 from privclust.ledger.idle import borrowed
 from privclust.ledger.moments import this_minute
+from privclust.ledger.scripts import sqlite_script
 
 __all__ = ["SQLiteStore"]
 
@@ -175,41 +174,29 @@ class SQLiteStore:
     def _told(self, error: sqlite3.Error) -> LedgerError:
         """Return the sentence for an error of SQLite."""
         path, code = self._path, getattr(error, "sqlite_errorcode", None)
+        ledger = f"ledger {path}"
         # Text that cannot be decoded has no code; it is damage like any other.
         reason = "unreadable text" if code is None else " ".join(str(error).split())
         match sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF:
             case sqlite3.SQLITE_CANTOPEN if not path.exists():
-                return LedgerMissingError(
-                    f"There is no ledger at {path}; make one with 'privclust ledger create'."
-                )
+                return failures.missing(f"at {path}")
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return LedgerLockedError(
-                    f"The ledger {path} was locked by another program for more than "
-                    f"{self._timeout:g} seconds; nothing was spent, try again later."
-                )
+                return failures.locked(ledger, self._timeout)
             case sqlite3.SQLITE_FULL:
-                return LedgerFullError(
-                    f"The disk under the ledger {path} is full; nothing was spent, make room "
-                    "and try again."
-                )
+                return failures.full(ledger)
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
                 return LedgerReadOnlyError(
                     f"The ledger {path} or its folder cannot be written here; nothing was spent, "
                     "ask its steward for write access, or copy it elsewhere to read it."
                 )
             case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
-                return LedgerCorruptedError(
-                    f"The ledger {path} is damaged or no ledger ({reason}); nothing was spent, "
-                    "restore it from a backup and compare 'privclust ledger head'."
-                )
+                return failures.damaged(ledger, reason)
             case sqlite3.SQLITE_CONSTRAINT:
-                return LedgerError(
-                    f"The ledger {path} refused the entry ({reason}); nothing was spent."
-                )
+                return failures.refused(ledger, reason)
             case sqlite3.SQLITE_IOERR:
                 return LedgerFullError(
                     f"The disk under the ledger {path} failed ({reason}); the charge may be lost, "
-                    "privacy is not; make room or mend the disk and try again."
+                    "privacy is not; make room or repair the disk and try again."
                 )
         return LedgerError(f"The ledger {path} cannot be used ({reason}); nothing was spent.")
 
@@ -239,8 +226,7 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 def _statements() -> Iterator[str]:
     """Split the schema into statements; a trigger holds semicolons of its own."""
     statement = ""
-    script = files("privclust.ledger").joinpath("sqlite.sql").read_text("utf-8")
-    for line in script.splitlines(keepends=True):
+    for line in sqlite_script().splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
             yield statement

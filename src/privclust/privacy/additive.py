@@ -1,6 +1,6 @@
 """Noise that is added to exact integers: on every number by itself, or on whole vectors.
 
-Where noise has a tail that an algorithm reckons with, it is told here, beside the noise.
+The tails that algorithms reckon with are defined here too, beside the noise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DiscreteLaplace:
     exp(l1_sensitivity / scale).
     """
 
-    words: ClassVar[str] = "discrete Laplace noise"
+    title: ClassVar[str] = "discrete Laplace noise"
     scale: Fraction
     l1_sensitivity: Fraction
 
@@ -55,7 +55,7 @@ class DiscreteLaplace:
         return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 150.0)))
 
     def tail(self, values: Floats) -> Floats:
-        """Return the chances that the noise of a coordinate is at least so large."""
+        """Return the chances that the noise of a coordinate is at least this large."""
         step = float(1 / self.scale)
         # The noise is as likely at least x as at most -x, so of x and 1 - x the positive one tells.
         beyond = np.exp(-(np.abs(values - 0.5) + 0.5) * step) / (1 + np.exp(-step))
@@ -70,7 +70,7 @@ class DiscreteLaplace:
         return np.asarray(-np.abs(gaps) / float(self.scale))
 
     def largest_among(self, count: int) -> float:
-        """Return about the largest noise to expect among so many coordinates."""
+        """Return roughly the largest noise to expect among this many coordinates."""
         return float(self.scale) * math.log(max(count, 2))
 
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
@@ -87,7 +87,7 @@ class DiscreteGaussian:
     answers is at most α squared_l2_sensitivity / (2 variance) (Canonne, Kamath, Steinke 2020).
     """
 
-    words: ClassVar[str] = "discrete Gaussian noise"
+    title: ClassVar[str] = "discrete Gaussian noise"
     variance: Fraction
     squared_l2_sensitivity: Fraction
 
@@ -110,7 +110,7 @@ class DiscreteGaussian:
         return math.sqrt(self.variance)
 
     def tail(self, values: Floats) -> Floats:
-        """Return about the chances that the noise of a coordinate is at least so large."""
+        """Return roughly the chances that the noise of a coordinate is at least this large."""
         return np.asarray(ndtr((0.5 - values) / self.standard_error()))
 
     def quantile(self, chance: float) -> float:
@@ -122,7 +122,7 @@ class DiscreteGaussian:
         return np.asarray(-(gaps**2) / (2 * float(self.variance)))
 
     def largest_among(self, count: int) -> float:
-        """Return about the largest noise to expect among so many coordinates."""
+        """Return roughly the largest noise to expect among this many coordinates."""
         return self.standard_error() * math.sqrt(2 * math.log(max(count, 2)))
 
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
@@ -139,7 +139,7 @@ class BallLaplace:
     exp(length_sensitivity / scale); rounding the noise to integers only processes the result.
     """
 
-    words: ClassVar[str] = "ball Laplace noise"
+    title: ClassVar[str] = "ball Laplace noise"
     scale: Fraction
     length_sensitivity: Fraction
 

@@ -42,9 +42,9 @@ Selection: TypeAlias = Exponential | NoisyTopK | PermuteAndFlip
 
 
 class Mechanism(Protocol):
-    """What every mechanism offers; ``words`` is its name for people."""
+    """What every mechanism offers; ``title`` is what people call it."""
 
-    words: ClassVar[str]
+    title: ClassVar[str]
 
     @property
     def loss(self) -> Loss:
@@ -73,7 +73,7 @@ def imitated_noise(
 
 
 def vector_noise(share: Share, *, length_sensitivity: Fraction) -> BallLaplace | DiscreteGaussian:
-    """Return the noise for integer vectors whose lengths change by at most so much in all.
+    """Return the noise for integer vectors whose lengths change by at most this much in total.
 
     The Euclidean norm of all changes together is at most the sum of their lengths.
     """

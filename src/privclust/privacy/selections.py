@@ -54,7 +54,7 @@ class Exponential(_Selection):
     ε²/8-zCDP (Cesar, Rogers 2021).
     """
 
-    words: ClassVar[str] = "exponential mechanism"
+    title: ClassVar[str] = "exponential mechanism"
 
     @classmethod
     def within(cls, share: Share, score_range: Fraction) -> Exponential:
@@ -81,7 +81,7 @@ class PermuteAndFlip(_Selection):
     mechanism of the same pure ε (McKenna, Sheldon 2020), but has no bounded range.
     """
 
-    words: ClassVar[str] = "permute-and-flip"
+    title: ClassVar[str] = "permute-and-flip"
 
     @classmethod
     def within(cls, share: Share, score_range: Fraction) -> PermuteAndFlip:
@@ -107,7 +107,7 @@ class NoisyTopK(_Selection):
     Rogers 2019), and their losses compose.
     """
 
-    words: ClassVar[str] = "noisy top k"
+    title: ClassVar[str] = "noisy top k"
     k: int
 
     @classmethod

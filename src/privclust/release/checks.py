@@ -1,4 +1,4 @@
-"""What the kinds of release check alike; each raises one sentence that says what to mend."""
+"""What the kinds of release check alike; each raises one sentence that says what to correct."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_centres(release: Release, name: str) -> None:
 
 
 def check_coordinates(release: Release, n_coordinates: int, what: str) -> None:
-    """Raise unless the schema declares so many numbers and categories."""
+    """Raise unless the schema declares this many numbers and categories."""
     declared = Coordinates(release.schema).dimension
     if n_coordinates != declared:
         raise ReleaseError(

@@ -2,7 +2,7 @@
 
 The digest covers everything a release says and every number it holds, but not what its publisher
 says about it. It finds damage and careless edits; it is not a signature, since whoever rewrites a
-release can compute it anew.
+release can compute it again.
 """
 
 from __future__ import annotations

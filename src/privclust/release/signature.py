@@ -3,7 +3,7 @@
 A signature is Ed25519 over everything that a release says, what its publisher says about it, and
 the checksum of every array. It lies beside the release as ``signature.json``. The digest of a
 release finds damage; only a signature, checked with a public key that came by another way, tells
-that nobody wrote the release anew.
+that nobody rewrote the release.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _raw(public: Ed25519PublicKey) -> str:
 
 
 def _hexadecimal(text: object, length: int) -> str | None:
-    """Return so many bytes in lower-case hexadecimal text, or None if it is anything else."""
+    """Return text of this many bytes in lower-case hexadecimal, or None for anything else."""
     if not isinstance(text, str) or len(text) != 2 * length:
         return None
     lower = text.lower()

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats, Indices
+from privclust.exceptions import SchemaError
 from privclust.schema.facts import Bins, Box, Categories, Fact
 
 if TYPE_CHECKING:
     from privclust.schema.schema import Schema
 
-__all__ = ["Column", "Coordinates", "on_simplex"]
+__all__ = ["Column", "Coordinates", "on_simplex", "refuse_weights"]
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,10 @@ class Coordinates:
         return np.array(parts, np.float64)
 
     def projected(self, centers: Floats) -> Floats:
-        """Return the nearest numbers within the bounds, and the nearest shares that can be.
+        """Return the nearest numbers within the bounds, and the nearest possible shares.
 
         Shares are at least zero and add up to one, or to at most one where missing values are
-        left out: what lacks is then their share.
+        left out: what is lacking is their share.
         """
         table = np.clip(centers, self.low, self.high)
         for column in self.categorical:
@@ -150,6 +151,15 @@ class Coordinates:
                 part[0] if labels is None else dict(zip(labels, part, strict=True))
             )
         return values
+
+
+def refuse_weights(schema: Schema) -> None:
+    """Raise if a column has a weight, on behalf of whoever measures distances without."""
+    for name, fact in schema.columns.items():
+        if fact.weight != 1:
+            raise SchemaError(
+                f"Column {name!r} has a weight, which only k-means and summaries take; drop it."
+            )
 
 
 def _repeated(column: Column, share: float, of_box: Any) -> list[float]:

@@ -52,7 +52,7 @@ def save(path: str | PathLike[str], writers: Mapping[str, Callable[[], str]]) ->
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Return the object in a JSON text; a repeated key is an error, not the last one wins."""
+    """Return the object in a JSON text; a repeated key is an error."""
     content = _parsed("JSON", partial(json.loads, object_pairs_hook=_no_repeats), text)
     if not isinstance(content, dict):
         raise SchemaError("The schema must be a JSON object; put it in braces.")

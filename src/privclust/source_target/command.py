@@ -112,14 +112,15 @@ def fit(
     shared = unit.parameters() | fitting.parameters_for(source)
     model = own.model(declared, **shared)
     counted = None if weights is None else _numbers(target, [weights])[:, 0]
-    called = None if names is None else _texts(target, names)
+    target_names = None if names is None else _texts(target, names)
 
     def chosen(release: Release) -> list[str]:
-        return [called[i] for i in release.arrays["medoid_indices"].tolist()] if called else []
+        chosen_ones = release.arrays["medoid_indices"].tolist()
+        return [target_names[i] for i in chosen_ones] if target_names else []
 
     beside = {"source": source, "sample_weight": counted}
     places = own.places(target, declared)
-    return Fit(model, places, beside, names=None if called is None else chosen)
+    return Fit(model, places, beside, names=None if target_names is None else chosen)
 
 
 @plan_command

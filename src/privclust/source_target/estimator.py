@@ -15,7 +15,7 @@ from privclust.data.sites.view import SitesView
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError, SourceWarning
 from privclust.ledger import Ledger
-from privclust.parameters import either, fraction, one_of, whole
+from privclust.parameters import check_declared_once, either, fraction, one_of, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.source_target.medoids import ChosenCentres
@@ -103,6 +103,10 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
         The bounds used.
     warnings_ : tuple of str
         What the fit warned of.
+    n_features_in_ : int
+        Number of columns of the targets; of precomputed distances, of candidates.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
 
     Notes
     -----
@@ -250,11 +254,11 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
     def _sanitised(
         self, view: SitesView, budget: Share, public: PublicTargets, rng: np.random.Generator
     ) -> Sanitised:
-        reach = 2 * self.coreset_radius  # the parameter is in diameters of the targets
+        radius = 2 * self.coreset_radius  # the parameter is in diameters of the targets
         if self.method == "nna":
-            return nna(view, budget, reach)
+            return nna(view, budget, radius)
         if self.method == "nas":
-            return nas(view, budget, reach, int(self.n_nearest))
+            return nas(view, budget, radius, int(self.n_nearest))
         if not public.metric.has_coordinates:
             table = public.table.astype(np.float32)
             return rings(view, budget, DistanceCells(public.space, table), rng)
@@ -278,5 +282,4 @@ class PrivateSourceTargetMedoids(ChosenCentres, PrivateEstimator):
                 f"The method {self.method!r} averages coordinates, which precomputed distances do "
                 'not have; use method="rings".'
             )
-        if self.schema is not None and self.bounds is not None:
-            raise ParameterError("Both schema and bounds are given; drop one of them.")
+        check_declared_once(self.schema, self.bounds)

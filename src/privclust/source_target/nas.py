@@ -20,10 +20,10 @@ __all__ = ["nas"]
 _NUMBER_SHARE = 0.05
 
 
-def nas(view: SitesView, budget: Share, reach: float, n_nearest: int) -> Sanitised:
-    """Sanitise the source within ``budget``; ``reach`` is that of the coreset, in radii."""
+def nas(view: SitesView, budget: Share, radius: float, n_nearest: int) -> Sanitised:
+    """Sanitise the source within ``budget``; ``radius`` is that of the coreset, in radii."""
     space = view.space
-    sites = space.targets[coreset(space.targets, reach * space.radius)]
+    sites = space.targets[coreset(space.targets, radius * space.radius)]
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
     number = float(view.count("number of sources", for_number).value[0])
     answer = view.nearest_averages("averages of nearest sources", sites, n_nearest, for_averages)

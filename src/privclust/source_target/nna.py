@@ -27,10 +27,10 @@ _FALSE_CELLS = 0.05
 _HALVINGS = 8
 
 
-def nna(view: SitesView, budget: Share, reach: float) -> Sanitised:
-    """Sanitise the source within ``budget``; ``reach`` is that of the coreset, in radii."""
+def nna(view: SitesView, budget: Share, radius: float) -> Sanitised:
+    """Sanitise the source within ``budget``; ``radius`` is that of the coreset, in radii."""
     space = view.space
-    sites = space.targets[coreset(space.targets, reach * space.radius)]
+    sites = space.targets[coreset(space.targets, radius * space.radius)]
     for_counts, for_sums = budget.split([_COUNTS_SHARE, 1 - _COUNTS_SHARE])
     answer = view.cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
     threshold = max(1.0, view.count_quantile(for_counts, _FALSE_CELLS / len(sites)))

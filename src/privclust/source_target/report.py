@@ -35,7 +35,7 @@ _DOT = 25.0  # square points
 
 
 def context(release: Release) -> dict[str, Any]:
-    """Return what the template ``source_target.html.j2`` needs."""
+    """Return what the template ``report.html.j2`` needs."""
     parameters, arrays = release.parameters, release.arrays
     length = METRICS[parameters["metric"]].unit
     unit = f" {length}" if length else ""

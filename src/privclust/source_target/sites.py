@@ -38,10 +38,10 @@ def nearest_site(points: Floats, sites: Floats, order: int = 2) -> Indices:
     return np.asarray(cKDTree(sites).query(points, p=order)[1], np.intp)
 
 
-def coreset(points: Floats, reach: float) -> Indices:
-    """Return numbers of points such that every point lies within ``reach`` of one of them.
+def coreset(points: Floats, radius: float) -> Indices:
+    """Return numbers of points such that every point lies within ``radius`` of one of them.
 
-    Cells are halved across their widest coordinate until all their points are within reach of the
+    Cells are halved across their widest coordinate until all their points are within radius of the
     one nearest to their mean, which is taken.
     """
     kept, cells = [], [np.arange(len(points))]
@@ -50,7 +50,7 @@ def coreset(points: Floats, reach: float) -> Indices:
         inside = points[cell]
         middle = inside[((inside - inside.mean(axis=0)) ** 2).sum(axis=1).argmin()]
         gaps = np.linalg.norm(inside - middle, axis=1)
-        if gaps.max() <= reach:
+        if gaps.max() <= radius:
             kept.append(cell[gaps.argmin()])
             continue
         along = inside[:, np.ptp(inside, axis=0).argmax()].argsort(kind="stable")

@@ -15,6 +15,7 @@ from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
 from privclust.parameters import whole
 from privclust.release import Release
+from privclust.release.tables import Library, center_table
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
@@ -40,6 +41,16 @@ class SummaryAnswers:
         """Return k centres of the rows, of shape (n_clusters, n_features)."""
         arrays = self.kmeans(n_clusters).arrays
         return np.array(arrays["cluster_centers"])
+
+    def centers_table(self, n_clusters: int, library: Library = "pandas") -> Any:
+        """Return k centres as a data frame: numbers, and a share for each category.
+
+        Parameters
+        ----------
+        n_clusters : int
+        library : {"pandas", "polars", "arrow"}, default="pandas"
+        """
+        return center_table(self.release().schema, self.centers(n_clusters), library)
 
     def centers_error(self, n_clusters: int) -> Floats:
         """Return the errors of the coordinates of the centres, of the same shape."""
@@ -83,12 +94,16 @@ class SummaryAnswers:
         return kmeans_release(self.release(), n_clusters)
 
     def profiles(self, n_clusters: int) -> list[Profile]:
-        """Return what sets each of k clusters apart from all rows, beyond the noise."""
+        """Return what sets each of k clusters apart from all rows, beyond the noise.
+
+        Histograms come with them if they were paid for and k is the suggested number of clusters.
+        """
         release = self.release()
         coordinates, scales = Coordinates(release.schema), column_scales(release)
         clusters = clustered(cells_of(release), n_clusters)
+        histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
         widths = coordinates.high - coordinates.low
-        return profiles_of(clusters, coordinates.names, scales, widths)
+        return profiles_of(clusters, coordinates.names, scales, widths, release.schema, histograms)
 
     def sample(self, n_rows: int, random_state: int | None = None) -> Any:
         """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.

@@ -123,8 +123,8 @@ def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     ks = sorted({int(k) for k in asked if k < most_clusters(cells)} | {1})
     if len(ks) == 1 and any(k > 1 for k in asked):
         raise ParameterError(
-            f"Only {most_clusters(cells)} cells stand out of the noise, which is too few to choose "
-            "among these numbers of clusters; ask for smaller ones or raise the budget."
+            f"Only {most_clusters(cells)} cells stand out from the noise, which is too few to "
+            "choose among these numbers of clusters; ask for smaller ones or raise the budget."
         )
     return tuple(ks)
 

@@ -52,8 +52,8 @@ def check_n_clusters(cells: Cells, n_clusters: int) -> int:
     most = most_clusters(cells)
     if n_clusters > most:
         raise ParameterError(
-            f"n_clusters must be at most {most}, the number of cells that stand out of the noise, "
-            f"got {n_clusters}; ask for fewer clusters, or summarise with a larger budget."
+            f"n_clusters must be at most {most}, the number of cells that stand out from the "
+            f"noise, got {n_clusters}; ask for fewer clusters, or summarise with a larger budget."
         )
     return int(n_clusters)
 

@@ -26,11 +26,13 @@ SummaryPath = Annotated[
 class SummaryOptions(NumericOptions):
     """The options of a summary."""
 
+    profile_share: options.ProfileShare = None
+
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateSummary:
         """Return the estimator."""
         from privclust.summary import PrivateSummary
 
-        return PrivateSummary(**self.declared(reading), **shared)
+        return PrivateSummary(profile_share=self.profile_share, **self.declared(reading), **shared)
 
 
 fit = fit_of_rows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from privclust.budget import Budget
 from privclust.data.points.door import PointRows
 from privclust.estimator import PrivateEstimator, Run
 from privclust.kmeans.points import PointsEstimator
+from privclust.kmeans.profiles import check_numbers, divided
 from privclust.ledger import Ledger
-from privclust.parameters import whole
+from privclust.parameters import either, fraction, whole
 from privclust.plan import Plan, Synthetic
 from privclust.release import Release
 from privclust.schema import Schema
 from privclust.summary.answers import SummaryAnswers
 from privclust.summary.plan import synthetic
+from privclust.summary.profiling import profiled
 from privclust.summary.release import arrays_of
 from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
@@ -46,6 +49,9 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         The short form of a schema: bounds for all columns, or one per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
+    profile_share : float or None, default=None
+        A share of the budget, such as 0.1, for a histogram of each number of each cluster, if there
+        are as many clusters as :meth:`choose_k` suggests.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column; ``None`` is True with a
         schema that has no ball, and False with bounds.
@@ -66,6 +72,12 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         The standard error of a count.
     cells_error_ : ndarray of shape (n_cells, n_features)
         The standard errors of the noise of the cells' places.
+    profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
+        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+    profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
+        The standard errors of their counts.
+    profile_edges_ : ndarray of shape (n_numbers, 11)
+        The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
         What was promised and what was asked.
     schema_ : Schema
@@ -88,6 +100,10 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     """
 
     _kind = "summary"
+    _checks: ClassVar[Any] = {
+        **PointsEstimator._checks,
+        "profile_share": either(None, fraction()),
+    }
 
     def __init__(
         self,
@@ -98,6 +114,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
+        profile_share: float | None = None,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -109,6 +126,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self.schema = schema
         self.bounds = bounds
         self.unit = unit
+        self.profile_share = profile_share
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
@@ -137,11 +155,22 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
             return synthetic(schema, int(n_clusters), count, unit, seed)
 
-        return self._rehearsed(n_rows, n_features, clumps)
+        plan = self._rehearsed(n_rows, n_features, clumps)
+        return self._with_profiles(plan, int(n_clusters), n_features)
 
     # The way of a fit.
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
-        return summarised(data.private(run.meter, run.seed), run.budget.whole, run.choices)
+        view = data.private(run.meter, run.seed)
+        budget, for_profiles = divided(run.budget.whole, self.profile_share)
+        result = summarised(view, budget, run.choices)
+        if for_profiles is None:
+            return result
+        return replace(result, profiles=profiled(view, for_profiles, result, data))
+
+    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        if self.profile_share is not None:
+            check_numbers(data.schema)
 
     def _keep(self, data: PointRows, result: SummaryResult, public: Any = None) -> None:
         domain = data.domain
@@ -153,10 +182,17 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales
         self._cells, self._rescaled = cells, data.rescale
+        profiles = result.profiles
+        self._keep_profiles(None if profiles is None else profiles.counts)
+        self._profile_centers = None if profiles is None else profiles.centers
 
     def _published(self) -> dict[str, Any]:
         return {
-            "arrays": arrays_of(self._cells, self.cells_),
+            "arrays": arrays_of(self._cells, self.cells_) | self._published_profiles(),
             "schema": self.schema_,
             "parameters": {"rescale": self._rescaled},
         }
+
+    def _published_profiles(self) -> dict[str, Any]:
+        arrays = super()._published_profiles()
+        return arrays | {"profile_centers": self._profile_centers} if arrays else {}

@@ -50,7 +50,7 @@ class _Sizes:
 
     @property
     def live(self) -> Floats:
-        """The sizes that stand out of the noise, and zero for the others."""
+        """The sizes that stand out from the noise, and zero for the others."""
         return np.where(self.value > LIVE * np.sqrt(self.variance), self.value, 0)
 
     def together_with(self, other: _Sizes) -> _Sizes:

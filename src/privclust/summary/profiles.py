@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.reports.sentences import Trait, sentence_of, traits_of
+from privclust.schema import Schema
 from privclust.summary.clustering import Clusters
 
 __all__ = ["Profile", "profiles_of"]
 
 _SURE = 2.0  # standard errors of the noise that a difference must exceed
-_LARGE = 0.05  # of the declared width; smaller differences are not worth a word
-_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Profile:
     differences : dict of str to float
         How far the centre lies from the average of all rows, in declared widths; only what exceeds
         two errors of the noise, largest first.
+    traits : tuple of Trait
+        What may be said of it in words: no such difference is likely to be made by noise alone.
+    histograms : dict of str to ndarray, or None
+        Noisy counts of each number in ten equal cells between its bounds, if they were paid for.
     """
 
     size: float
@@ -37,26 +41,29 @@ class Profile:
     center: dict[str, float]
     center_error: dict[str, float]
     differences: dict[str, float]
+    traits: tuple[Trait, ...] = ()
+    histograms: dict[str, Floats] | None = None
 
     @property
     def sentence(self) -> str:
         """What sets the cluster apart, in a line."""
-        large = [name for name, gap in self.differences.items() if abs(gap) >= _LARGE]
-        words = [
-            f"{'high' if self.differences[name] > 0 else 'low'} {name}" for name in large[:_WORDS]
-        ]
-        rows = f"{self.size:,.0f} ± {2 * self.size_error:,.0f} rows".replace("-", "−")
-        return f"{', '.join(words) or 'near the average'}; {rows}"
+        return sentence_of(self.traits, self.size, self.size_error)
 
 
 def profiles_of(
-    clusters: Clusters, names: Sequence[str], scales: Floats, widths: Floats
+    clusters: Clusters,
+    names: Sequence[str],
+    scales: Floats,
+    widths: Floats,
+    schema: Schema,
+    histograms: Floats | None = None,
 ) -> list[Profile]:
     """Return a profile of each cluster, for columns of such scales and declared widths."""
     centers, errors = clusters.centers * scales, clusters.centers_error * scales
     weights = np.maximum(clusters.sizes, 0)
     weights = weights if weights.any() else np.ones(len(weights))
     gaps = centers - np.average(centers, axis=0, weights=weights)
+    traits = traits_of(schema, centers, errors, clusters.sizes, clusters.sizes_error)
     found = []
     for number, (gap, error) in enumerate(zip(gaps, errors, strict=True)):
         relative = gap / widths
@@ -68,6 +75,12 @@ def profiles_of(
                 dict(zip(names, centers[number].tolist(), strict=True)),
                 dict(zip(names, error.tolist(), strict=True)),
                 {names[j]: float(relative[j]) for j in sure},
+                tuple(traits[number]),
+                None if histograms is None else _named(schema.numeric, histograms[number]),
             )
         )
     return found
+
+
+def _named(names: Sequence[str], histograms: Floats) -> dict[str, Floats]:
+    return dict(zip(names, histograms, strict=True))

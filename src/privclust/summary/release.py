@@ -8,6 +8,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
+from privclust.kmeans.profiles import PROFILE_ARRAYS, check_profiles
 from privclust.kmeans.release import column_scales
 from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
@@ -70,6 +71,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
 
     clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
     schema = release.schema
+    centers = Coordinates(schema).projected(clusters.centers * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
@@ -81,10 +83,11 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     return Release(
         kind="kmeans",
         arrays={
-            "cluster_centers": Coordinates(schema).projected(clusters.centers * scales),
+            "cluster_centers": centers,
             "cluster_centers_error": clusters.centers_error * scales,
             "cluster_sizes": clusters.sizes,
             "cluster_sizes_error": clusters.sizes_error,
+            **_profiles_of(release, centers),
         },
         schema=schema,
         parameters=parameters,
@@ -93,11 +96,20 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     )
 
 
+def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
+    """Return the histograms that were paid for, if they are those of the same clusters."""
+    arrays = release.arrays
+    if not np.array_equal(arrays.get("profile_centers", np.empty(0)), centers):
+        return {}
+    return {name: arrays[name] for name in PROFILE_ARRAYS}
+
+
 def _check(release: Release) -> None:
     arrays = release.arrays
     check_coordinates(release, arrays["cells"].shape[1], "cells")
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
+    check_profiles(release, len(arrays.get("profile_centers", ())))
     for name, target in _PLACES.items():
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust._typing import Floats, Indices
+from privclust.data.view import Noisy
 
-__all__ = ["Cells", "SummaryResult"]
+__all__ = ["Cells", "ClusterProfiles", "SummaryResult"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,21 @@ class Cells:
 
 
 @dataclass(frozen=True)
+class ClusterProfiles:
+    """Histograms that were paid for, of the clusters that the cells suggest.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        The centres of the clusters, in the units of the data.
+    counts : Noisy, value of shape (n_clusters, n_numbers, n_cells)
+    """
+
+    centers: Floats
+    counts: Noisy
+
+
+@dataclass(frozen=True)
 class SummaryResult:
     """What a run releases, in the coordinates of the unit ball.
 
@@ -92,7 +108,10 @@ class SummaryResult:
     cells : Cells
     warnings : tuple of str
         Why the cells should not be trusted, if so.
+    profiles : ClusterProfiles or None
+        Histograms, if they were paid for.
     """
 
     cells: Cells
     warnings: tuple[str, ...] = ()
+    profiles: ClusterProfiles | None = None

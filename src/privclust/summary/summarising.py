@@ -84,7 +84,7 @@ class _Seen:
 
     @property
     def live(self) -> Floats:
-        """The counts of cells that stand out of the noise, and zero for the others."""
+        """The counts of cells that stand out from the noise, and zero for the others."""
         value = self.counts.value
         return np.where(value > LIVE * self.counts.standard_error, value, 0)
 

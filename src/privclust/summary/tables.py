@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from privclust._typing import Floats, Indices
-from privclust.schema import Bins, Box, Categories, Fact, Schema
+from privclust.release.tables import written
+from privclust.schema import Box, Categories, Fact, Schema
 from privclust.schema.coordinates import Column, Coordinates
-from privclust.schema.forms import DURATIONS
 from privclust.summary.result import Cells
 
 __all__ = ["as_table", "sampled_table"]
 
-_MILLISECONDS = 86_400_000
 # Of the spread within cells, what numbers keep at least: noise may give all of it to categories.
 _LEAST = 0.01
 
@@ -61,7 +60,7 @@ def as_table(schema: Schema, columns: dict[str, Any], rng: np.random.Generator) 
 
 def _written(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
     if isinstance(fact, Box):
-        return _formed(values, fact)
+        return written(values, fact)
     if isinstance(fact, Categories):
         last: list[str | None] = [None] * (fact.missing == "category")
         last += ["(other)" if fact.kind == "text" else None] * (fact.unknown == "other")
@@ -69,15 +68,4 @@ def _written(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
     edges = np.array([*fact.edges, fact.edges[-1]])
     bins = np.minimum(values, len(fact.edges) - 1)
     inside = edges[bins] + rng.random(len(bins)) * (edges[bins + 1] - edges[bins])
-    return _formed(inside, fact, missing=values >= len(fact.edges) - 1)
-
-
-def _formed(numbers: Floats, fact: Box | Bins, missing: Any = None) -> pa.Array:
-    """Return numbers in the declared form: dates as dates, durations as durations."""
-    if fact.form == "date":
-        return pa.array(np.rint(numbers).astype(np.int32), mask=missing).cast(pa.date32())
-    if fact.form == "time" or fact.form in DURATIONS:
-        unit = _MILLISECONDS if fact.form == "time" else 1000 * DURATIONS[fact.form]
-        kind = pa.timestamp("ms") if fact.form == "time" else pa.duration("ms")
-        return pa.array(np.rint(numbers * unit).astype(np.int64), mask=missing).cast(kind)
-    return pa.array(numbers, mask=missing)
+    return written(inside, fact, missing=values >= len(fact.edges) - 1)

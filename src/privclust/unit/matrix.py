@@ -34,7 +34,7 @@ class MatrixUnit(PlainUnit):
 
     @property
     def levels(self) -> int:
-        """By how many steps the one entry that may differ between neighbours differs at most."""
+        """The most steps by which one entry can differ between neighbours."""
         raise NotImplementedError
 
 
@@ -153,7 +153,7 @@ def _in_groups(budget: Budget | None, group: str) -> str:
 
 
 def _rounded_up(epsilon: Fraction | None) -> str:
-    """Return a loss with three digits, never less than it is."""
+    """Return a loss with three digits, rounded up."""
     if epsilon is None:
         return "∞"
     digits = Context(prec=3, rounding=ROUND_CEILING)

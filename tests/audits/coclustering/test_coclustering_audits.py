@@ -11,24 +11,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.audit import audit
 from privclust.budget import Budget
+from support.audits import evidence_bound
 from support.matrix_runs import RUNS
 from support.noise import seeded_noise
 
 
-# Full noise must only not be refuted; so many runs show halved noise well beyond the claim.
-@pytest.mark.parametrize(("halved", "runs"), [(False, 600), (True, 1_500)])
+# Beyond 1 evidence happens in 62 % of runs on the right and in 4 % on the left if noise is halved,
+# which is ε = 2.7; in 43 % and 9 %, which is the claim at most, if it is not.
+@pytest.mark.parametrize(("halved", "runs"), [(False, 200), (True, 400)])
 def test_a_whole_run_is_refuted_only_if_its_noise_is_halved(halved, runs):
     budget, noise = Budget("1.5"), seeded_noise(20, halved=halved)
     rng = np.random.default_rng(0)
 
     def evidence(side, runs):
         fits = (RUNS["tau, count"].transcript(side, budget, noise, rng) for _ in range(runs))
-        return np.round([fit.evidence for fit in fits], 6)
+        return [fit.evidence for fit in fits]
 
-    report = audit(
-        evidence, (0, 1), budget, runs, 0.99, features="values", batch=True, random_state=0
-    )
-    assert report.verdict == ("violated" if halved else "not refuted")
-    assert report.epsilon_lower > 0.1  # an audit that sees nothing could not fail
+    found = evidence_bound(evidence, budget, 1.0, runs)
+    assert (found > budget.epsilon) == halved
+    assert found > 0.1  # an audit that sees nothing could not fail

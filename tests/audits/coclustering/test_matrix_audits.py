@@ -17,6 +17,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
 from privclust.unit import MatrixCount, MatrixEntry
 from support.noise import NOISES, seeded_noise
+from support.views import plenty_of
 
 RUNS = 30_000
 COLUMNS = Groups(np.array([0, 0, 1]), 2)
@@ -79,11 +80,9 @@ def test_a_whole_row_hides_in_the_sums_of_profiles(noise):
 
     def run(rows, runs):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
-        sums = np.empty((runs, 2))
-        for index in range(runs):
-            view = ProfilesView(counts, Meter(budget), source)
-            sums[index] = view.profile_sums("sums", prototypes, budget.whole).value[:, 0]
-        return sums
+        view = ProfilesView(counts, Meter(plenty_of(budget)), source)
+        answers = (view.profile_sums("sums", prototypes, budget.whole) for _ in range(runs))
+        return np.array([answer.value[:, 0] for answer in answers])
 
     pair = ([[5, 0], [0, 7]], [[5, 0], [0, 7], [1000, 0]])
     report = audit(run, pair, budget, 6_000, 0.99, features="values", batch=True, random_state=0)

@@ -95,7 +95,7 @@ class EncodedRows(ABC):
 
     @abstractmethod
     def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield what a statistic gives for some rows after the other, in their order.
+        """Yield what a statistic gives for some rows at a time, in their order.
 
         For answers about single rows, which go back to whoever holds the rows.
         """

@@ -1,6 +1,6 @@
 """``engine``: where the fits within a context add up their statistics.
 
-It is a context and no parameter of an estimator: a release does not depend on where it was made.
+It is a context, not a parameter of an estimator: a release does not depend on where it was made.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def engine(
         This machine alone, if not given.
     memory : int, str or None
         The bytes that kept rows may take, or text such as ``"2 GB"``; half of what is free, if not
-        given. Rows beyond it are read anew for every question.
+        given. Rows beyond it are read again for every question.
     insecure : bool, default=False
         Allow a cluster on a network without encryption.
     spill_to : path or None
@@ -113,15 +113,16 @@ def local_cluster(
     ----------
     n_workers, threads_per_worker : int
     memory_limit : int or str, default="auto"
-        Of each worker; a worker beyond it is started anew.
+        Of each worker; a worker beyond it is restarted.
     processes : bool, default=True
         Whether workers are processes of their own.
     """
     with one_sentence(_ABSENT, ImportError, error=EngineError):
         import dask
         from distributed import Client, LocalCluster
-    memory = dict.fromkeys(("target", "spill", "pause"), False)
-    config = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
+    off = ("memory.target", "memory.spill", "memory.pause", "profile.enabled")
+    config: dict[str, Any] = {f"distributed.worker.{name}": False for name in off}
+    config["distributed.admin.system-monitor.interval"] = "5s"  # nobody looks at it
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": _ENVIRONMENT, **config}),
         LocalCluster(
@@ -130,6 +131,7 @@ def local_cluster(
             memory_limit=memory_limit,
             processes=processes,
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no page, and any free port
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

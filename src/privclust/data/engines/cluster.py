@@ -52,7 +52,7 @@ class Cluster:
         return sum(look.memory for look in self._looks)
 
     def check(self) -> None:
-        """Look at every worker anew and raise if the cluster cannot be used."""
+        """Look at every worker again and raise if the cluster cannot be used."""
         addresses = self._addresses()
         if not self._insecure:
             _check_encrypted(addresses)

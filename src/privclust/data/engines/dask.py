@@ -93,8 +93,13 @@ class DaskEngine(Engine):
         )
         return needed <= room
 
+    @property
+    def loop(self) -> Any:
+        """The loop of the client, which need not be the default one."""
+        return self._client.loop
+
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
-        """Have a task run, each time anew."""
+        """Run a task, again each time."""
         return self._client.submit(task, *arguments, pure=False)
 
 
@@ -164,7 +169,7 @@ class DaskRows(EncodedRows):
         rows_of = {f.key: n or 0 for f, n in zip(futures, counts, strict=True)}
         total, done = None if None in counts else sum(rows_of.values()), 0
         with one_sentence(_UNFINISHED, Exception, error=EngineError):
-            for future in as_completed(futures):
+            for future in as_completed(futures, loop=self._engine.loop):
                 done += rows_of[future.key]
                 tell(done, total)
 

@@ -49,7 +49,7 @@ class CountMatrix:
     shape : tuple of int or None
         The public shape, which triples need, because it is never read off the entries.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -123,15 +123,15 @@ class CountMatrix:
 
         Where whole rows are protected, the square roots of the entries are weighed.
         """
+        return np.concatenate([*self.label_parts(column_weights)])
+
+    def label_parts(self, column_weights: Floats) -> Iterator[NDArray[np.intp]]:
+        """Yield the labels as :meth:`labels` gives them, while the matrix is read."""
         if len(column_weights) != self.n_columns:
             raise DataError(
                 f"The matrix has {self.n_columns} columns where {len(column_weights)} were "
                 "fitted; give a matrix with the same columns."
             )
-        return np.concatenate([*self.label_parts(column_weights)])
-
-    def label_parts(self, column_weights: Floats) -> Iterator[NDArray[np.intp]]:
-        """Yield the labels as :meth:`labels` gives them, while the matrix is read."""
         weights = column_weights * float(self.unit.step)
         of = kernels.HeaviestGroup(weights, self.unit.whole_rows)
         rows = engine_for(self._source).open(self._source, self._source.encoder)

@@ -14,15 +14,20 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.door import Door
-from privclust.data.points.mixed import region_of
+from privclust.data.points.labels import NearestCentre
+from privclust.data.points.mixed import Region, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.reading import Block, open_rows
+from privclust.data.table.binned import BinnedCoder, EmbeddedRegion
+from privclust.data.table.public import ValuePoints, check_cells
+from privclust.data.table.view import TableView
+from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PointRows", "public_rows", "schema_from_bounds"]
+__all__ = ["PointRows", "public_rows", "region_of", "schema_from_bounds"]
 
 Bounds = tuple[Any, Any]
 
@@ -44,7 +49,7 @@ class PointRows(Door):
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -58,7 +63,7 @@ class PointRows(Door):
         ignore: Sequence[str] | None = (),
         noise: NoiseSource | None = None,
     ) -> None:
-        if schema is not None:  # a schema that cannot be used is told before anything is opened
+        if schema is not None:  # a schema that cannot be used is refused before anything is opened
             region_of(schema, rescale=rescale)
         super().__init__(
             data,
@@ -71,6 +76,7 @@ class PointRows(Door):
         with self._closed_on_error():
             self.rescale = rescale
             self.domain = region_of(self.schema, rescale=rescale)
+            self._seen: Region | EmbeddedRegion = self.domain
 
     def _content(self, block: Block) -> Floats:
         return self.domain.rows(block)
@@ -79,6 +85,32 @@ class PointRows(Door):
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         return PointsView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
 
+    def table(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
+        """Return the rows as rows of categories behind noise, numbers in bins."""
+        coder = BinnedCoder(self.schema)
+        return TableView(self._counted(seed), coder, self.unit, meter, self._noise(seed))
+
+    def check_table(self) -> None:
+        """Raise if the tables of all pairs of columns would not fit into memory."""
+        check_cells(BinnedCoder(self.schema))
+
+    def see_as(self, values: Floats) -> None:
+        """Measure distances between points of a public embedding from now on.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_values, n_axes)
+            The points of the values of all columns, numbers in bins, one column after another.
+        """
+        coder = BinnedCoder(self.schema)
+        if len(values) != sum(coder.sizes):
+            raise SchemaError(
+                f"There are points for {len(values)} values where the schema declares "
+                f"{sum(coder.sizes)}, numbers in bins; give one for each."
+            )
+        ends = np.cumsum(coder.sizes)[:-1]
+        self._seen = EmbeddedRegion(coder, ValuePoints(np.split(values, ends)))
+
     # For the caller who holds the rows: answers about single rows, which are no release.
     def labels(self, centres: Floats) -> NDArray[np.intp]:
         """Return the nearest centre of each row."""
@@ -86,8 +118,7 @@ class PointRows(Door):
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        for block in self._rows.blocks():
-            yield self.domain.squares(block, centres, up_to_row=True).argmin(axis=1)
+        return self._each(NearestCentre(self._seen, centres))
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""
@@ -99,7 +130,7 @@ class PointRows(Door):
 
     def _squares(self, centres: Floats) -> Iterator[Floats]:
         for block in self._rows.blocks():
-            yield self.domain.squares(block, centres)
+            yield self._seen.squares(block, centres)
 
 
 def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:

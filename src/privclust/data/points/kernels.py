@@ -32,6 +32,7 @@ __all__ = [
     "block_sums",
     "nearest",
     "outer_products",
+    "sums_by_label",
 ]
 
 Precision = type[np.float32] | type[np.float64]
@@ -42,9 +43,8 @@ _PRODUCTS = 1 << 18
 # Up to this radius, in steps, inner products stay below 2^24 and single precision is exact.
 SINGLE_PRECISION_RADIUS = 2**11
 
-# The number of levels that a squared distance is rounded down to.
+# The number of levels that a squared distance is rounded down to, and the steps along an axis.
 SQUARE_LEVELS = 2**20
-
 _AXIS_STEPS = 2**20
 
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
@@ -70,20 +70,15 @@ class ProjectionGrid:
         self._factor = 1 / (unit * self.step)
 
     def rows(self, grid: GridPiece) -> Floats:
-        """Return grid rows as integer coordinates of the frame, clipped to its radius.
-
-        They lie in memory that the next call uses again.
-        """
-        if self._axes is None:
-            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
-        elif isinstance(grid, MixedRows):
+        """Return grid rows as clipped integers of the frame, in memory that is used again."""
+        if self._axes is not None and isinstance(grid, MixedRows):
             moved = grid.products(self._axes)
             moved -= self._origin @ self._axes
         else:
-            moved = np.subtract(grid, self._origin, out=scratch("moved rows", grid.shape))
-            # Every partial sum is below 2^42, so exact.
-            shape = len(moved), self._axes.shape[1]
-            moved = np.matmul(moved, self._axes, out=scratch("projected rows", shape))
+            moved = np.subtract(dense(grid), self._origin, out=scratch("moved rows", grid.shape))
+            if self._axes is not None:  # every partial sum is below 2^42, so exact
+                room = scratch("projected rows", (len(moved), self._axes.shape[1]))
+                moved = np.matmul(moved, self._axes, out=room)
         if self._factor != 1:
             moved *= self._factor
             np.rint(moved, out=moved)
@@ -158,11 +153,11 @@ def block_sums(
             shares = np.minimum(distances / (float(clip) * clip), 1)
             levels = np.floor(shares * SQUARE_LEVELS).sum()
         if offsets:
-            sums = _sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
+            sums = sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
     return BlockSums(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
 
 
-def _sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
+def sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
     """Add up the rows of each label."""
     if n_labels == 1:
         return np.asarray(rows.sum(axis=0, keepdims=True))
@@ -298,5 +293,4 @@ class Moments:
         moments *= MOMENT_STEPS / self.grid.steps
         np.rint(moments, out=moments)
         products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
-        weighted: Integers = products[self.upper] * self.weights
-        return weighted
+        return np.asarray(products[self.upper] * self.weights)

@@ -80,6 +80,11 @@ class MixedDomain:
         """Number of coordinates."""
         return self.coordinates.dimension
 
+    @property
+    def has_shares(self) -> bool:
+        """Whether centres hold shares of categories."""
+        return True
+
     @cached_property
     def grid(self) -> GridCodes:
         """What codes stand for on the grid."""
@@ -107,7 +112,7 @@ class MixedDomain:
         return (points - self.center) / (self.scales * self.radius)
 
     def to_data_units(self, points: Floats) -> Floats:
-        """Map points of the unit ball back to numbers and shares, which may be none that can be."""
+        """Map points of the unit ball back to numbers and shares, maybe impossible ones."""
         return points * (self.scales * self.radius) + self.center
 
     def released(self, points: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.view import Noisy
+from privclust.data.noisy import Noisy
 
 __all__ = [
     "NOT_ASKED",

@@ -15,6 +15,7 @@ import numpy as np
 from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
 from privclust.data.engines.base import current_engine
+from privclust.data.points.histograms import ClusterHistograms
 from privclust.data.points.kept import PIECE, GridRows
 from privclust.data.points.kernels import (
     DIAGONAL_WEIGHT,
@@ -30,6 +31,7 @@ from privclust.data.points.mixed import Region
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
+from privclust.data.terms import ONE_CELL
 from privclust.data.view import Choice, Noisy, Question, RowView
 from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
 from privclust.privacy.meter import Meter
@@ -202,6 +204,25 @@ class PointsView(RowView):
         matrix[statistic.upper] = noisy.value[0] / statistic.weights
         return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / PAIR_WEIGHT)
 
+    def cluster_histograms(
+        self, name: str, centres: Floats, coordinates: Indices, edges: Floats, share: Share
+    ) -> Noisy:
+        """Ask how the rows nearest to each public centre spread over cells of some coordinates.
+
+        Returned are counts of shape (n_centres, n_coordinates, n_cells); see
+        :class:`ClusterHistograms` for the cells.
+
+        Notes
+        -----
+        *Why this is private.* A row belongs to one centre, and there to one cell of each of the C
+        coordinates: it stands in one place of each of C tables, as in
+        :meth:`NumbersView.histograms`. Clusters and cells without rows are noised like any other.
+        """
+        asked = Question(name, self._counting_noise(share, len(coordinates)), ONE_CELL)
+        self._debit(asked)
+        exact = self._rows.sum(ClusterHistograms(centres, coordinates, edges))
+        return self._noised(asked, exact.total, exact.n_rows)
+
     def choices(self, name: str, zones: Zones, share: Share) -> Integers:
         """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
 
@@ -216,7 +237,7 @@ class PointsView(RowView):
         picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
         """
         mechanism = selection(share, score_range=self._unit.change(1))
-        words = f"{mechanism.words}, scale {float(mechanism.scale):.3g} rows"
+        words = f"{mechanism.title}, scale {float(mechanism.scale):.3g} rows"
         asked = Choice(name, mechanism, ZoneCounts.term, words)
         self._debit(asked)
         exact = self._rows.sum(ZoneCounts(zones))

@@ -88,9 +88,9 @@ def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
 
 
 def check_places(matrix: Any) -> None:
-    """Refuse a sparse matrix that names places outside of its shape: reading one is not safe."""
+    """Refuse a sparse matrix that names places outside its shape: reading one is not safe."""
     wrong = (
-        "The sparse matrix names rows or columns outside of its shape; build it anew from its "
+        "The sparse matrix names rows or columns outside its shape; build it again from its "
         "entries."
     )
     with one_sentence(wrong, ValueError, IndexError, TypeError):

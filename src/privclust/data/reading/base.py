@@ -88,7 +88,7 @@ class Block(ABC):
         names : sequence of str or None
             Columns to return; all columns of the block if not given.
         lenient : collection of str
-            Columns in which a value that is no number is missing; in others it is refused.
+            Columns in which a value that is not a number is missing; in others it is refused.
 
         Returns
         -------
@@ -108,6 +108,9 @@ class Block(ABC):
         kind : "text", "integer", "boolean" or None
             Convert to the Arrow type ``ARROW_TYPE[kind]``; as it is stored if not given.
         """
+
+    def __len__(self) -> int:
+        return self.n_rows
 
     @abstractmethod
     def keep(self, mask: Mask) -> Block:
@@ -193,7 +196,7 @@ class RowReader(ABC):
         return (WholePart(self),)
 
     def at_close(self, call: Callable[[], object]) -> None:
-        """Have something done when the source is closed."""
+        """Run something when the source is closed."""
         self._at_close.append(call)
 
     def close(self) -> None:

@@ -43,14 +43,14 @@ def header(place: Place, dialect: Csv) -> list[str]:
 def check_names(place: Place, names: Sequence[str]) -> None:
     """Refuse a first line that looks like a row, where nobody has declared the names.
 
-    What stands in it would become the names of the columns and so be published.
+    Its fields would become the names of the columns, and so be published.
     """
     numbers = text_as_numbers(pa.array([name.strip() for name in names], pa.large_string()))
     if np.isfinite(numbers).any() or "" in names or len(set(names)) < len(names):
         raise DataError(
-            f"The first line of file {place.name} is no list of names (it holds a number, an empty "
-            "field or the same twice), so it may be a row; write a header, or declare the names "
-            "in a schema."
+            f"The first line of file {place.name} is not a list of names (it holds a number, an "
+            "empty field or the same twice), so it may be a row; write a header, or declare "
+            "the names in a schema."
         )
 
 

@@ -119,7 +119,7 @@ def open_files(
     """
     if places[0].format == "npz":
         raise DataError(
-            f"File {places[0].name} is a matrix of counts and no table of rows; give a .csv, .tsv "
+            f"File {places[0].name} is a matrix of counts, not a table of rows; give a .csv, .tsv "
             "or .parquet file."
         )
     if places[0].format == "csv":

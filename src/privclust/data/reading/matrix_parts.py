@@ -110,7 +110,7 @@ class MatrixSource(ABC):
 
     @abstractmethod
     def parts(self, count: int = 1) -> Sequence[Part]:
-        """Return the rows in about so many parts."""
+        """Return the rows in about this many parts."""
 
     def blocks(self) -> Iterator[MatrixRows]:
         """Read the rows from the beginning."""

@@ -149,7 +149,7 @@ def _open_arrow(
 def _open_once(
     data: Any, by_name: Callable[[Sequence[str]], Selection], block_rows: int | None
 ) -> RowReader:
-    """Open what gives its rows only once, or pays for them each time anew."""
+    """Open what gives its rows only once, or pays for them again each time."""
     if is_a(data, "polars", "LazyFrame"):
         with one_sentence(NOT_EVALUATED, Exception):
             names = data.collect_schema().names()

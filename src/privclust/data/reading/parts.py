@@ -68,7 +68,7 @@ class Parted(Protocol):
         ...
 
     def parts(self, count: int = 1) -> Sequence[Part]:
-        """Return the rows in about so many parts; nothing is read by it but what decides a cut."""
+        """Return the rows in about this many parts; only what decides a cut is read."""
         ...
 
     def at_close(self, call: Callable[[], object]) -> None:

@@ -17,6 +17,7 @@ from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Schema
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit import Unit, row_unit
 
 __all__ = ["SourceRows"]
@@ -34,7 +35,7 @@ class SourceRows(Door):
     unit : Unit
         The privacy unit.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class SourceRows(Door):
         # A source without rows must be told from no other, so it is not refused at the door.
         super().__init__(rows, schema, unit=unit, may_be_empty=True, noise=noise)
         with self._closed_on_error():
+            refuse_weights(schema)
             self.domain = Domain.from_schema(schema)
 
     def _content(self, block: Block) -> Floats:

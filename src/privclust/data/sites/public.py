@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import clip_to_ball
+from privclust.data.noisy import Noisy
 from privclust.data.sites.metrics import METRICS, Metric
-from privclust.data.view import Noisy
 
 __all__ = [
     "SOURCE_STEPS",

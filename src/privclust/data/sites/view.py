@@ -162,7 +162,7 @@ class SitesView(RowView):
         return self._counting_noise(share).quantile(chance)
 
     def count_tail(self, share: Share, values: Floats) -> Floats:
-        """Return the chances that the noise of a count is at least so large."""
+        """Return the chances that the noise of a count is at least this large."""
         return self._counting_noise(share).tail(values)
 
     def count_log_density(self, share: Share, gaps: Floats) -> Floats:

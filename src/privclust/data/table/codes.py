@@ -51,10 +51,13 @@ class ColumnCoder:
         codes = np.empty((block.n_rows, len(self.names)), self.dtype, order="F")
         for place, (name, fact) in enumerate(zip(self.names, self._facts, strict=True)):
             if isinstance(fact, Bins):
-                codes[:, place] = _bin_codes(block, name, fact)
+                codes[:, place] = self._bin_codes(block, name, fact)
             else:
                 codes[:, place] = _value_codes(block, name, fact, self._listed[place])
         return codes
+
+    def _bin_codes(self, block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
+        return _bin_codes(block, name, fact)
 
 
 class CategoryCoder(ColumnCoder):

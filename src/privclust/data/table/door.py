@@ -12,12 +12,14 @@ from privclust._typing import Codes, Floats
 from privclust.data.door import Door
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.embedded import NearestCentre
 from privclust.data.table.public import ValuePoints, check_cells
 from privclust.data.table.view import TableView
 from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema import Fact, Schema
+from privclust.schema.coordinates import refuse_weights
 from privclust.unit import Unit
 
 __all__ = [
@@ -39,7 +41,7 @@ class TableRows(Door):
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class TableRows(Door):
             noise=noise,
         )
         with self._closed_on_error():
+            refuse_weights(self.schema)
             self.coder = CategoryCoder(self.schema)
             check_cells(self.coder)
 
@@ -92,10 +95,7 @@ class TableRows(Door):
 
     def label_parts(self, embedding: ValuePoints, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row in a public embedding, while the rows are read."""
-        halves = (centres**2).sum(axis=1) / 2
-        for block in self._rows.blocks():
-            points = embedding.rows(self.coder.codes(block))
-            yield (halves - points @ centres.T).argmin(axis=1)
+        return self._each(NearestCentre(self.coder, embedding, centres))
 
 
 def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:

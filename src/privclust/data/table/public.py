@@ -94,14 +94,14 @@ class NoisyTables:
         Noisy counts.
     standard_error : float
         The standard deviation of the noise on each cell.
-    reach : float
+    largest_noise : float
         About the largest noise to expect among all cells.
     """
 
     layout: PairLayout
     cells: Floats
     standard_error: float
-    reach: float
+    largest_noise: float
 
     def table(self, first: int, second: int) -> Floats:
         """Return one table, the values of ``first`` in rows."""

@@ -254,7 +254,7 @@ class TableView(RowView):
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
-        """Return the standard error of each cell when so many tables are asked together."""
+        """Return the standard error of each cell when this many tables are asked for together."""
         return self._counting_noise(share, n_tables).standard_error()
 
 
@@ -271,4 +271,4 @@ def _one_row(scores: list[int]) -> Integers:
 
 
 def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
-    return f"{mechanism.words} among {n_candidates} candidates"
+    return f"{mechanism.title} among {n_candidates} candidates"

@@ -1,0 +1,12 @@
+"""DPHD: local search in few dimensions after Balcan and others (2017), made private."""
+
+import numpy as np
+
+from privclust.baselines import PrivateHighDimKMeans
+from privclust.datasets import PointSet
+
+
+def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Return the released centres."""
+    budget = {"epsilon": epsilon, "delta": delta, "schema": data.schema, "rescale": False}
+    return PrivateHighDimKMeans(data.n_clusters, **budget).fit(data.points).cluster_centers_

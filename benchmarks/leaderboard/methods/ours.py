@@ -1,0 +1,12 @@
+"""privclust: ``PrivateKMeans``, what the library recommends."""
+
+import numpy as np
+
+from privclust import PrivateKMeans
+from privclust.datasets import PointSet
+
+
+def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Return the released centres."""
+    budget = {"epsilon": epsilon, "delta": delta, "schema": data.schema, "rescale": False}
+    return PrivateKMeans(data.n_clusters, **budget).fit(data.points).cluster_centers_

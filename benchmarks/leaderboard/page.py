@@ -1,0 +1,107 @@
+"""The page of the leaderboard and its plot, drawn from the results file and from nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from keeping import markdown, put_table
+
+Cells = dict[tuple[str, str, float], list[tuple[float, float]]]
+
+
+def cells_of(rows: list[dict[str, str]]) -> Cells:
+    """Return ratios and seconds of all runs, by set, method and ε."""
+    cells: Cells = defaultdict(list)
+    for row in rows:
+        key = row["set"], row["method"], float(row["epsilon"])
+        cells[key].append((float(row["ratio"]), float(row["seconds"])))
+    return cells
+
+
+def tables(rows: list[dict[str, str]]) -> str:
+    """Return a table for each set: methods by ε, and the CPU seconds of one fit."""
+    cells = cells_of(rows)
+    sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
+    drawn = []
+    for name in sets:
+        about = next(row for row in rows if row["set"] == name)
+        lines = [
+            [
+                method + other_centres(rows, name, method),
+                *(ratio(cells.get((name, method, e))) for e in epsilons),
+                seconds,
+            ]
+            for method in methods
+            if (seconds := usual_seconds(cells, name, method))
+        ]
+        heads = ["inertia ÷ best known", *(f"ε = {e:g}" for e in epsilons), "CPU s"]
+        title = f"{name}: {about['n']} points, {about['d']} dimensions, k = {about['k']}"
+        drawn.append(f"**{title}**\n\n{markdown(heads, lines)}\n")
+    return "\n".join(drawn)
+
+
+def other_centres(rows: list[dict[str, str]], name: str, method: str) -> str:
+    """Return how many centres a method has, if it does not have k: more of them cost less."""
+    these = [row for row in rows if (row["set"], row["method"]) == (name, method)]
+    numbers = [int(row["centres"]) for row in these]
+    if all(number == int(these[0]["k"]) for number in numbers):
+        return ""
+    return f" ({min(numbers)} to {max(numbers)} centres)"
+
+
+def ratio(runs: list[tuple[float, float]] | None) -> str:
+    """Return mean and standard error of the ratio."""
+    if not runs:
+        return ""
+    found = [run[0] for run in runs]
+    error = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
+    return f"{np.mean(found):.3g} ± {error:.2g}"
+
+
+def usual_seconds(cells: Cells, name: str, method: str) -> str:
+    """Return the median of the seconds of all runs of a method on a set."""
+    times = [run[1] for key, runs in cells.items() if key[:2] == (name, method) for run in runs]
+    return f"{np.median(times):.2g}" if times else ""
+
+
+def draw(rows: list[dict[str, str]], path: Path) -> None:
+    """Draw the mean ratio by ε: a panel for each set, a line for each method."""
+    cells = cells_of(rows)
+    sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
+    across = min(4, len(sets))
+    down = -(-len(sets) // across)
+    figure = Figure(figsize=(3 * across, 2.6 * down + 0.6), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(down, across, squeeze=False)).ravel()
+    for ax, name in zip(axes, sets, strict=False):
+        for method in methods:
+            line = [(e, cells[name, method, e]) for e in epsilons if (name, method, e) in cells]
+            means = [np.mean([run[0] for run in runs]) for _, runs in line]
+            width = 2 if method == "privclust" else 1
+            ax.plot([e for e, _ in line], means, marker=".", lw=width, label=method)
+        ax.set(xscale="log", yscale="log", title=name, xlabel="ε")
+    for ax in axes[len(sets) :]:
+        ax.set_visible(False)
+    axes[0].set_ylabel("inertia ÷ best known")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=70)
+
+
+def publish(rows: list[dict[str, str]], page: Path) -> None:
+    """Fill the tables of the page and draw the plot beside it."""
+    about = rows[0]
+    runs = len({row["run"] for row in rows})
+    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
+    origin = (
+        f"{about['setting']} setting, up to {runs} runs, seed {about['seed']}, commit {commits}, "
+        f"{about['date']}, {about['machine']}, δ = {about['delta']}. Where a method is missing, "
+        "it cannot take the set or was not run on it."
+    )
+    put_table(page, "leaderboard-origin", origin)
+    put_table(page, "leaderboard", tables(rows))
+    draw(rows, page.parent / "figures" / "leaderboard.png")

@@ -1,0 +1,37 @@
+"""The point sets of the leaderboard: those that papers of 2024 to 2026 share, ours, or any file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from privclust.datasets import PointSet, point_set
+from privclust.datasets.categories import LAYOUTS
+from privclust.datasets.formats import read_records
+from privclust.exceptions import DataError
+from privclust.schema import Schema
+
+# Small enough for every method and a busy machine; then all.
+SMALL = ("s1", "g2", "1e4_10_5", "digits")
+FULL = (
+    *("s1", "birch1", "birch2", "g2", "blobs_10", "blobs_100"),
+    *("1e4_2_5", "unb 1e5_5_16", "1e5_20_20", "1e5_64_64", "digits", "china_16", "adult"),
+)
+
+
+def opened(name: str, folder: Path | None) -> PointSet:
+    """Return a set by its name or as PATH:CLUSTERS; adult needs the folder of the data."""
+    return adult(folder) if name == "adult" else point_set(name)
+
+
+def adult(folder: Path | None) -> PointSet:
+    """Return the numeric columns of adult, each brought to between 0 and 1 by its public range."""
+    path = (folder or Path()) / "adult.csv.gz"
+    if not path.exists():
+        raise DataError(f"There is no file '{path}'.")
+    names, *rows = read_records(path)
+    places = [names.index(name) for name in LAYOUTS["adult"].numeric]
+    points = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
+    points = (points - points.min(axis=0)) / np.ptp(points, axis=0)
+    return PointSet("adult", points, 8, Schema.from_bounds(0, 1, n_columns=len(places)))

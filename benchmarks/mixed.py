@@ -1,0 +1,233 @@
+"""Mixed tables: adult against k-means without privacy, the two metrics, and the time of a fit.
+
+``python benchmarks/mixed.py [adult | metrics | speed] [--data FOLDER] [--full] [--seed 0]`` prints
+a table, puts it on the page ``docs/mixed.md`` and writes ``benchmarks/results/mixed-TABLE.csv``.
+The folder holds the public data sets as ``NAME.csv.gz``; speed needs none. The noise is the
+system's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from keeping import markdown, put_table, write_rows
+from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
+from privclust.datasets.categories import read_categories
+from privclust.schema.coordinates import Coordinates
+
+Row = dict[str, Any]
+NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
+CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
+SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
+PAGE = Path(__file__).parents[1] / "docs" / "mixed.md"
+BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
+
+
+def main() -> None:
+    """Run one table and write it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", nargs="?", choices=[*TABLES, "one-fit"], default="adult")
+    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--about", nargs="*", help="Of one-fit: the model and the Parquet file.")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.table == "one-fit":
+        one_fit(*options.about)
+        return
+    rows = list(TABLES[options.table](options))
+    setting = "full" if options.full else "small"
+    write_rows(f"mixed-{options.table}", rows, seed=options.seed, setting=setting)
+    table = markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
+    print(table)
+    put_table(PAGE, f"mixed-{options.table}", table)
+
+
+def shown(value: Any) -> str:
+    """Return a cell of the page's table."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# Adult: inertia, and how well shares are told
+
+
+def adult(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield inertia relative to k-means without privacy, and the error of released shares."""
+    frame = pd.read_csv(options.data / "adult.csv.gz", keep_default_na=False)
+    frame = frame[[*NUMBERS, *CATEGORIES]]
+    columns = {name: Box(*bounds) for name, bounds in NUMBERS.items()}
+    lists = {name: Categories(sorted(frame[name].unique())) for name in CATEGORIES}
+    schema = Schema({**columns, **lists})
+    points, coordinates = written_out(frame, schema), Coordinates(schema)
+    runs = 10 if options.full else 4
+    for k in (6, 12):
+        best = KMeans(k, n_init=5, random_state=options.seed).fit(points).inertia_
+        for epsilon, delta in BUDGETS:
+            given = {"epsilon": epsilon, "delta": delta, "schema": schema}
+            found: dict[str, list[float]] = {"dedicated": [], "summary": [], "within_5": []}
+            for _ in range(runs):
+                model = PrivateKMeans(k, metric="mismatch", **given).fit(frame)
+                found["dedicated"].append(-model.score(frame) / best)
+                release = PrivateSummary(**given).fit(frame).kmeans(k)
+                centers = release.arrays["cluster_centers"] / coordinates.scales(True)
+                found["summary"].append(inertia(points, centers) / best)
+                found["within_5"].append(shares_told(model, frame, points, coordinates))
+            means = {name: float(np.mean(values)) for name, values in found.items()}
+            error = float(np.std(found["dedicated"], ddof=1) / np.sqrt(runs))
+            yield (
+                {"k": k, "epsilon": epsilon, "delta": delta, "runs": runs}
+                | means
+                | {"dedicated_error": error}
+            )
+
+
+def shares_told(model: Any, frame: Any, points: np.ndarray, coordinates: Coordinates) -> float:
+    """Return how many released shares lie within 5 points of those of the cluster's rows."""
+    labels, scales = model.predict(frame), coordinates.scales(True)
+    shares = np.setdiff1d(np.arange(coordinates.dimension), coordinates.numbers)
+    true = np.array(
+        [
+            points[labels == label].mean(axis=0) * scales
+            if (labels == label).any()
+            else model.cluster_centers_[label]
+            for label in range(len(model.cluster_centers_))
+        ]
+    )
+    return float((np.abs(true - model.cluster_centers_)[:, shares] <= 0.05).mean())
+
+
+def written_out(frame: pd.DataFrame, schema: Schema) -> np.ndarray:
+    """Return public rows in the metric of mismatches."""
+    coordinates = Coordinates(schema)
+    rows = np.zeros((len(frame), coordinates.dimension))
+    for column in coordinates.columns:
+        fact = column.fact
+        if isinstance(fact, Box):
+            rows[:, column.start] = np.clip(frame[column.name], fact.low, fact.high)
+            continue
+        if isinstance(fact, Categories):
+            codes = pd.Categorical(frame[column.name], categories=fact.values).codes
+        else:
+            codes = np.searchsorted(fact.edges[1:-1], frame[column.name], side="right")
+        rows[np.arange(len(rows)), column.start + codes] = 1
+    return rows / coordinates.scales(True)
+
+
+def inertia(points: np.ndarray, centers: np.ndarray) -> float:
+    squares = (points**2).sum(axis=1)[:, None] - 2 * points @ centers.T + (centers**2).sum(axis=1)
+    return float(np.maximum(squares, 0).min(axis=1).sum())
+
+
+# Mismatches against a learned metric, on tables of categories
+
+
+def metrics(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the agreement with the classes, and the inertia of the labels, by either metric."""
+    runs = 8 if options.full else 3
+    for name, frame, schema, classes in category_tables(options.data):
+        k = int(classes.max()) + 1 if classes is not None else 3
+        points = written_out(frame, schema)
+        best = KMeans(k, n_init=5, random_state=options.seed).fit(points)
+        for epsilon, delta in ((0.5, 0), (1.0, 0), (3.0, 0), (1.0, 1e-6), (3.0, 1e-6)):
+            row: Row = {"set": name, "rows": len(frame), "k": k, "epsilon": epsilon, "delta": delta}
+            for metric in ("mismatch", "dilca"):
+                agreement, cost = [], []
+                for _ in range(runs):
+                    given = {"epsilon": epsilon, "delta": delta, "schema": schema}
+                    labels = PrivateKMeans(k, metric=metric, **given).fit_predict(frame)
+                    reference = best.labels_ if classes is None else classes
+                    agreement.append(adjusted_rand_score(reference, labels))
+                    means = [points[labels == one].mean(axis=0) for one in np.unique(labels)]
+                    cost.append(inertia(points, np.array(means)) / best.inertia_)
+                row |= {f"ari_{metric}": np.mean(agreement), f"inertia_{metric}": np.mean(cost)}
+            yield row | {"runs": runs}
+
+
+def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, Any]]:
+    """Yield public tables of categories, with classes if they have any."""
+    for name in SETS:
+        found = read_categories(folder / f"{name}.csv.gz")
+        classes = found.classes if found.n_classes > 1 else None
+        yield name, found.frame, found.schema, classes
+
+
+# The time of a fit
+
+
+def speed(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield time and memory of fits from Parquet, each in a process of its own."""
+    n_rows = 10**6 if options.full else 10**5
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("numbers", "mixed"):
+            made_up(kind, n_rows, options.seed, Path(folder) / f"{kind}.parquet")
+        for model in ("kmeans", "summary"):
+            for kind in ("numbers", "mixed"):
+                path = Path(folder) / f"{kind}.parquet"
+                command = [sys.executable, __file__, "one-fit", "--about", model, str(path)]
+                told = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+                cpu, megabytes = map(float, told.stdout.split())
+                yield {
+                    "model": model, "columns": kind, "rows": n_rows,
+                    "cpu_seconds": cpu, "megabytes": megabytes,
+                }  # fmt: skip
+
+
+SIZES = (2, 3, 5, 8, 12, 20)
+
+
+def table_schema(kind: str) -> Schema:
+    """Return twelve columns: numbers alone, or six numbers and six of 2 to 20 categories."""
+    n_numbers = 12 if kind == "numbers" else 6
+    numbers = {f"x{number}": Box(0, 1) for number in range(n_numbers)}
+    lists = {f"c{size}": Categories([f"v{i}" for i in range(size)]) for size in SIZES}
+    return Schema(numbers if kind == "numbers" else {**numbers, **lists})
+
+
+def made_up(kind: str, n_rows: int, seed: int, path: Path) -> None:
+    """Write rows in eight clumps."""
+    rng, schema = np.random.default_rng(seed), table_schema(kind)
+    clumps = rng.integers(8, size=n_rows)
+    columns: dict[str, Any] = {}
+    for name, fact in schema.columns.items():
+        if isinstance(fact, Box):
+            middle = rng.uniform(0.2, 0.8, 8)[clumps]
+            columns[name] = np.clip(middle + 0.1 * rng.standard_normal(n_rows), 0, 1)
+        else:
+            usual = rng.integers(fact.size, size=8)[clumps]
+            others = rng.integers(fact.size, size=n_rows)
+            codes = np.where(rng.random(n_rows) < 0.7, usual, others)
+            columns[name] = pa.array(fact.values).take(pa.array(codes))
+    pq.write_table(pa.table(columns), path)
+
+
+def one_fit(model: str, path: str) -> None:
+    """Fit once, and print the CPU seconds and the megabytes that it took."""
+    schema = table_schema(Path(path).stem)
+    fit = PrivateKMeans(8, schema=schema) if model == "kmeans" else PrivateSummary(schema=schema)
+    start = time.process_time()
+    fit.fit(path)
+    spent = time.process_time() - start
+    print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+TABLES = {"adult": adult, "metrics": metrics, "speed": speed}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""DPHD of Balcan, Dick, Liang, Mou and Zhang (2017), correct: k-means in high dimensions.
+
+1. Project the rows at random to about ½ ln n dimensions, which is public, and clip them after it.
+2. Noisy quadtrees give candidates: all children of a cell whose noisy count passes are counted.
+3. Local search: in every round a private selection picks the swap of a centre for a candidate.
+4. Lift back: the noisy means of the clusters in all dimensions, then three noisy Lloyd steps.
+
+Against the public code of the paper: noise never depends on the data, sizes are noisy, empty cells
+are noised like all others, and the shares add up to the budget. ``proofs/baselines.md``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.data.baselines.view import BaselinesView
+from privclust.data.points.public import Projection
+from privclust.kmeans.lloyd import lloyd_points
+from privclust.kmeans.result import KMeansResult
+
+__all__ = ["high_dim"]
+
+# Shares of the budget: the number of rows, the trees, the swaps, the means, the sizes.
+_SHARES = 0.02, 0.31, 0.31, 0.33, 0.03
+_LLOYD_STEPS = 3
+_LEVELS = 6
+# Cells that are counted at a level, and candidates that the search may choose from.
+_MOST_CELLS, _MOST_CANDIDATES = 4096, 400
+# Projected rows are clipped at this many times the length that a row of length one usually has.
+_REACH = 2.0
+
+
+def high_dim(
+    view: BaselinesView,
+    budget: Share,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    n_swaps: int,
+) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``."""
+    for_count, for_trees, for_swaps, for_means, for_sizes = budget.split(_SHARES)
+    n_rows = max(2.0, float(view.count("number of rows", for_count).value[0]))
+    frame = _projection(view.domain.dimension, n_rows, rng)
+    candidates = _candidates(view, frame, for_trees, rng)
+    centres = candidates[rng.choice(len(candidates), n_clusters, len(candidates) < n_clusters)]
+    for number, share in enumerate(for_swaps.split([1] * n_swaps), start=1):
+        swap = view.best_swap(f"swap {number}", frame, centres, candidates, share)
+        if swap is not None:
+            centres = centres.copy()
+            centres[swap.centre] = candidates[swap.candidate]
+    # A row is nearest to the same centre in the projection and, lifted, in all dimensions.
+    lifted = centres if frame.axes is None else centres @ frame.axes.T
+    for number, share in enumerate(for_means.split([1] * (1 + _LLOYD_STEPS))):
+        name = f"Lloyd step {number}" if number else "means in all dimensions"
+        lifted = lloyd_points(view, name, lifted, share)
+    whole = Projection(np.zeros(view.domain.dimension))
+    sizes = view.clusters("cluster sizes", whole, lifted, 1.0, counts=for_sizes).counts
+    return KMeansResult(lifted, sizes)
+
+
+def _projection(dimension: int, n_rows: float, rng: np.random.Generator) -> Projection:
+    """Return a random frame of about ½ ln n dimensions, drawn without looking at any row."""
+    few = max(2, math.ceil(math.log(n_rows) / 2))
+    if few >= dimension:
+        return Projection(np.zeros(dimension), radius=1.0, coarse=True)
+    axes = np.linalg.qr(rng.standard_normal((dimension, few)))[0]
+    radius = min(1.0, _REACH * math.sqrt(few / dimension))
+    return Projection(np.zeros(dimension), axes, radius, coarse=True)
+
+
+def _candidates(
+    view: BaselinesView, frame: Projection, budget: Share, rng: np.random.Generator
+) -> Floats:
+    """Return the middles of the cells of a randomly shifted quadtree that noise lets us see."""
+    side = 4 * frame.radius
+    cells = rng.uniform(-frame.radius, frame.radius, (1, frame.dimension))
+    found, weights = [np.zeros((1, frame.dimension))], [np.zeros(1)]
+    for level, share in enumerate(budget.split([1] * _LEVELS), start=1):
+        side /= 2
+        cells = _children(cells, side, frame.radius)
+        answer = view.clusters(f"cells of level {level}", frame, cells, 1.0, counts=share).counts
+        # About what the largest noise among so many cells is.
+        seen = answer.value > answer.standard_error * math.log(len(cells) + 1)
+        found.append(cells[seen])
+        weights.append(answer.value[seen])
+        if not seen.any():
+            break
+        heavy = np.argsort(-answer.value[seen], kind="stable")
+        cells = cells[seen][heavy[: max(1, _MOST_CELLS >> frame.dimension)]]
+    # Small cells first, for they say most; of one level the heavy ones.
+    order = [part[np.argsort(-w, kind="stable")] for part, w in zip(found, weights, strict=True)]
+    return _within(np.concatenate(order[::-1])[:_MOST_CANDIDATES], frame.radius)
+
+
+def _children(cells: Floats, side: float, radius: float) -> Floats:
+    """Return the middles of the halves, along every axis, of cells that touch the ball."""
+    dimension = cells.shape[1]
+    if dimension > math.log2(_MOST_CELLS):
+        raise ValueError("A quadtree of so many dimensions has too many cells.")
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=dimension)))
+    halves = (cells[:, None] + corners * side).reshape(-1, dimension)
+    nearest = np.maximum(np.abs(halves) - side / 2, 0)
+    touching: Floats = halves[np.linalg.norm(nearest, axis=1) <= radius]
+    return touching
+
+
+def _within(points: Floats, radius: float) -> Floats:
+    lengths = np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300)
+    return np.asarray(points * np.minimum(1, radius / lengths))

@@ -1,0 +1,203 @@
+"""``PrivateHighDimKMeans`` and ``PrivateNMF``: baselines of k-means, and what they run."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.baselines.dphd import high_dim
+from privclust.baselines.nmf import factorised
+from privclust.budget import Budget, Share
+from privclust.data.baselines.door import BaselineRows, NonNegativeRows
+from privclust.data.points.door import PointRows
+from privclust.exceptions import ParameterError
+from privclust.kmeans.base import KMeansEstimator
+from privclust.kmeans.result import KMeansResult
+from privclust.ledger import Ledger
+from privclust.parameters import whole
+from privclust.schema import Schema
+from privclust.unit import Unit, unit_from
+
+__all__ = ["PrivateHighDimKMeans", "PrivateNMF"]
+
+
+class PrivateHighDimKMeans(KMeansEstimator):
+    """DPHD, a baseline: private k-means by local search in few dimensions. NOT RECOMMENDED.
+
+    The algorithm of Balcan, Dick, Liang, Mou and Zhang (2017), correct where its public code is
+    not. :class:`~privclust.PrivateKMeans` is better; use this one to compare with.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    n_swaps : int, default=20
+        How many swaps the local search tries.
+    epsilon, delta, budget, schema, bounds, unit, rescale, random_state, ledger, dataset
+        See :class:`PrivateKMeans`.
+
+    Attributes
+    ----------
+    cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
+        See :class:`PrivateKMeans`.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> from privclust.baselines import PrivateHighDimKMeans
+    >>> model = PrivateHighDimKMeans(2, bounds=(0, 8))
+    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
+    (2, 2)
+    """
+
+    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_swaps": whole()}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_swaps: int = 20,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        rescale: bool | None = None,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_swaps = n_swaps
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.rescale = rescale
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    _door: ClassVar[type[PointRows]] = BaselineRows
+
+    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return high_dim(view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps))
+
+    def _method(self) -> dict[str, Any]:
+        return {"method": "dphd", "n_swaps": int(self.n_swaps)}
+
+
+class PrivateNMF(KMeansEstimator):
+    """DPNMF, a baseline: private non-negative matrix factorisation. NOT RECOMMENDED.
+
+    The idea of Saha and Imtiaz (2024), correct where the authors' code is not. Rows are clipped to
+    a ball around the origin. The centres are the components of the factorisation, brought to one
+    length. :class:`~privclust.PrivateCoclustering` and :class:`~privclust.PrivateKMeans` are
+    better; use this one to compare with.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of components.
+    n_steps : int, default=10
+        How often the components are improved; the steps divide the budget.
+    radius : float or None, default=None
+        The public length to which rows are shortened, in the units in which distances are
+        measured; by default that of the far corner of the bounds, which is much too long for rows
+        that are mostly zero.
+    epsilon, delta, budget, schema, bounds, unit, rescale, random_state, ledger, dataset
+        See :class:`PrivateKMeans`.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_clusters, n_features)
+        The components, of length one.
+    cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
+        See :class:`PrivateKMeans`.
+    n_features_in_, feature_names_in_
+        Number and names of the columns.
+
+    Examples
+    --------
+    >>> from privclust.baselines import PrivateNMF
+    >>> model = PrivateNMF(2, bounds=(0, 8), delta=1e-6)
+    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).components_.shape
+    (2, 2)
+    """
+
+    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_steps": whole()}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_steps: int = 10,
+        radius: float | None = None,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        rescale: bool | None = None,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_steps = n_steps
+        self.radius = radius
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.rescale = rescale
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def loadings(self, X: Any) -> Floats:
+        """Return the non-negative loadings of rows on the components, for whoever holds the rows.
+
+        The largest loading of a row names its component as the authors of the method do;
+        ``predict`` names the nearest centre, as the release does.
+        """
+        with NonNegativeRows(X, radius=self.radius, **self._known(X)) as rows:
+            return rows.loadings(self.components_)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        number = isinstance(self.radius, (int, float, np.number))
+        if self.radius is not None and not (number and 0 < float(self.radius) < np.inf):
+            raise ParameterError(f"radius must be None or above zero, got {self.radius!r}.")
+
+    def _open(self, X: Any, public: Any = None) -> NonNegativeRows:
+        schema = self._declared()
+        return NonNegativeRows(
+            X,
+            radius=self.radius,
+            schema=schema,
+            bounds=self.bounds,
+            unit=unit_from(self.unit),
+            rescale=self._rescales(schema),
+        )
+
+    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return factorised(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))
+
+    def _keep(self, data: Any, result: KMeansResult, public: Any = None) -> None:
+        super()._keep(data, result, public)
+        lengths = np.linalg.norm(result.centres, axis=1, keepdims=True)
+        self.components_ = result.centres / lengths
+
+    def _method(self) -> dict[str, Any]:
+        radius = None if self.radius is None else float(self.radius)
+        return {"method": "nmf", "n_steps": int(self.n_steps), "radius": radius}

@@ -1,0 +1,138 @@
+"""``PrivateOneHotKMeans``: private k-means on one-hot columns, a baseline for categories."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Budget
+from privclust.categorical.clustered import ClusteredCategories
+from privclust.categorical.metric import AttributeMetric, CategoricalMetric
+from privclust.categorical.metric_mixin import Declared
+from privclust.categorical.papers import Learned
+from privclust.categorical.release import sizes_of
+from privclust.categorical.result import Clusters, Learning
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import ValuePoints
+from privclust.estimator import Run
+from privclust.kmeans.cells import by_cells
+from privclust.kmeans.lloyd import lloyd
+from privclust.ledger import Ledger
+from privclust.parameters import check_clusters, one_of
+from privclust.schema import Box, Schema
+from privclust.unit import Unit
+
+__all__ = ["PrivateOneHotKMeans"]
+
+_METHODS = {"lloyd": lloyd, "cells": by_cells}
+
+
+class PrivateOneHotKMeans(ClusteredCategories):
+    """OH, a baseline: private k-means on one-hot columns. NOT RECOMMENDED.
+
+    A row becomes a point with one coordinate for every value of every attribute, so that two rows
+    are as far apart as they have mismatches. Nothing is learned about the values.
+    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes tell of each other.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    method : {"lloyd", "cells"}, default="lloyd"
+        DPLloyd, or the method of :class:`~privclust.PrivateKMeans`.
+    epsilon, delta, budget, schema, unit, random_state, ledger, dataset
+        See :class:`PrivateCategoricalKMeans`.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_values)
+        Released centres, with a coordinate for every value.
+    metric_, contexts_, cluster_sizes_, cluster_sizes_error_, value_points_, privacy_, warnings_
+        See :class:`PrivateCategoricalKMeans`; the metric is mismatch, and all contexts are empty.
+    cell_error_ : float
+        Zero: the metric is public.
+    schema_, n_features_in_, feature_names_in_
+        The schema used, number and names of the columns.
+
+    Examples
+    --------
+    >>> from privclust import Categories
+    >>> from privclust.baselines import PrivateOneHotKMeans
+    >>> model = PrivateOneHotKMeans(2, schema=Categories(["a", "b", "c"]))
+    >>> model.fit([["a", "a"], ["b", "c"], ["b", "b"]]).cluster_centers_.shape
+    (2, 6)
+    """
+
+    _checks: ClassVar[Any] = {**ClusteredCategories._checks, "method": one_of(*_METHODS)}
+
+    # The metric has no context, so nothing is to be chosen about it.
+    context_rule = "all"
+    context_size = 1
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        method: str = "lloyd",
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
+        super()._look_ahead(data, public)
+        check_clusters(int(self.n_clusters), sum(sizes_of(data.schema)))
+
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
+        embedding = _one_hot(data.schema)
+        # No row is longer: what one value adds is orthogonal to what the others add.
+        longest = sum(float((part**2).sum(axis=1).max()) for part in embedding.points)
+        points = data.private(run.meter, run.seed).as_points(embedding, math.sqrt(longest))
+        cluster = _METHODS[self.method]
+        found = cluster(points, run.budget.whole, int(self.n_clusters), run.choices)
+        learning = Learning(_mismatch(data.schema), Learned({}, {}, 0.0))
+        return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
+
+
+def _one_hot(schema: Schema) -> ValuePoints:
+    """Return a public point for every value: a coordinate of its own, around the mean of all."""
+    sizes = sizes_of(schema)
+    points, start = [], 0
+    for size in sizes:
+        block = np.zeros((size, sum(sizes)))
+        block[:, start : start + size] = _mismatch_points(size)
+        points.append(block)
+        start += size
+    return ValuePoints(points)
+
+
+def _mismatch(schema: Schema) -> CategoricalMetric:
+    """Return the metric that only tells match from mismatch, at distance one."""
+    parts = {
+        name: AttributeMetric(name, tuple(fact.labels), (), _mismatch_points(len(fact.labels)))
+        for name, fact in schema.columns.items()
+        if not isinstance(fact, Box)
+    }
+    return CategoricalMetric(schema.names, parts)
+
+
+def _mismatch_points(size: int) -> Floats:
+    return np.asarray((np.eye(size) - 1 / size) / math.sqrt(2))

@@ -1,0 +1,1 @@
+from privclust.bounds.estimator import PrivateBounds as PrivateBounds

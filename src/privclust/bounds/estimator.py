@@ -1,0 +1,211 @@
+"""``PrivateBounds``: a schema from private rows, paid for as a question of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils import Tags
+
+from privclust.bounds.drafting import doubts_about, drafted
+from privclust.bounds.finding import found_bounds
+from privclust.bounds.plan import WIDTH, synthetic
+from privclust.bounds.result import BoundsResult
+from privclust.budget import Budget
+from privclust.data.numbers.door import NumberRows
+from privclust.data.numbers.public import forms_of
+from privclust.estimator import PrivateEstimator, Run
+from privclust.exceptions import ParameterError
+from privclust.ledger import Ledger
+from privclust.parameters import fraction, one_of, whole
+from privclust.plan import Plan, rehearse
+from privclust.schema import Csv
+from privclust.unit import Unit, row_unit, unit_from
+
+__all__ = ["PrivateBounds"]
+
+
+class PrivateBounds(PrivateEstimator):
+    """Bounds of columns whose range nobody knows, found in private rows with noise.
+
+    All other estimators need bounds from public knowledge. Where there is none, these cost a part
+    of the budget of the data set, of which a tenth may do: a fit of its own, with its own charge
+    and release.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        The privacy loss allowed. Smaller is more private and less accurate.
+    columns : list of str, dict of str to str, or None, default=None
+        The columns, which are numbers; or their forms too, such as ``{"born": "date"}``:
+        ``"integer"`` or a form of :class:`privclust.Box`. ``None`` for all columns, as numbers.
+    outside_share : float, default=0.01
+        The share of the rows that a range may leave out, on both sides together.
+    unreadable : {"error", "missing"}, default="error"
+        Refuse a value that is not of the declared form, or take it for missing, so that no row can
+        end the fit.
+    ignore : sequence of str, default=()
+        Columns of the data that are not read.
+    csv : Csv or None, default=None
+        How CSV files are written, where that is not the usual way; needs ``columns``.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
+    budget : Budget or None, default=None
+        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        A Box of every column, in which missing numbers are put in the middle.
+    bounds_ : tuple of ndarray
+        The lower and the upper bounds, as other estimators take them.
+    found_ : ndarray of bool of shape (n_features_in_,)
+        Which columns stand out of the noise; the bounds of others are as wide as they can be.
+    inside_, inside_error_ : ndarray of shape (n_features_in_,)
+        Noisy numbers of rows within the bounds, and their standard errors.
+    missing_, missing_error_ : ndarray of shape (n_features_in_,)
+        Noisy numbers of rows without a finite number.
+    n_rows_, n_rows_error_ : float
+        The noisy number of all rows.
+    privacy_ : PrivacyStatement
+        What was promised and what was asked.
+    warnings_ : tuple of str
+        Columns that noise hides.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the data had names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privclust import PrivateBounds, PrivateKMeans
+    >>> rows = np.random.default_rng(0).uniform(20, 80, (5000, 2))
+    >>> found = PrivateBounds(epsilon=0.5).fit(rows)
+    >>> model = PrivateKMeans(3, epsilon=1.0, schema=found.schema_).fit(rows)
+    """
+
+    _kind = "bounds"
+    _checks: ClassVar[Any] = {
+        "outside_share": fraction(),
+        "unreadable": one_of("error", "missing"),
+    }
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        outside_share: float = 0.01,
+        unreadable: Literal["error", "missing"] = "error",
+        ignore: Sequence[str] = (),
+        csv: Csv | None = None,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.columns = columns
+        self.outside_share = outside_share
+        self.unreadable = unreadable
+        self.ignore = ignore
+        self.csv = csv
+        self.delta = delta
+        self.budget = budget
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 100 000 are made.
+        n_features : int or None
+            The number of columns, if ``columns`` does not name them.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        forms = forms_of(self.columns)
+        if forms is None:
+            if n_features is None:
+                raise ParameterError("n_features must be given if columns is None.")
+            whole()("n_features", n_features)
+            forms = {f"x{i}": "number" for i in range(int(n_features))}
+        names, unit = tuple(forms), row_unit(self.unit)
+        return rehearse(
+            self,
+            lambda seed: synthetic(names, int(n_rows), unit, float(self.outside_share), seed),
+            n_rows=int(n_rows),
+            measure=WIDTH,
+            known={"columns": list(names), "ignore": (), "csv": None},
+        )
+
+    # The way of a fit.
+    def _check_together(self) -> None:
+        if not isinstance(self.csv, Csv | None):
+            raise ParameterError("csv must be a Csv or None; write Csv(delimiter, decimal).")
+        if self.csv is not None and self.columns is None:
+            raise ParameterError("csv needs columns, the names of the columns; add them.")
+        forms_of(self.columns)
+
+    def _open(self, X: Any, public: Any = None) -> NumberRows:
+        return NumberRows(
+            X,
+            forms_of(self.columns),
+            unit=unit_from(self.unit),
+            ignore=self.ignore,
+            csv=self.csv,
+            total=self.unreadable == "missing",
+        )
+
+    def _ask(self, data: NumberRows, run: Run, public: Any = None) -> BoundsResult:
+        share = float(self.outside_share)
+        result = found_bounds(data.private(run.meter, run.seed), run.budget.whole, share)
+        return replace(result, warnings=tuple(doubts_about(result, data.schema.names, share)))
+
+    def _keep(self, data: NumberRows, result: BoundsResult, public: Any = None) -> None:
+        self._remember_columns(data.names, data.n_columns)
+        self.schema_ = drafted(result, data.forms, ignore=self.ignore, csv=self.csv)
+        self.bounds_ = self.schema_.low, self.schema_.high
+        self.found_ = result.found
+        for name in ("inside", "inside_error", "missing", "missing_error"):
+            setattr(self, f"{name}_", result.column_of(name))
+        self.n_rows_, self.n_rows_error_ = result.n_rows, result.n_rows_error
+
+    def _published(self) -> dict[str, Any]:
+        return {
+            "arrays": {
+                "found": self.found_,
+                "inside": self.inside_,
+                "inside_error": self.inside_error_,
+                "missing": self.missing_,
+                "missing_error": self.missing_error_,
+                "n_rows": np.array([self.n_rows_]),
+                "n_rows_error": np.array([self.n_rows_error_]),
+            },
+            "schema": self.schema_,
+            "parameters": {"outside_share": float(self.outside_share)},
+        }
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

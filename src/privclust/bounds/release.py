@@ -1,0 +1,94 @@
+"""The kind "bounds": a schema that was found in the rows, and how many rows it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from privclust.exceptions import ReleaseError
+from privclust.release.checks import check_not_negative
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import ReleaseKind, register_kind
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+__all__ = ["lines_of", "rows_in_words"]
+
+_ARRAYS = {
+    "found": ("d",),
+    "inside": ("d",),
+    "inside_error": ("d",),
+    "missing": ("d",),
+    "missing_error": ("d",),
+    "n_rows": ("one",),
+    "n_rows_error": ("one",),
+}
+
+
+def lines_of(release: Release) -> list[dict[str, Any]]:
+    """Return what is known of each column, for people."""
+    arrays, schema = release.arrays, release.schema
+    return [
+        {
+            "name": name,
+            "range": schema[name].describe() if arrays["found"][i] else "hidden by noise",
+            "inside": rows_in_words(arrays["inside"][i], arrays["inside_error"][i]),
+            "missing": rows_in_words(arrays["missing"][i], arrays["missing_error"][i]),
+        }
+        for i, name in enumerate(schema.names)
+    ]
+
+
+def rows_in_words(count: float, error: float) -> str:
+    """Return a noisy number of rows, with two errors to each side."""
+    return f"{count:,.0f} ± {2 * error:,.2g}".replace("-", "−")
+
+
+def _check(release: Release) -> None:
+    arrays, schema = release.arrays, release.schema
+    if schema.categorical or len(arrays["found"]) != len(schema.numeric):
+        raise ReleaseError(
+            "The columns of a bounds release do not fit its schema; give one entry per Box column."
+        )
+    if arrays["found"].dtype.kind != "b":
+        raise ReleaseError("The array 'found' of a bounds release must hold booleans; correct it.")
+    if len(arrays["n_rows"]) != 1:
+        raise ReleaseError("A bounds release has one number of rows; correct it.")
+    share = release.parameters.get("outside_share")
+    if not isinstance(share, int | float) or not 0 < share < 1:
+        raise ReleaseError(
+            "A bounds release needs the parameter 'outside_share', a number above 0 and below 1; "
+            "add it."
+        )
+    check_not_negative(release, "inside_error", "missing_error", "n_rows_error")
+
+
+def _facts(release: Release) -> Facts:
+    arrays, schema = release.arrays, release.schema
+    shown = [[*line.values()] for line in lines_of(release)]
+    return Facts(
+        summary=[
+            ("columns", str(len(schema.numeric))),
+            ("columns found", str(int(arrays["found"].sum()))),
+            ("rows, with noise", f"{float(arrays['n_rows'][0]):,.0f}"),
+        ],
+        listings=[Listing(["column", "bounds", "rows within", "missing"], shown)],
+        values={
+            "schema": schema.to_dict(),
+            "found": arrays["found"].tolist(),
+            "inside": arrays["inside"].tolist(),
+            "missing": arrays["missing"].tolist(),
+            "n_rows": float(arrays["n_rows"][0]),
+        },
+    )
+
+
+register_kind(
+    ReleaseKind(
+        name="bounds",
+        title="Bounds of columns",
+        arrays=_ARRAYS,
+        check=_check,
+        facts=_facts,
+    )
+)

@@ -1,0 +1,53 @@
+"""``ClusteredCategories``: what the estimators with clusters of categorical rows share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privclust._typing import Labels
+from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.result import Clusters
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import ValuePoints
+from privclust.estimator import PrivateClusterMixin
+from privclust.parameters import whole
+
+__all__ = ["ClusteredCategories"]
+
+
+class ClusteredCategories(PrivateClusterMixin, CategoricalEstimator):
+    """What they keep, publish and predict; a subclass has the parameters and the algorithm."""
+
+    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "n_clusters": whole()}
+
+    n_clusters: int
+
+    def predict(self, X: Any) -> Labels:
+        """Return the index of the nearest released centre of each row."""
+        with self._open_again(X) as rows:
+            return self._labels(rows)
+
+    def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
+        self._keep_metric(data, result.learning)
+        self.cluster_centers_ = result.centres
+        self.cluster_sizes_ = result.found.sizes.value
+        error = result.found.sizes.standard_error
+        self.cluster_sizes_error_ = np.full(len(result.found.sizes.value), error)
+        self.value_points_ = result.embedding.points
+
+    def _labels(self, data: TableRows) -> Labels:
+        parts = data.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
+        return np.concatenate([*parts]).astype(np.int64, copy=False)
+
+    def _published(self) -> dict[str, Any]:
+        published, n_clusters = super()._published(), len(self.cluster_centers_)
+        published["arrays"] |= {
+            "cluster_centers": self.cluster_centers_,
+            "cluster_sizes": self.cluster_sizes_,
+            "cluster_sizes_error": self.cluster_sizes_error_,
+            "value_points": np.concatenate(self.value_points_),
+        }
+        published["parameters"] |= {"n_clusters": n_clusters}
+        return published

@@ -1,0 +1,1 @@
+"""Behind the door: questions that only the baselines ask about numeric rows."""

@@ -1,0 +1,134 @@
+"""``BaselinesView``: numeric rows behind the door, with the questions that only baselines ask.
+
+It answers everything that ``PointsView`` does, and the questions here, which are proved in
+``proofs/baselines.md``. Neighbours are those of the privacy unit, as there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.data.baselines.kernels import (
+    FACTOR_STEPS,
+    GRADIENT_STEPS,
+    CriticGradients,
+    FactorSums,
+    SwapCosts,
+)
+from privclust.data.baselines.public import Critic, FactorAnswer, Swap
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
+from privclust.data.view import Choice, Noisy, Question
+from privclust.privacy.mechanisms import selection, vector_noise
+
+__all__ = ["BaselinesView"]
+
+
+class BaselinesView(PointsView):
+    """Numeric rows that answer questions, those of the baselines too, only through noise."""
+
+    def best_swap(
+        self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share
+    ) -> Swap | None:
+        """Pick a swap of a centre for a candidate, the likelier the lower the k-means cost after.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        frame : Projection
+            How the rows are seen.
+        centres, candidates : ndarray of shape (n_points, frame.dimension)
+            Public points of the frame.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Swap or None
+            ``None`` if all centres stay.
+
+        Notes
+        -----
+        *Why this is private.* The score of a swap is minus the sum over rows of the squared
+        distance to the nearest centre after it. A row adds to every score a number between -L and
+        0, where L is the squared diameter of the frame. So the changes of two scores differ by at
+        most L for each row that is added or removed, which is the range of the selection.
+        """
+        statistic = SwapCosts(frame, centres, candidates)
+        mechanism = selection(share, score_range=self._unit.change(statistic.largest))
+        words = f"{mechanism.title} among {1 + len(centres) * len(candidates)} swaps"
+        asked = Choice(name, mechanism, statistic.term, words)
+        self._debit(asked)
+        exact = self._rows.sum(statistic)
+        picked = int(self._picked(asked, exact.total, exact.n_rows)[0])
+        return None if picked == 0 else Swap(*divmod(picked - 1, len(candidates)))
+
+    def factor_sums(self, name: str, components: Floats, share: Share) -> FactorAnswer:
+        """Ask for the products of rows with their own loadings on public components.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        components : ndarray of shape (n_components, n_features)
+            Public, non-negative and of length one.
+        share : Share
+            What to pay.
+
+        Notes
+        -----
+        *Why this is private.* The loadings h of a row v depend on that row and on public components
+        alone, and are shortened to length one, as the row is. So a row adds one vector, of h hᵀ on
+        and above the diagonal and of h vᵀ, whose squared length is at most |h|⁴ + |h|² |v|² ≤ 2.
+        """
+        statistic = FactorSums(components)
+        noise = vector_noise(share, length_sensitivity=self._unit.change(statistic.length))
+        n_components, n_features = components.shape
+        pairs = len(statistic.upper[0])
+        size, step = pairs + n_components * n_features, 1 / FACTOR_STEPS**2
+        asked = Question(name, noise, statistic.term, step, size)
+        self._debit(asked)
+        exact = self._rows.sum(statistic)
+        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        loadings = np.zeros((n_components, n_components))
+        loadings[statistic.upper] = noisy.value[0, :pairs]
+        return FactorAnswer(
+            loadings + np.triu(loadings, 1).T,
+            noisy.value[0, pairs:].reshape(components.shape),
+            noisy.standard_error,
+        )
+
+    def critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
+        """Ask for the sum over rows of the gradient of a public network by its parameters.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        critic : Critic
+            Public.
+        clip : float
+            The length to which the gradient of every row is shortened.
+        share : Share
+            What to pay.
+
+        Returns
+        -------
+        Noisy, value of shape (n_parameters,)
+
+        Notes
+        -----
+        *Why this is private.* The gradient of a row depends on that row and on the public network
+        alone, and is shortened to ``clip`` before it is added. So a row adds one vector of at most
+        that length. All rows are asked in every step: nothing rests on which rows were sampled.
+        """
+        noise = vector_noise(share, length_sensitivity=self._unit.change(GRADIENT_STEPS))
+        size = len(critic.flat)
+        asked = Question(name, noise, CriticGradients.term, clip / GRADIENT_STEPS, size)
+        self._debit(asked)
+        exact = self._rows.sum(CriticGradients(critic, clip))
+        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        return Noisy(noisy.value[0], noisy.standard_error)

@@ -1,0 +1,75 @@
+"""Numbers of one block of rows, each by itself, and exact counts of them in cells; integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats, Integers
+from privclust.data.reading import Block
+from privclust.data.terms import ONE_CELL
+
+__all__ = ["CellCounts", "FiniteNumbers"]
+
+
+@dataclass(frozen=True)
+class FiniteNumbers:
+    """The encoder of columns of numbers: as they are, and NaN for what is not finite.
+
+    Attributes
+    ----------
+    n_columns : int
+    lenient : tuple of str
+        Columns in which a value that is no number is missing; in others it is refused.
+    """
+
+    n_columns: int
+    lenient: tuple[str, ...] = ()
+
+    def __call__(self, block: Block) -> list[Floats]:
+        """Return the numbers of a block, in one piece."""
+        return [self.rows(block)]
+
+    def rows(self, block: Block) -> Floats:
+        """Return the numbers of a block; there is one NaN only."""
+        numbers = block.numbers(lenient=self.lenient)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def unpacked(self, piece: Floats) -> Floats:
+        """Return the numbers as they are."""
+        return piece
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes that a kept row takes."""
+        return 8 * self.n_columns
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """The numbers of rows in the cells of some columns, one column after the other.
+
+    Attributes
+    ----------
+    edges : mapping of int to ndarray
+        The rising edges of each column that is counted. It has a cell more than edges, and one
+        further place for numbers that are missing or not finite.
+    """
+
+    edges: Mapping[int, Floats]
+
+    term = ONE_CELL
+
+    def __call__(self, rows: Floats) -> Integers:
+        """Return what a block of numbers adds."""
+        counted = [_counts(rows[:, column], edges) for column, edges in self.edges.items()]
+        return np.concatenate(counted)
+
+
+def _counts(numbers: Floats, edges: Floats) -> Integers:
+    # Comparisons round nothing: a number lands in its cell to the bit, infinities aside.
+    cells = np.searchsorted(edges, numbers, side="right")
+    cells[~np.isfinite(numbers)] = len(edges) + 1
+    return np.bincount(cells, minlength=len(edges) + 2).astype(np.int64)

@@ -1,0 +1,99 @@
+"""What an algorithm may hold of columns of unknown range: their forms, public cells, noisy counts.
+
+A column is cut by rising edges into cells: below the first edge, between each two, and from the
+last one on; an edge belongs to the cell above it. Numbers that are missing or not finite stand in a
+place of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.exceptions import ParameterError
+from privclust.schema import Box, Csv, Schema
+from privclust.schema.forms import Form
+
+__all__ = ["POWERS", "ZERO_CELL", "ColumnForm", "CountedColumns", "forms_of", "without_bounds"]
+
+ColumnForm = Literal["integer"] | Form
+
+# A Box holds numbers up to 1e150 and is at least 1e-150 wide: two to the 498 is just within.
+_LARGEST_POWER = 498
+_POWERS = 2.0 ** np.arange(-_LARGEST_POWER, _LARGEST_POWER + 1)
+
+# The edges of signed powers of two; all that is nearer to zero than the smallest shares a cell.
+POWERS: Floats = np.concatenate([-_POWERS[::-1], _POWERS])
+ZERO_CELL = len(_POWERS)
+
+
+@dataclass(frozen=True)
+class CountedColumns:
+    """Noisy numbers of rows in the cells of some columns.
+
+    Attributes
+    ----------
+    cells : dict of int to ndarray
+        The counts of each column's cells, one more than it has edges.
+    missing : dict of int to float
+        The noisy number of rows whose number is missing or not finite.
+    standard_error : float
+        That of each of these numbers.
+    """
+
+    cells: dict[int, Floats]
+    missing: dict[int, float]
+    standard_error: float
+
+
+def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, ColumnForm] | None:
+    """Return the form of each column; a list of names declares numbers."""
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise ParameterError(
+            "columns must be None, a list of names, or a dict of names and forms such as "
+            '{"born": "date"}.'
+        )
+    if not columns:
+        raise ParameterError("columns must name at least one column; name it or leave None.")
+    forms = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, "number")
+    known = ("integer", *get_args(Form))
+    for name, form in forms.items():
+        if form not in known:
+            words = ", ".join(f'"{word}"' for word in known)
+            raise ParameterError(f"The form of {name!r} must be one of {words}, got {form!r}.")
+    return forms  # type: ignore[return-value]  # checked above
+
+
+def without_bounds(
+    forms: Mapping[str, ColumnForm], *, ignore: Sequence[str], csv: Csv | None, total: bool
+) -> Schema:
+    """Return a schema by which columns are read; its bounds mean nothing and hold nothing back.
+
+    Parameters
+    ----------
+    forms : mapping of str to form
+    ignore : sequence of str
+        Columns of the data that are not read.
+    csv : Csv or None
+        How CSV files are written.
+    total : bool
+        Whether a value that does not read as its form is taken for missing, and not refused.
+    """
+    return Schema(
+        [(name, _any_box(form, total=total)) for name, form in forms.items()],
+        ignore=ignore,
+        csv=csv,
+    )
+
+
+def _any_box(form: ColumnForm, *, total: bool) -> Box:
+    if form in ("date", "time"):
+        low, high = "1970-01-01", "1970-01-02"
+        return Box(low, high, low if total else "error", form)
+    return Box(0, 1, 0 if total else "error", "number" if form == "integer" else form)

@@ -1,0 +1,114 @@
+"""``NumbersView``: columns of unknown range behind the door, and the two questions about them.
+
+Every question takes its share of the budget, debits the meter, and only then reads the rows; what
+comes back is noisy. The questions and their sensitivities are proved in ``proofs/bounds.md``.
+
+Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
+most ``unit.rows_changed`` rows. A row has one number, or none, in every column, so it stands in
+exactly one place of every column's table, however large the number is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.data.engines.base import current_engine
+from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
+from privclust.data.numbers.public import CountedColumns
+from privclust.data.points.kernels import RowCount
+from privclust.data.reading import RowReader
+from privclust.data.terms import ONE_CELL
+from privclust.data.view import Noisy, Question, RowView
+from privclust.privacy.meter import Meter
+from privclust.privacy.noise import NoiseSource
+from privclust.unit import RowUnit
+
+__all__ = ["NumbersView"]
+
+
+class NumbersView(RowView):
+    """Columns of numbers that answer questions only through noise.
+
+    Parameters
+    ----------
+    source : RowReader
+        The rows, already bounded per person if the unit is a person.
+    numbers : FiniteNumbers
+        How the numbers of a block are read.
+    unit : RowUnit
+        The privacy unit.
+    meter : Meter
+        What is debited.
+    noise : NoiseSource
+        Where the noise comes from.
+    """
+
+    def __init__(
+        self,
+        source: RowReader,
+        numbers: FiniteNumbers,
+        unit: RowUnit,
+        meter: Meter,
+        noise: NoiseSource,
+    ) -> None:
+        super().__init__(unit, meter, noise)
+        self.n_columns = source.n_columns
+        self._rows = current_engine().open(source, numbers)
+
+    def count(self, name: str, share: Share) -> Noisy:
+        """Ask for the number of rows.
+
+        Notes
+        -----
+        *Why this is private.* A row changes the number by one.
+        """
+        asked = Question(name, self._counting_noise(share), ONE_CELL)
+        self._debit(asked)
+        exact = self._rows.sum(RowCount())
+        return self._noised(asked, exact.total, exact.n_rows)
+
+    def histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> CountedColumns:
+        """Ask for the numbers of rows in public cells of some columns, all with the same noise.
+
+        Parameters
+        ----------
+        name : str
+            What the question is called in the privacy statement.
+        edges : mapping of int to ndarray
+            The rising edges of each column that is asked about.
+        share : Share
+            What to pay for all columns together.
+
+        Notes
+        -----
+        *Why this is private.* Edges and columns are public. A row stands in one place of each of
+        the m tables, that of missing numbers included. Adding it changes m counts by one: L1 m,
+        squared L2 m. Replacing it changes at most two counts of each table by one: L1 2m, squared
+        L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number,
+        be it infinite, changes more. Cells without rows are noised like any other.
+        """
+        asked = Question(name, self._counting_noise(share, len(edges)), ONE_CELL)
+        statistic = CellCounts(edges)
+        self._debit(asked)
+        exact = self._rows.sum(statistic)
+        noisy = self._noised(asked, exact.total, exact.n_rows)
+        ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])
+        parts = dict(zip(edges, np.split(noisy.value, ends[:-1]), strict=True))
+        return CountedColumns(
+            {column: part[:-1] for column, part in parts.items()},
+            {column: float(part[-1]) for column, part in parts.items()},
+            noisy.standard_error,
+        )
+
+    # The noise that a share would buy, for planning; no row is read.
+    def table_error(self, share: Share, n_tables: int) -> float:
+        """Return the standard error of each cell when so many columns are asked together."""
+        return self._counting_noise(share, n_tables).standard_error()
+
+    def count_quantile(self, share: Share, n_tables: int, chance: float) -> float:
+        """Return what the noise of a cell exceeds with about this chance, below one half."""
+        return self._counting_noise(share, n_tables).quantile(chance)

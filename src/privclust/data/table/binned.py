@@ -1,0 +1,88 @@
+"""Mixed rows as rows of categories: numbers in bins of equal width, by the declared bounds alone.
+
+A learned metric compares values by tables of counts, so it needs categories in every column; and
+its rows become points, the sums of the public points of their values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privclust._typing import Floats
+from privclust.data.encode import Domain
+from privclust.data.reading import Block
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.public import ValuePoints
+from privclust.schema import Bins, Box, Fact, Schema
+
+__all__ = ["BINS", "BinnedCoder", "EmbeddedRegion", "binned"]
+
+# How many bins a column of numbers is cut into.
+BINS = 8
+
+
+def binned(schema: Schema) -> Schema:
+    """Return the schema with Bins for every Box, in which missing values have a category."""
+    return Schema([(name, _binned(fact)) for name, fact in schema.columns.items()])
+
+
+def _binned(fact: Fact) -> Bins | Fact:
+    if not isinstance(fact, Box):
+        return replace(fact, missing="category") if fact.missing == "omit" else fact
+    # Halved before they are taken apart, so that no width overflows.
+    edges = fact.low + (fact.high / 2 - fact.low / 2) * (np.arange(BINS + 1) / (BINS / 2))
+    return Bins([fact.low, *edges[1:-1].tolist(), fact.high])
+
+
+class BinnedCoder(CategoryCoder):
+    """Turns rows of any schema into codes.
+
+    Parameters
+    ----------
+    schema : Schema
+        As it is declared, with a Box for numbers.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        super().__init__(binned(schema))
+        self._boxes = {name: Domain.from_schema(schema.only([name])) for name in schema.numeric}
+
+    def _bin_codes(self, block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
+        if name not in self._boxes:
+            return super()._bin_codes(block, name, fact)
+        domain = self._boxes[name]
+        numbers = domain.complete(block.numbers([name], lenient=domain.lenient))[:, 0]
+        return np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
+
+
+class EmbeddedRegion:
+    """Rows as points of a public embedding, for whoever holds them.
+
+    Parameters
+    ----------
+    coder : CategoryCoder
+    points : ValuePoints
+        The points of the values of every column.
+    """
+
+    def __init__(self, coder: CategoryCoder, points: ValuePoints) -> None:
+        self._coder, self._points = coder, points
+
+    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
+        """Return the squared distances of the rows of a block to public points.
+
+        Parameters
+        ----------
+        block : Block
+        centers : ndarray of shape (n_centers, n_axes)
+        up_to_row : bool
+            Leave out what is the same for all of them.
+        """
+        rows = self._points.rows(self._coder.codes(block))
+        squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
+        if not up_to_row:
+            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
+        return np.asarray(squares)

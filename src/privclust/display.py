@@ -1,0 +1,73 @@
+"""``progress``: what a long fit is doing, for whoever holds the rows.
+
+How many rows there are is private. So progress is shown on a terminal or in a notebook, and nowhere
+that keeps a log; a notebook is saved with what it shows, so there it tells shares alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+from privclust._optional import imported
+from privclust.data.engines.progress import listening
+
+__all__ = ["progress", "showing"]
+
+Tell = Callable[[int, int | None], None]
+
+
+@contextmanager
+def progress(what: str = "Reading") -> Iterator[None]:
+    """Show the passes of the fits within the context, and when each of them is likely to end.
+
+    Parameters
+    ----------
+    what : str, default="Reading"
+        What the display is called.
+    """
+    with showing(what) as tell, listening(tell):
+        yield
+
+
+@contextmanager
+def showing(what: str) -> Iterator[Tell]:
+    """Give what shows rows done, and rows in all; a fall of the first is a new pass."""
+    notebook = _in_notebook()
+    if not notebook and not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    console = Console() if notebook else Console(stderr=True)
+    with Progress(*_columns(notebook), console=console, transient=True) as bars:
+        bar = bars.add_task(what, total=None)
+        passes, last = 1, 0
+
+        def tell(done: int, total: int | None) -> None:
+            nonlocal passes, last
+            if done < last:
+                passes += 1
+                bars.reset(bar)
+            last = done
+            bars.update(bar, completed=done, total=total, description=f"{what}, pass {passes}")
+
+        yield tell
+
+
+def _columns(notebook: bool) -> list[ProgressColumn]:
+    done = "{task.percentage:>3.0f} %" if notebook else "{task.completed:,} rows"
+    return [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn(done),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    ]
+
+
+def _in_notebook() -> bool:
+    shell = imported("IPython")
+    running = None if shell is None else shell.get_ipython()
+    return running is not None and type(running).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,57 @@
+"""k-means by a learned metric: half of the budget for the metric, half for the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from privclust.budget import Share
+from privclust.categorical.metric_mixin import check_width
+from privclust.categorical.mixed import learn_points
+from privclust.data.points.door import PointRows
+from privclust.data.points.view import PointsView
+from privclust.estimator import Run
+from privclust.exceptions import ParameterError
+from privclust.kmeans.result import KMeansResult, LearnedCenters
+
+__all__ = ["by_learned_metric", "check_learnable"]
+
+_METRIC = 0.5  # of the budget
+
+
+def check_learnable(data: PointRows) -> None:
+    """Raise, before anything is paid, if no metric can be learned for such columns."""
+    if not data.schema.categorical:
+        raise ParameterError(
+            'metric="dilca" learns distances between categories, but the schema declares none; '
+            'use metric="auto".'
+        )
+    check_width(data.schema)
+    data.check_table()
+
+
+def by_learned_metric(
+    data: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
+) -> KMeansResult:
+    """Learn a metric, and cluster the rows as points of its axes.
+
+    Parameters
+    ----------
+    data : PointRows
+    run : Run
+    n_clusters : int
+    cluster : callable
+        Clusters the rows of a view within a share.
+    """
+    for_metric = run.budget.whole.take(_METRIC)
+    view = data.table(run.meter, run.seed)
+    learned = learn_points(view, for_metric, data.schema, n_clusters)
+    points = view.as_points(learned.points, learned.radius)
+    found: KMeansResult = cluster(points, run.budget.remainder(for_metric))
+    places = points.domain.to_data_units(found.centres)
+    values = np.concatenate(learned.points.points)
+    table = learned.centers(places, data.schema)
+    return replace(found, learned=LearnedCenters(places, values, table))

@@ -1,0 +1,42 @@
+"""Audits by sampling of the questions that summaries and profiles ask.
+
+What every question and every transcript can tell is known exactly (``test_kmeans_transcripts``,
+``test_summary_transcripts``); the audits confirm it where the noise is really drawn.
+"""
+
+import numpy as np
+import pytest
+
+from privclust.audit import audit
+from privclust.budget import Budget
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.unit import AddRemoveRow
+from support.noise import HalvedNoise
+from support.point_questions import ask, pair_for
+from support.views import plenty_of, view_of
+
+pytestmark = pytest.mark.audit
+
+# A large δ: at a tiny one, the chance of what a halved Gaussian noise would betray is tiny as well.
+BUDGETS = {"pure": Budget(1), "zcdp": Budget(2, 0.2)}
+ASKED = [("grouped counts", "pure"), ("grouped offsets", "zcdp"), ("histograms", "pure")]
+
+
+def audit_question(question, currency, noise):
+    budget, unit = BUDGETS[currency], AddRemoveRow()
+
+    def answers(data, runs, rng):
+        bits = SeededBits(int(rng.integers(2**62)))
+        view = view_of(data, unit=unit, budget=plenty_of(budget), noise=noise(bits))
+        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
+
+    pair = pair_for(unit, question)
+    return audit(answers, pair, budget, runs=600, batch=True, random_state=0)
+
+
+@pytest.mark.parametrize("noise", [ExactNoise, HalvedNoise])
+@pytest.mark.parametrize(("question", "currency"), ASKED)
+def test_a_question_is_refuted_only_if_its_noise_is_halved(question, currency, noise):
+    report = audit_question(question, currency, noise)
+    assert report.verdict == ("violated" if noise is HalvedNoise else "not refuted")
+    assert report.epsilon_lower > 0.2

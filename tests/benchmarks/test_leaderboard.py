@@ -1,0 +1,71 @@
+"""The leaderboard runs at a tiny size, with every method that needs no environment of its own."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from privclust.datasets.points import clump_set
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "benchmarks" / "leaderboard"
+OPTIONS = argparse.Namespace(epsilon=[1.0], runs=1, seed=0)
+
+
+@pytest.fixture(scope="module")
+def board():
+    before = list(sys.path)
+    yield argparse.Namespace(**runpy.run_path(str(FOLDER / "__main__.py")))
+    sys.path[:] = before
+
+
+@pytest.fixture(scope="module")
+def rows(board):
+    chosen = [path.stem for path in (FOLDER / "methods").glob("[!_]*.py")]
+    methods = board.methods_in(FOLDER / "methods", sorted({*chosen} - {"diffprivlib"}))
+    tiny = clump_set("tiny", 400, 2, 3)
+    return methods, list(board.measured(tiny, methods, OPTIONS))
+
+
+def test_every_method_of_the_leaderboard_finds_centres(rows):
+    methods, found = rows
+    assert [row["method"] for row in found] == [*methods]
+    assert all(float(row["ratio"]) >= 0.999 for row in found)
+    ratios = {row["method"]: float(row["ratio"]) for row in found}
+    assert ratios["k-means, not private"] < 1.5
+
+
+def test_ratios_are_those_to_the_best_run_with_at_most_k_centres(board):
+    rows = [{"k": 2, "centres": c, "ratio": r} for c, r in ((2, "1.2"), (2, "0.8"), (5, "0.4"))]
+    assert [row["ratio"] for row in board.against_best(rows)] == ["1.5", "1", "0.5"]
+
+
+def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
+    page = tmp_path / "leaderboard.md"
+    shutil.copy(ROOT / "docs" / "leaderboard.md", page)
+    board.write_rows("leaderboard", rows[1], seed=0, setting="tiny", folder=tmp_path)
+    board.publish(board.read_rows("leaderboard", tmp_path), page)
+    text = page.read_text("utf-8")
+    assert "**tiny: 400 points, 2 dimensions, k = 3**" in text
+    assert "tiny setting, up to 1 runs, seed 0" in text
+    assert (tmp_path / "figures" / "leaderboard.png").exists()
+
+
+def test_a_method_is_one_file_with_one_function(board, tmp_path):
+    (tmp_path / "corner.py").write_text(
+        '"""Corner: never looks."""\n\ndef centres(data, epsilon, delta, seed):\n'
+        "    return data.schema.low[None, :]\n"
+    )
+    (tmp_path / "picky.py").write_text(
+        '"""Picky: no."""\n\ndef centres(data, epsilon, delta, seed):\n'
+        '    raise NotImplementedError("not this one")\n'
+    )
+    methods = board.methods_in(tmp_path)
+    assert [*methods] == ["Corner", "Picky"]
+    (row,) = board.measured(clump_set("tiny", 50, 2, 2), methods, OPTIONS)
+    assert (row["method"], row["centres"]) == ("Corner", 1)

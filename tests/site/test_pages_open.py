@@ -1,0 +1,56 @@
+"""Every page of the built site opens in a real browser: no error, no request to another host.
+
+``make docs`` builds the site and runs this; without a built site or a browser it is skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).parents[2] / "build" / "site"
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+PAGES = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if BROWSER is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
+def test_every_page_opens_from_disk_without_an_error_or_a_request_elsewhere(browser):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    wrong: list[str] = []
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith(("file:", "data:")) else wrong.append(asked.url),
+    )
+    for place in PAGES:
+        page.goto(place.as_uri())
+        assert wrong == [], place.relative_to(SITE)
+
+
+@pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
+def test_the_main_pages_have_no_serious_barrier(browser):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    for name in ("docs/index", "docs/start/five-minutes", "docs/reference/python", "docs/kmeans"):
+        page = browser.new_page()
+        page.goto((SITE / f"{name}.html").as_uri())
+        serious = [
+            (rule["id"], rule["nodes"][0]["html"][:200])
+            for rule in axe.run(page)["violations"]
+            if rule["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], name
+        page.close()
