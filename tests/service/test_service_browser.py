@@ -19,7 +19,7 @@ from service.serving import PASSWORD, SCHEMA, write_rows
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 axe_module = pytest.importorskip("axe_core_python.sync_playwright", reason="axe is not installed")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 PICTURES = os.environ.get("PRIVCLUST_SCREENSHOTS")
 SCREENS = {
     "desktop-light": {"viewport": {"width": 1200, "height": 800}, "color_scheme": "light"},

@@ -66,6 +66,7 @@ def seen_with(*lines: str) -> list[Any]:
     """Return the transcript of a service whose file has these lines more, at one moment."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr("privclust.service.worker.fitted", without_release)
+        patch.setattr("privclust.service.planner._MOMENT", 60)
         patch.setattr("privclust.release.Release.to_html", lambda self: "")
         for module in ("database", "jobs", "queue", "releases", "people", "web.browse"):
             patch.setattr(f"privclust.service.{module}.now", lambda: 1_900_000_000)

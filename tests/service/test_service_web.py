@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -100,12 +101,15 @@ def test_the_report_the_file_and_the_labels_of_a_release(
     assert 'class="bars"' in ann.get("/releases").text
 
 
-def test_plans_cost_nothing_and_dry_runs_need_no_data(serving: Serving) -> None:
+def test_plans_cost_nothing_and_dry_runs_need_no_data(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (serving.settings.folder / "visits.csv").unlink()
     ann = signed_in(serving, "ann")
     path = f"/datasets/{serving.visits.id}/ask/distances"
+    monkeypatch.setattr("privclust.service.planner._MOMENT", 60)
     live = ann.get(f"{path}/plan?epsilon=1&columns=sex&columns=ward").json()
-    assert (live["cost"], live["covered"]) == ("ε = 1", True)
+    assert (live["cost"], live["covered"], live["ready"]) == ("ε = 1", True, True)
     compared = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="compare").text
     assert "Expected error: " in compared
     dry = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="dry").text
@@ -348,3 +352,17 @@ def test_a_database_that_is_away_is_told_without_its_place(serving: Serving) -> 
     assert answer.status_code == 503
     assert "service.db" not in answer.text
     assert ann.get("/healthz").status_code == 503
+
+
+def test_the_live_cost_does_not_wait_for_the_plan(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.sleep(3600)
+
+    ann = signed_in(serving, "ann")
+    monkeypatch.setattr("privclust.service.planner._MOMENT", 0.01)
+    monkeypatch.setattr("privclust.service.planner.Planner.plan", never)
+    path = f"/datasets/{serving.visits.id}/ask/distances/plan?epsilon=1"
+    live = ann.get(path).json()
+    assert (live["cost"], live["covered"], live["ready"]) == ("ε = 1", True, False)

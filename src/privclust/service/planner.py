@@ -25,6 +25,7 @@ __all__ = ["Planner"]
 _MOST_KEPT = 2000
 _MOST_WAITING = 200
 _MOST_DRY_ROWS = 5000
+_MOMENT = 0.25  # seconds
 _BUSY = "Too many plans are being made at the moment; try again in a minute."
 
 
@@ -50,6 +51,13 @@ class Planner:
         """Return the plan of a question, as plain data and with its sentence."""
         found: dict[str, Any] = await self._result("plan", _planned, dataset, question)
         return found
+
+    async def plan_soon(self, dataset: Dataset, question: Question) -> dict[str, Any] | None:
+        """Return the plan if it is there in a moment, and otherwise None; ask again then."""
+        try:
+            return await asyncio.wait_for(self.plan(dataset, question), _MOMENT)
+        except TimeoutError:  # it is being made, and will be remembered
+            return None
 
     async def dry_run(self, dataset: Dataset, question: Question) -> str:
         """Return the report of a fit to made-up rows."""

@@ -49,5 +49,6 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
         access_log=False,
         log_level="warning",
         server_header=False,
+        timeout_keep_alive=75,  # longer than a reverse proxy keeps a connection
         timeout_graceful_shutdown=5,
     )

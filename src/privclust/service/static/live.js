@@ -37,7 +37,13 @@
         return;
       }
       const plan = await answer.json();
-      show([`Cost: ${plan.cost}. ${plan.left}`, plan.sentence, plan.advice], !plan.covered);
+      const cost = `Cost: ${plan.cost}. ${plan.left}`;
+      if (plan.ready) {
+        show([cost, plan.sentence, plan.advice], !plan.covered);
+      } else {
+        show([cost, "The error to expect is being worked out on made-up rows …"], !plan.covered);
+        timer = setTimeout(ask, 1000);
+      }
     } catch {
       show(["The service does not answer; press Plan to try again."], true);
     } finally {

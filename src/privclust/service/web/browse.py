@@ -76,7 +76,9 @@ async def live_plan(
     given = {name: values[name] for name in ("epsilon", "delta", "clusters") if name in values}
     columns = {"columns": values.getlist("columns")} if "columns" in values else {}
     question = Question.parsed({"family": family, **given, **columns}, dataset.schema)
-    return JSONResponse(await plan_with_cost(site, dataset, question, session.user))
+    cost = await _cost(site, dataset, question, session.user)
+    plan = await site.planner.plan_soon(dataset, question)
+    return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
 
 
 @router.post("/datasets/{dataset_id}/ask/{family}")
@@ -176,9 +178,13 @@ async def plan_with_cost(
 ) -> dict[str, Any]:
     """Return a plan with what it costs its reader."""
     plan = await site.planner.plan(dataset, question)
+    return {**plan, **await _cost(site, dataset, question, user)}
+
+
+async def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
     ledger = site.database.ledger
     cost = await run_in_threadpool(cost_for, ledger, dataset.name, user.name, question.budget)
-    return {**plan, "cost": cost.words, "covered": cost.covered, "left": cost.left}
+    return {"cost": cost.words, "covered": cost.covered, "left": cost.left}
 
 
 def report_response(html: str) -> Response:
