@@ -84,7 +84,7 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
         rows.append({"what": what, "size": size, "run": run}
                     | {name: shown.get(name, "") for name in (*names, *wire)})  # fmt: skip
         print(rows[-1], flush=True)
-        write_rows("scale", rows, seed=0, setting=options.setting)
+        write_rows(options.name, rows, seed=0, setting=options.setting)
 
     keep("tasks", "2000", "dask", measured("tasks", options.data))
     with tempfile.TemporaryDirectory() as folder:
@@ -123,10 +123,23 @@ def draw() -> None:
             heads = ("size", "where", "CPU seconds", "MB, all processes", "digest of the release")
             put_table(PAGE, f"scale-{what}", markdown(heads, lines))
     put_table(PAGE, "scale-paper", _on_paper(rows))
+    put_table(PAGE, "scale-workers", _of_workers(read_rows("scale-workers")))
     about = rows[0]
     words = f"Commit {about['commit']}, {about['date']}, {about['machine']}, {about['setting']}."
     put_table(PAGE, "scale-about", words)
     _figure([row for row in rows if row["what"] == "points"])
+
+
+def _of_workers(rows: Sequence[dict[str, str]]) -> str:
+    """Return one machine beside workers, from a run of these alone."""
+    points = [row for row in rows if row["what"] == "points"]
+    lines = [
+        (row["size"], WORDS[row["run"]], f"{float(row['cpu']):.1f}",
+         f"{float(row['megabytes']):,.0f}", row["digest"], row["commit"])
+        for row in points
+    ]  # fmt: skip
+    heads = ("size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
+    return markdown(heads, lines)
 
 
 def _on_paper(rows: Sequence[dict[str, str]], workers: int = 1000, gigabytes: int = 100) -> str:
@@ -179,6 +192,7 @@ def main() -> None:
     parser.add_argument("--entries", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--runs", nargs="*", choices=POINTS, help="Of the points; all by default.")
     parser.add_argument("--setting", default="small")
+    parser.add_argument("--name", choices=("scale", "scale-workers"), default="scale")
     parser.add_argument("--draw", action="store_true", help="Only fill the page from the file.")
     options = parser.parse_args()
     if not options.draw:

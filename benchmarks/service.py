@@ -90,7 +90,7 @@ async def analyst(url, cookies, number, until, times, waits) -> None:
             paths = {"data sets": "/", "data set": place, "form": f"{place}/ask/kmeans"}
             paths |= {"plan": plan, "jobs": "/jobs", "releases": "/releases"}
             for name, path in paths.items():
-                asked = time.monotonic()
+                asked, pause = time.monotonic(), 1.0
                 while True:
                     began = time.monotonic()
                     try:
@@ -101,7 +101,8 @@ async def analyst(url, cookies, number, until, times, waits) -> None:
                     times[name].append((time.monotonic() - began, answer.status_code))
                     if name != "plan" or answer.json().get("ready", True):
                         break
-                    await asyncio.sleep(1)  # as the script of the page does
+                    await asyncio.sleep(pause)  # as the script of the page does
+                    pause = min(2 * pause, 8.0)
                 if name == "plan":
                     waits.append(time.monotonic() - asked)
                 await asyncio.sleep(float(rng.exponential(2)))

@@ -1,7 +1,8 @@
 """One summary against a fit for each k, the choice of k, and the errors of the noise.
 
 ``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
-writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit and date. The small
+writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine;
+``--page docs/summary.md`` puts the table there, ``--drawn`` draws it from its file. The small
 setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the seed;
 the noise is the system's.
 """
@@ -9,34 +10,47 @@ the noise is the system's.
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from keeping import write_rows
+from keeping import Row, markdown, put_table, read_rows, write_rows
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
 from privclust.datasets import clumps
 from privclust.metrics import inertia
 
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
-Row = dict[str, Any]
 
 
 def main() -> None:
-    """Run one table and write it down."""
+    """Run one table and write it down, or draw it again from its file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", nargs="?", choices=[*TABLES], default="any-k")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = list(TABLES[options.table](options.seed, options.full))
-    SHOWN[options.table](rows)
-    setting = "full" if options.full else "small"
-    write_rows(f"summary-{options.table}", rows, seed=options.seed, setting=setting)
+    name = f"summary-{options.table}"
+    if not options.drawn:
+        rows = list(TABLES[options.table](options.seed, options.full))
+        setting = "full" if options.full else "small"
+        write_rows(name, rows, seed=options.seed, setting=setting)
+    table = SHOWN[options.table]([as_numbers(row) for row in read_rows(name)])
+    print(table)
+    if options.page:
+        put_table(options.page, name, table)
+
+
+def as_numbers(row: dict[str, str]) -> Row:
+    """Return a row of a file with numbers as numbers."""
+    texts = ("set", "setting", "commit", "date", "machine")
+    return {k: v if k in texts or not v else float(v) for k, v in row.items()}
 
 
 # One summary against a fit for each k
@@ -46,7 +60,7 @@ def point_sets(seed: int, full: bool) -> dict[str, tuple[np.ndarray, Schema]]:
     """Return clumps in the unit ball, none of which the algorithm was tuned on."""
     shapes = [(10**4, 2, 5), (3 * 10**4, 6, 12), (2 * 10**4, 16, 8)]
     if full:
-        shapes += [(10**5, 3, 20), (5 * 10**4, 10, 15), (3 * 10**4, 32, 15), (10**5, 64, 20)]
+        shapes += [(5 * 10**4, 3, 20), (3 * 10**4, 12, 15), (3 * 10**4, 30, 15)]
     sets = {}
     for n, d, k in shapes:
         schema = Schema.from_bounds(-1, 1, n_columns=d, ball=Ball(1.0, [0.0] * d))
@@ -57,7 +71,7 @@ def point_sets(seed: int, full: bool) -> dict[str, tuple[np.ndarray, Schema]]:
 
 def any_k(seed: int, full: bool) -> Iterator[Row]:
     """Yield the inertia of summary, dedicated fit, DPLloyd and k-means, for many k."""
-    ks, runs = ((3, 5, 8, 12, 20, 32), 5) if full else ((3, 8, 20), 2)
+    ks, runs = ((3, 5, 8, 12, 20, 32), 1) if full else ((3, 8, 20), 2)
     for name, (rows, schema) in point_sets(seed, full).items():
         best = {k: KMeans(k, n_init=3, random_state=seed).fit(rows).inertia_ for k in ks}
         for epsilon, delta in BUDGETS:
@@ -82,23 +96,21 @@ def centers_of(summary: PrivateSummary, k: int) -> np.ndarray:
     return summary.centers(min(k, int((summary.counts_ > 0).sum())))
 
 
-def show_any_k(rows: list[Row]) -> None:
-    """Print geometric means over all k, relative to k-means without privacy."""
-    print("| set | ε | δ | summary | dedicated | DPLloyd | summary / dedicated |")
-    print("|---" * 7 + "|")
+def show_any_k(rows: list[Row]) -> str:
+    """Return geometric means over all k, relative to k-means without privacy."""
+    lines: list[list[str]] = []
     keys = list(dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows))
-    for key in keys:
-        these = [row for row in rows if (row["set"], row["epsilon"], row["delta"]) == key]
+    for key in [*keys, *(("all sets", *budget) for budget in BUDGETS)]:
+        of_set = [row for row in rows if key[0] in (row["set"], "all sets")]
+        these = [row for row in of_set if (row["epsilon"], row["delta"]) == key[1:]]
         means = [geometric(row[way] for row in these) for way in ("summary", "dedicated", "lloyd")]
-        cells = " | ".join(f"{mean:.3f}" for mean in [*means, means[0] / means[1]])
-        print(f"| {key[0]} | {key[1]:g} | {key[2]:g} | {cells} |")
-    for epsilon, delta in BUDGETS:
-        these = [row for row in rows if (row["epsilon"], row["delta"]) == (epsilon, delta)]
         ratios = np.log([row["summary"] / row["dedicated"] for row in these])
         error = ratios.std(ddof=1) / np.sqrt(len(ratios))
-        print(
-            f"all sets, ε = {epsilon:g}, δ = {delta:g}: {np.exp(ratios.mean()):.3f} ± {error:.3f}"
-        )
+        drawn = [f"{mean:.3f}" for mean in means]
+        last = f"{np.exp(ratios.mean()):.3f} ± {error:.3f}"
+        lines.append([key[0], f"{key[1]:g}", f"{key[2]:g}", *drawn, last])
+    heads = ["set", "ε", "δ", "summary", "a fit for each k", "DPLloyd", "summary / fit"]
+    return markdown(heads, lines)
 
 
 def geometric(values: Iterator[float]) -> float:
@@ -121,6 +133,25 @@ def planted(n: int, d: int, k: int, spread: float, seed: int, even: float) -> np
     return np.clip(rows + spread * rng.standard_normal((n, d)), -1, 1)
 
 
+def odd(kind: str, n: int, d: int, k: int, seed: int, spread: float) -> np.ndarray:
+    """Return clumps that are no round normals: long ones, or such with heavy tails."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.full(k, 5.0))
+    while True:
+        centres = rng.uniform(-0.7, 0.7, (k, d))
+        gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + 9 * np.eye(k)
+        if gaps.min() > 6 * spread:
+            break
+    own, scatter = rng.choice(k, n, p=weights), rng.standard_normal((n, d))
+    if kind == "long":
+        turned = [np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(k)]
+        axes = np.array(turned) * np.r_[2.0, np.full(d - 1, 0.6)]
+        scatter = np.einsum("ni,nji->nj", scatter, axes[own])
+    else:
+        scatter = 0.7 * scatter / np.sqrt(rng.chisquare(3, (n, 1)) / 3)
+    return np.clip(centres[own] + spread * scatter, -1, 1)
+
+
 def shapeless(kind: str, n: int, d: int, seed: int) -> np.ndarray:
     """Return rows in one piece."""
     rng = np.random.default_rng(seed)
@@ -128,43 +159,56 @@ def shapeless(kind: str, n: int, d: int, seed: int) -> np.ndarray:
         return rng.uniform(-1, 1, (n, d))
     if kind == "skew":
         return np.clip(rng.exponential(0.2, (n, d)) - 0.6, -1, 1)
-    return np.clip(0.25 * rng.standard_normal((n, d)), -1, 1)
+    widths = np.linspace(0.3, 0.06, d) if kind == "stretched" else 0.25
+    return np.clip(widths * rng.standard_normal((n, d)), -1, 1)
+
+
+def sets_to_choose(seed: int, full: bool) -> Iterator[tuple[str, int, np.ndarray]]:
+    """Yield name, planted number and rows: 120 sets, or a few of them."""
+    shapes = [(20_000, 3, 0.09), (50_000, 8, 0.16), (10_000, 2, 0.05), (40_000, 16, 0.2)]
+    ks, times = ((3, 5, 8, 12), 2) if full else ((3, 8), 1)
+    for n, d, spread in shapes if full else shapes[::2]:
+        for number in range(1000 * seed, 1000 * seed + times):
+            for k in ks:
+                yield "balanced", k, planted(n, d, k, spread, 70_000 + 100 * k + number, 5.0)
+                yield "unbalanced", k, planted(n, d, k, spread, 80_000 + 200 * k + number, 1.0)
+            for kind in ("uniform", "normal", "stretched", "skew"):
+                yield kind, 1, shapeless(kind, n, d, 900 + number)
+            for k in (3, 5, 8) if d in (3, 8) and full else ():
+                for kind in ("long", "heavy tails"):
+                    spread_of_odd = 0.06 if d == 3 else 0.1
+                    yield kind, k, odd(kind, n, d, k, 60_000 + 10 * k + number, spread_of_odd)
 
 
 def choose_k(seed: int, full: bool) -> Iterator[Row]:
     """Yield the number that is chosen, and the planted one."""
-    shapes = [(20_000, 3, 0.09), (10_000, 2, 0.05)]
-    shapes += [(50_000, 8, 0.16), (40_000, 16, 0.2)] if full else []
-    ks, times = ((3, 5, 8, 12), 2) if full else ((3, 8), 1)
-    for n, d, spread in shapes:
-        for number in range(times):
-            at = 5000 + 100 * seed + number
-            sets = [
-                (name, k, planted(n, d, k, spread, at + 10 * k, even))
-                for k in ks
-                for name, even in (("balanced", 5.0), ("unbalanced", 1.0))
-            ]
-            sets += [(name, 1, shapeless(name, n, d, at)) for name in ("uniform", "normal", "skew")]
-            for name, k, rows in sets:
-                for epsilon in (0.2, 1.0):
-                    model = PrivateSummary(epsilon=epsilon, delta=1e-6, bounds=(-1, 1)).fit(rows)
-                    found = model.choose_k().n_clusters
-                    yield {
-                        "set": f"{name} {n}x{d}",
-                        "epsilon": epsilon,
-                        "planted": k,
-                        "chosen": "" if found is None else found,
-                    }
+    for name, k, rows in sets_to_choose(seed, full):
+        for epsilon in (0.2, 1.0):
+            model = PrivateSummary(epsilon=epsilon, delta=1e-6, bounds=(-1, 1)).fit(rows)
+            start = time.process_time()
+            found = model.choose_k().n_clusters
+            yield {
+                "set": f"{name} {rows.shape[0]}x{rows.shape[1]}",
+                "epsilon": epsilon,
+                "planted": k,
+                "chosen": "" if found is None else found,
+                "seconds": round(time.process_time() - start, 3),
+            }
 
 
-def show_choose_k(rows: list[Row]) -> None:
-    """Print how many answers are right, wrong and unclear."""
-    for epsilon in (0.2, 1.0):
-        these = [row for row in rows if row["epsilon"] == epsilon]
-        right = sum(row["chosen"] == row["planted"] for row in these)
-        unclear = sum(row["chosen"] == "" for row in these)
-        wrong = len(these) - right - unclear
-        print(f"ε = {epsilon:g}, δ = 1e-6: {right} right, {wrong} wrong, {unclear} unclear")
+def show_choose_k(rows: list[Row]) -> str:
+    """Return how many answers are right, wrong and unclear."""
+    lines: list[list[str]] = []
+    kinds = list(dict.fromkeys(row["set"].rpartition(" ")[0] for row in rows))
+    for kind in [*kinds, "all"]:
+        for epsilon in (0.2, 1.0):
+            of_kind = [r for r in rows if kind in (r["set"].rpartition(" ")[0], "all")]
+            these = [row for row in of_kind if row["epsilon"] == epsilon]
+            right = sum(row["chosen"] == row["planted"] for row in these)
+            unclear = sum(row["chosen"] == "" for row in these)
+            counts = right, len(these) - right - unclear, unclear
+            lines.append([kind, f"{epsilon:g}", *map(str, counts)])
+    return markdown(["rows", "ε", "right", "wrong", "no clear number"], lines)
 
 
 # Errors of the noise
@@ -172,37 +216,62 @@ def show_choose_k(rows: list[Row]) -> None:
 
 def errors(seed: int, full: bool) -> Iterator[Row]:
     """Yield how often two errors cover the truth, and the inertia over the true one."""
-    ks, runs = ((5, 12, 20), 5) if full else ((5, 12), 2)
+    ks, runs = (5, 12), 1
     for name, (rows, schema) in point_sets(seed, full).items():
         for epsilon, delta in BUDGETS:
             for run in range(runs):
-                model = PrivateSummary(epsilon=epsilon, delta=delta, schema=schema).fit(rows)
+                given = {"epsilon": epsilon, "delta": delta, "schema": schema}
+                model = PrivateSummary(**given).fit(rows)
                 for k in (k for k in ks if k <= (model.counts_ > 0).sum()):
                     about = {"set": name, "epsilon": epsilon, "delta": delta, "k": k, "run": run}
-                    yield about | coverage(model, rows, k)
+                    own = {
+                        f"{way}_centers": dedicated_coverage(rows, k, way, **given)
+                        for way in ("cells", "lloyd")
+                    }
+                    yield about | coverage(model, rows, k) | own
 
 
 def coverage(model: PrivateSummary, rows: np.ndarray, k: int) -> Row:
     """Compare what is released for k clusters with the rows nearest to its centres."""
-    labels = model.kmeans(k).predict(rows)
-    sizes = np.bincount(labels, minlength=k)
-    used = sizes > 0
-    means = np.array([rows[labels == label].mean(axis=0) for label in np.flatnonzero(used)])
-    off = np.abs(means - model.centers(k)[used])
+    release, centers = model.kmeans(k), model.centers(k)
+    labels = release.predict(rows)
+    sizes, true = np.bincount(labels, minlength=k), inertia(rows, centers)
+    off = abs(model.inertia(k) - true)
     return {
-        "centers": (off <= 2 * model.centers_error(k)[used]).mean(),
+        "centers": covered(rows, labels, centers, model.centers_error(k)),
         "sizes": (np.abs(sizes - model.sizes(k)) <= 2 * model.sizes_error(k)).mean(),
-        "inertia": model.inertia(k) / inertia(rows, model.centers(k)),
+        "sizes_error": (model.sizes_error(k) / np.maximum(sizes, 1)).mean(),
+        "inertia": model.inertia(k) / true,
+        "inertia_covered": float(off <= 2 * model.inertia_error(k)),
     }
 
 
-def show_errors(rows: list[Row]) -> None:
-    """Print mean coverage, and how many inertias are within a tenth."""
-    for name in dict.fromkeys(row["set"] for row in rows):
-        these = [row for row in rows if row["set"] == name]
-        centers, sizes = (np.mean([row[part] for row in these]) for part in ("centers", "sizes"))
+def dedicated_coverage(rows: np.ndarray, k: int, method: str, **given: object) -> float:
+    """Return how often two errors of a fit's own centres cover the mean of the nearest rows."""
+    model = PrivateKMeans(k, method=method, **given).fit(rows)
+    return covered(rows, model.predict(rows), model.cluster_centers_, model.cluster_centers_error_)
+
+
+def covered(rows: np.ndarray, labels: np.ndarray, centers: np.ndarray, error: np.ndarray) -> float:
+    """Return the share of coordinates that lie within two errors of the rows' mean."""
+    used = np.flatnonzero(np.bincount(labels, minlength=len(centers)))
+    means = np.array([rows[labels == label].mean(axis=0) for label in used])
+    return float((np.abs(means - centers[used]) <= 2 * error[used]).mean())
+
+
+def show_errors(rows: list[Row]) -> str:
+    """Return mean coverage by two errors, by set and budget, and inertias within a tenth."""
+    parts = ("centers", "sizes", "inertia_covered", "cells_centers", "lloyd_centers")
+    lines: list[list[str]] = []
+    keys = list(dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows))
+    for key in [*keys, ("all", "", "")]:
+        same = [(r["set"], r["epsilon"], r["delta"]) == key or key[0] == "all" for r in rows]
+        these = [row for row, taken in zip(rows, same, strict=True) if taken]
+        means = [f"{np.mean([row[part] for row in these]):.2f}" for part in parts]
         close = sum(abs(row["inertia"] - 1) <= 0.1 for row in these)
-        print(f"{name}: centres {centers:.2f}, sizes {sizes:.2f}, inertia {close}/{len(these)}")
+        lines.append([*map(str, key), *means, f"{close} of {len(these)}"])
+    covers = ["centres", "sizes", "inertia", "centres by cells", "centres by lloyd"]
+    return markdown(["set", "ε", "δ", *covers, "inertia within 10 %"], lines)
 
 
 TABLES = {"any-k": any_k, "choose-k": choose_k, "errors": errors}

@@ -154,3 +154,31 @@ def test_a_plan_costs_nothing_and_needs_no_data(folder: Path, run: Run) -> None:
 def test_declared_columns_are_those_of_the_release(folder: Path, run: Run) -> None:
     assert run(*FIT).exit_code == 0
     assert Release.load("release").schema == SCHEMA
+
+
+def test_the_rows_choose_the_number_of_clusters(folder: Path, run: Run) -> None:
+    automatic = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", "auto")
+    result = run(*automatic, "--epsilon", 10, "-o", "out", "--json")
+    assert result.exit_code == 0, result.stderr
+    release = Release.load("out")
+    assert release.parameters["method"] == "summary"
+    assert json.loads(result.stdout)["verdict"] == release.parameters["verdict"]
+    assert len(release.arrays["cluster_centers"]) == release.parameters["n_clusters"]
+
+
+@pytest.mark.parametrize("wrong", ["many", "0", "-3", "2.5", ""])
+@pytest.mark.parametrize("command", [("kmeans", "data.csv"), ("plan", "kmeans")])
+def test_what_is_no_number_of_clusters_is_refused_in_one_sentence(
+    folder: Path, run: Run, command: tuple[str, ...], wrong: str
+) -> None:
+    result = run(*command, "--schema", "schema.toml", "--clusters", wrong)
+    assert result.exit_code == 2
+    assert "whole number of at least 1 or auto" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_errors_of_the_centres_are_printed_and_in_the_document(folder: Path, run: Run) -> None:
+    printed = run(*FIT, "-o", "shown").stdout.splitlines()[1:4]  # below the heading
+    assert [line.count(" ± ") for line in printed] == [3, 3, 3]  # of a size and two coordinates
+    document = json.loads(run(*FIT, "-o", "out", "--json").stdout)
+    assert all(cluster["center_error"].keys() == {"x", "y"} for cluster in document["clusters"])

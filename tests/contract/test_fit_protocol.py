@@ -258,6 +258,7 @@ def test_nothing_exact_is_kept(record):
         *record.make().get_params(),
         *("privacy_", "warnings_", "schema_", "n_features_in_", "feature_names_in_", "_release"),
         *("_n_features_out", "cluster_centers_", "cluster_sizes_", "cluster_sizes_error_"),
+        *("cluster_centers_error_", "n_clusters_", "method_", "_verdict"),
         *("metric_", "contexts_", "cell_error_", "value_points_"),
         *("column_labels_", "block_totals_", "block_totals_error_", "tau_", "column_weights_"),
         *("row_labels_", "row_profiles_", "row_profiles_error_", "n_directions_"),

@@ -19,6 +19,7 @@ INTERNAL = {
     "privclust.budget",  # Budget is a name of privclust itself
     "privclust.cli",
     "privclust.data",
+    "privclust.display",  # progress, by the name privclust.progress
     "privclust.estimator",
     "privclust.families",
     "privclust.jobs",

@@ -54,9 +54,12 @@ def test_nothing_exact_is_kept():
     kept = {name for name in vars(fitted) if name.endswith("_")}
     assert kept == {
         "cluster_centers_",
+        "cluster_centers_error_",
         "cluster_sizes_",
         "cluster_sizes_error_",
         "feature_names_in_",
+        "method_",
+        "n_clusters_",
         "n_features_in_",
         "privacy_",
         "schema_",

@@ -149,6 +149,7 @@ _BASKETS = {
 
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
+    EstimatorRecord(PrivateKMeans, variant="-auto", **{**_POINTS, "positional": ("auto",)}),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(
         PrivateHighDimKMeans, **{**_POINTS, "parameters": {"schema": POINTS, "n_swaps": 3}}

@@ -58,10 +58,10 @@ def high_dim(
     lifted = centres if frame.axes is None else centres @ frame.axes.T
     for number, share in enumerate(for_means.split([1] * (1 + _LLOYD_STEPS))):
         name = f"Lloyd step {number}" if number else "means in all dimensions"
-        lifted = lloyd_points(view, name, lifted, share)
+        lifted, _ = lloyd_points(view, name, lifted, share)
     whole = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", whole, lifted, 1.0, counts=for_sizes).counts
-    return KMeansResult(lifted, sizes)
+    return KMeansResult(lifted, None, sizes, "dphd")
 
 
 def _projection(dimension: int, n_rows: float, rng: np.random.Generator) -> Projection:

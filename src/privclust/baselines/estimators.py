@@ -89,8 +89,8 @@ class PrivateHighDimKMeans(KMeansEstimator):
     def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return high_dim(view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps))
 
-    def _method(self) -> dict[str, Any]:
-        return {"method": "dphd", "n_swaps": int(self.n_swaps)}
+    def _options(self) -> dict[str, Any]:
+        return {"n_swaps": int(self.n_swaps)}
 
 
 class PrivateNMF(KMeansEstimator):
@@ -198,6 +198,6 @@ class PrivateNMF(KMeansEstimator):
         lengths = np.linalg.norm(result.centres, axis=1, keepdims=True)
         self.components_ = result.centres / lengths
 
-    def _method(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         radius = None if self.radius is None else float(self.radius)
-        return {"method": "nmf", "n_steps": int(self.n_steps), "radius": radius}
+        return {"n_steps": int(self.n_steps), "radius": radius}

@@ -104,5 +104,5 @@ class PrivateWGAN(KMeansEstimator):
         super()._keep(data, result, public)
         self._region = data.domain
 
-    def _method(self) -> dict[str, Any]:
-        return {"method": "wgan", "n_steps": int(self.n_steps)}
+    def _options(self) -> dict[str, Any]:
+        return {"n_steps": int(self.n_steps)}

@@ -48,7 +48,8 @@ def factorised(
     whole = Projection(np.zeros(dimension))
     sizes = view.clusters("cluster sizes", whole, components, 1.0, counts=for_sizes).counts
     energy = float(np.trace(answer.loadings)) / max(float(sizes.value.sum()), 1.0)
-    return KMeansResult(components * math.sqrt(np.clip(energy, _LEAST_LENGTH**2, 1.0)), sizes)
+    centres = components * math.sqrt(np.clip(energy, _LEAST_LENGTH**2, 1.0))
+    return KMeansResult(centres, None, sizes, "nmf")
 
 
 def _improved(components: Floats, answer: FactorAnswer) -> Floats:

@@ -97,7 +97,7 @@ def adversarial(
     centres = weighted_kmeans(points, np.ones(len(points)), n_clusters, rng, restarts=5)
     whole = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", whole, centres, 1.0, counts=shares[2]).counts
-    return KMeansResult(centres, sizes), generator
+    return KMeansResult(centres, None, sizes, "wgan"), generator
 
 
 def _start(dimension: int, rng: np.random.Generator) -> tuple[Critic, Generator]:

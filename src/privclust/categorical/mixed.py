@@ -19,8 +19,7 @@ from privclust.categorical.metric import AttributeMetric, CategoricalMetric
 from privclust.categorical.papers import Options
 from privclust.categorical.principal_axes import principal_axes
 from privclust.categorical.shrinkage import Estimate
-from privclust.data.table.binned import BINS
-from privclust.data.table.public import ValuePoints
+from privclust.data.table.public import BINS, ValuePoints
 from privclust.data.table.view import TableView
 from privclust.schema import Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates

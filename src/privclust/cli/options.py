@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bounds",
     "Clusters",
+    "ClustersOrAuto",
     "DataPaths",
     "IdColumn",
     "Json",
@@ -49,6 +50,25 @@ Bounds = Annotated[
 ]
 Clusters = Annotated[
     int, typer.Option("--clusters", "-k", min=1, metavar="N", help="Number of clusters.")
+]
+
+
+def _clusters_or_auto(text: str) -> str:
+    if text == "auto" or (text.isdecimal() and int(text) > 0):
+        return text
+    raise UsageError(f"--clusters must be a whole number of at least 1 or auto, got {text!r}.")
+
+
+# A number, or "auto"; typer has no type that is one of two, so it stays text.
+ClustersOrAuto = Annotated[
+    str,
+    typer.Option(
+        "--clusters",
+        "-k",
+        metavar="N",
+        parser=_clusters_or_auto,
+        help="Number of clusters, or auto to let the rows choose it.",
+    ),
 ]
 Rows = Annotated[
     int,

@@ -1,1 +1,2 @@
 from privclust.kmeans.estimator import *
+from privclust.kmeans.zone_estimator import *

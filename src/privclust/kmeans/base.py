@@ -24,9 +24,14 @@ from privclust.parameters import check_clusters, whole
 from privclust.plan import Plan, Synthetic
 from privclust.release.tables import Library, center_table
 from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
+from privclust.summary.choosing import DEFAULT_RANGE
 from privclust.unit import RowUnit, row_unit
 
-__all__ = ["KMeansEstimator"]
+__all__ = ["AUTO", "PLANNED", "KMeansEstimator"]
+
+AUTO = "auto"  # in place of a number of clusters
+PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
 
 
 class KMeansEstimator(
@@ -37,7 +42,7 @@ class KMeansEstimator(
     _kind = "kmeans"
     _checks: ClassVar[Any] = {"n_clusters": whole(), **PointsEstimator._checks}
 
-    n_clusters: int
+    n_clusters: Any
     _learned: LearnedCenters | None
 
     def predict(self, X: Any) -> Labels:
@@ -79,13 +84,18 @@ class KMeansEstimator(
             About how many rows the data have, from public knowledge; at most 100 000 are made.
         n_features : int or None
             The number of columns, if neither the schema nor the bounds tell it.
+
+        Notes
+        -----
+        With ``n_clusters="auto"`` the rows are in 8 clumps, and the error is the inertia of the
+        clusters that are found over that of ordinary k-means with 8.
         """
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
-            return synthetic(schema, int(self.n_clusters), count, unit, seed)
+            return synthetic(schema, self._looked_for(PLANNED), count, unit, seed)
 
         plan = self._rehearsed(n_rows, n_features, clumps)
-        return self._with_profiles(plan, int(self.n_clusters), n_features)
+        return self._with_profiles(plan, self._looked_for(PLANNED), n_features)
 
     # The way of a fit.
     def _open_again(self, X: Any) -> PointRows:
@@ -112,7 +122,7 @@ class KMeansEstimator(
         return self.cluster_centers_ if self._learned is None else self._learned.places
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        check_clusters(int(self.n_clusters), data.domain.dimension)
+        check_clusters(self._looked_for(max(DEFAULT_RANGE)), data.domain.dimension)
         if self.profile_share is not None:
             check_numbers(data.schema)
         super()._look_ahead(data, public)
@@ -128,6 +138,10 @@ class KMeansEstimator(
             *delta_in_doubt(result.sizes, run.budget),
         )
         return replace(result, warnings=(*result.warnings, *doubts))
+
+    def _looked_for(self, otherwise: int) -> int:
+        """Return the number of clusters, or another one if it is to be chosen."""
+        return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
     def _found(self, data: PointRows, run: Run) -> KMeansResult:
         view = data.private(run.meter, run.seed)
@@ -147,14 +161,26 @@ class KMeansEstimator(
         self.schema_ = data.schema
         self._rescaled = data.rescale
         self._learned = result.learned
+        self.cluster_centers_error_: Floats | None = None
         if result.learned is None:
             self.cluster_centers_ = data.domain.released(result.centres)
+            self.cluster_centers_error_ = self._error_of_noise(data, result)
         else:
             self.cluster_centers_ = result.learned.table
         self.cluster_sizes_ = result.sizes.value
         self.cluster_sizes_error_ = np.full(len(result.sizes.value), result.sizes.standard_error)
+        self.method_, self._verdict = result.method, result.verdict
+        self.n_clusters_ = len(result.centres)
         self._n_features_out = len(result.centres)
         self._keep_profiles(result.profiles)
+
+    def _error_of_noise(self, data: PointRows, result: KMeansResult) -> Floats | None:
+        """Return the errors of the centres in the units of the data, within the bounds."""
+        if result.centres_error is None:
+            return None
+        coordinates = Coordinates(data.schema)
+        errors = result.centres_error * (data.domain.radius * data.domain.scales)
+        return np.minimum(errors, (coordinates.high - coordinates.low) / 2)
 
     def _labels(self, data: PointRows) -> Labels:
         if self._learned is not None:
@@ -164,6 +190,8 @@ class KMeansEstimator(
     def _published(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
         arrays = {} if self._learned is None else learned_arrays(self._learned)
+        if self.cluster_centers_error_ is not None:
+            arrays["cluster_centers_error"] = self.cluster_centers_error_
         return {
             "arrays": arrays
             | {
@@ -175,11 +203,13 @@ class KMeansEstimator(
             "schema": self.schema_,
             "parameters": {
                 "n_clusters": n_clusters,
-                **self._method(),
+                "method": self.method_,
+                **self._options(),
                 "rescale": self._rescaled,
+                **({"verdict": self._verdict} if self._verdict else {}),
             },
         }
 
-    def _method(self) -> dict[str, Any]:
-        """Return the parameters of the algorithm, for the release."""
-        raise NotImplementedError
+    def _options(self) -> dict[str, Any]:
+        """Return further parameters of the algorithm, for the release."""
+        return {}

@@ -20,6 +20,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
+from privclust.kmeans.errors import unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.result import KMeansResult
@@ -33,10 +34,10 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 
-__all__ = ["COUNT", "LOST_MEAN", "by_cells"]
+__all__ = ["COUNT", "LOST_MEAN", "SIZES", "by_cells", "cells_of_so_many", "counted"]
 
 # Shares of the budget. The cells and the steps divide what these and ``spread`` leave.
-COUNT, _SIZES = 0.03, 0.03
+COUNT, SIZES = 0.03, 0.03
 # An error of the mean, in radii of the domain, at which centres that never saw the data are no
 # worse.
 LOST_MEAN = 1.0
@@ -54,21 +55,34 @@ def by_cells(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     purse = Purse(budget)
-    n_rows = max(1.0, float(view.count("number of rows", purse.take(COUNT)).value[0]))
+    return cells_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
+
+
+def counted(view: PointsView, purse: Purse) -> float:
+    """Ask for the number of rows."""
+    return max(1.0, float(view.count("number of rows", purse.take(COUNT)).value[0]))
+
+
+def cells_of_so_many(
+    view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
+) -> KMeansResult:
+    """Cluster rows whose noisy number is paid for already."""
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-        return _sized(view, centres, purse.rest, (_UNSEEN,))
-    for_sizes = purse.take(_SIZES)
+        errors = unknown(n_clusters, *view.domain.box_in_unit_ball())
+        return _sized(view, centres, errors, purse.rest, (_UNSEEN,))
+    for_sizes = purse.take(SIZES)
     spread = find_spread(view, purse, n_rows)
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
-    return _sized(view, centres, for_sizes, () if seeds.n_live >= n_clusters else (_HIDDEN,))
+    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
+    warnings = () if seeds.n_live >= n_clusters else (_HIDDEN,)
+    return _sized(view, centres, errors, for_sizes, warnings)
 
 
 def _sized(
-    view: PointsView, centres: Floats, share: Share, warnings: tuple[str, ...]
+    view: PointsView, centres: Floats, errors: Floats, share: Share, warnings: tuple[str, ...]
 ) -> KMeansResult:
     centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
-    return KMeansResult(centres, sizes, warnings)
+    return KMeansResult(centres, errors, sizes, "cells", warnings)

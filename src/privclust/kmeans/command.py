@@ -21,7 +21,7 @@ __all__ = ["fit", "plan"]
 class KMeansOptions(NumericOptions):
     """The options of k-means alone."""
 
-    clusters: options.Clusters = 8
+    clusters: options.ClustersOrAuto = "8"
     method: Annotated[
         Literal["auto", "cells", "lloyd"], typer.Option("--method", help="The algorithm.")
     ] = "auto"
@@ -41,7 +41,8 @@ class KMeansOptions(NumericOptions):
             "profile_share": self.profile_share,
             **self.declared(reading),
         }
-        return PrivateKMeans(self.clusters, **own, **shared)
+        clusters: Any = self.clusters if self.clusters == "auto" else int(self.clusters)
+        return PrivateKMeans(clusters, **own, **shared)
 
 
 fit = fit_of_rows(KMeansOptions, "Cluster private rows; centres and sizes may be published.")

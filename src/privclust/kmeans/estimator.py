@@ -1,4 +1,4 @@
-"""``PrivateKMeans`` and ``PrivateZoneKMeans``: their parameters, and which algorithm they run."""
+"""``PrivateKMeans``: its parameters, and which algorithm it runs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
-from privclust.kmeans.base import KMeansEstimator
+from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cells import by_cells
+from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.zones import zoned
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
 from privclust.schema import Schema
+from privclust.summary.automatic import by_summary
 from privclust.unit import Unit
 
-__all__ = ["PrivateKMeans", "PrivateZoneKMeans"]
+__all__ = ["PrivateKMeans"]
 
-_METHODS = {"auto": by_cells, "cells": by_cells, "lloyd": lloyd}
+_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "lloyd": lloyd}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -31,8 +32,9 @@ class PrivateKMeans(KMeansEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    n_clusters : int or "auto", default=8
+        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, chooses the
+        number by it, and takes its centres; where there is no clear number a warning says so.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
@@ -47,7 +49,8 @@ class PrivateKMeans(KMeansEstimator):
         Whose presence is hidden; see :mod:`privclust.unit`.
     method : {"auto", "cells", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
-        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``.
+        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``, but ``"lloyd"`` for few rows
+        in few columns in pure ε, as the noisy number of rows tells.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
@@ -68,6 +71,12 @@ class PrivateKMeans(KMeansEstimator):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
+    cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
+        Standard errors of the noise alone of their coordinates; None with a learned metric.
+    n_clusters_ : int
+        The number of clusters.
+    method_ : str
+        The algorithm that ran: ``"cells"``, ``"lloyd"`` or ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
@@ -83,7 +92,7 @@ class PrivateKMeans(KMeansEstimator):
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        What the fit warned of: that noise hides the clusters, or that their number is not clear.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -104,6 +113,7 @@ class PrivateKMeans(KMeansEstimator):
 
     _checks: ClassVar[Any] = {
         **KMeansEstimator._checks,
+        "n_clusters": either(AUTO, whole()),
         "method": one_of(*_METHODS),
         "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
@@ -111,7 +121,7 @@ class PrivateKMeans(KMeansEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | Literal["auto"] = 8,
         *,
         epsilon: Any = 1.0,
         delta: Any = 0,
@@ -162,10 +172,20 @@ class PrivateKMeans(KMeansEstimator):
         def cluster(view: PointsView, share: Share) -> KMeansResult:
             return self._cluster(view, share, run.choices)
 
-        return by_learned_metric(data, run, int(self.n_clusters), cluster)
+        return by_learned_metric(data, run, self._looked_for(PLANNED), cluster)
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+        if self.n_clusters == AUTO:
+            return by_summary(view, share, rng)
         return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.n_clusters == AUTO and self.method != "auto":
+            raise ParameterError(
+                f"The method {self.method!r} needs a number of clusters; give one, or leave "
+                "method='auto'."
+            )
 
     def _metric(self, schema: Schema) -> str:
         """Return how categories are compared."""
@@ -174,122 +194,5 @@ class PrivateKMeans(KMeansEstimator):
         pure = self._budget().currency == "pure"
         return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
 
-    def _method(self) -> dict[str, Any]:
-        method: dict[str, Any] = {"method": self.method}
-        if self.schema_.categorical:
-            method["metric"] = self._metric(self.schema_)
-        return method
-
-
-class PrivateZoneKMeans(KMeansEstimator):
-    """k-means with convergent zones and sub-clusters, after Joshi and Thakkar (2022), private.
-
-    The published algorithm is not private; here every look at the data is a question with noise.
-    In each step a centre moves to a private pick within its convergent zone, the ball around the
-    noisy Lloyd point that reaches to the old centre. :class:`privclust.PrivateKMeans` is more
-    accurate and the one to use; this is the paper's idea done honestly.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        The number of clusters.
-    n_candidates : int, default=4
-        The number of candidates for sub-clusters in each zone, besides its middle.
-    n_steps : int, default=3
-        The number of iterations before the last noisy step.
-    epsilon : float, default=1.0
-        The privacy loss allowed. Smaller is more private and less accurate.
-    delta : float, default=0
-        Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
-    budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
-    schema : Schema or None
-        Public bounds of every column.
-    bounds : tuple of (low, high) or None
-        The short form of a schema: bounds for all columns, or one per column.
-    unit : Unit or str, default="add-remove-row"
-        Whose presence is hidden; see :mod:`privclust.unit`.
-    rescale : bool or None, default=None
-        Measure distances in units of the declared width of each column; ``None`` is True with a
-        schema and False with bounds.
-    random_state : int or None, default=None
-        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
-    ledger : Ledger or None, default=None
-        Where the fit is charged before any row is read.
-    dataset : str or None, default=None
-        The name of the data set in the ledger.
-
-    Attributes
-    ----------
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Released centres, within the declared bounds.
-    cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they may be negative.
-    cluster_sizes_error_ : ndarray of shape (n_clusters,)
-        The standard error of each of them.
-    privacy_ : PrivacyStatement
-        What was promised and what was asked.
-    schema_ : Schema
-        The schema used.
-    warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the data had names.
-
-    Examples
-    --------
-    >>> from privclust.published import PrivateZoneKMeans
-    >>> model = PrivateZoneKMeans(3, epsilon=1.0, bounds=(0, 8))
-    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
-    (3, 2)
-    """
-
-    _checks: ClassVar[Any] = {
-        **KMeansEstimator._checks,
-        "n_candidates": whole(),
-        "n_steps": whole(),
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_candidates: int = 4,
-        n_steps: int = 3,
-        epsilon: Any = 1.0,
-        delta: Any = 0,
-        budget: Budget | None = None,
-        schema: Schema | None = None,
-        bounds: tuple[Any, Any] | None = None,
-        unit: Unit | str = "add-remove-row",
-        rescale: bool | None = None,
-        random_state: int | None = None,
-        ledger: Ledger | None = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_candidates = n_candidates
-        self.n_steps = n_steps
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.schema = schema
-        self.bounds = bounds
-        self.unit = unit
-        self.rescale = rescale
-        self.random_state = random_state
-        self.ledger = ledger
-        self.dataset = dataset
-
-    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
-        steps = {"n_candidates": int(self.n_candidates), "n_steps": int(self.n_steps)}
-        return zoned(view, share, int(self.n_clusters), rng, **steps)
-
-    def _method(self) -> dict[str, Any]:
-        return {
-            "method": "zones",
-            "n_candidates": int(self.n_candidates),
-            "n_steps": int(self.n_steps),
-        }
+    def _options(self) -> dict[str, Any]:
+        return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}

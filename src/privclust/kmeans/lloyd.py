@@ -13,10 +13,11 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
+from privclust.kmeans.errors import of_means, unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["lloyd", "lloyd_points"]
+__all__ = ["lloyd", "lloyd_of_so_many", "lloyd_points"]
 
 # The paper's constant: the mean square of a coordinate, in units of half the side of the box.
 _SPREAD = 0.225
@@ -29,21 +30,37 @@ def lloyd(
     view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
-    centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     for_size, for_sizes, for_steps = budget.split(
         [_COUNT_SHARE, _SIZES_SHARE, 1 - _COUNT_SHARE - _SIZES_SHARE]
     )
     n_rows = max(1.0, float(view.count("number of rows", for_size).value[0]))
+    return lloyd_of_so_many(view, n_rows, for_sizes, for_steps, n_clusters, rng)
+
+
+def lloyd_of_so_many(
+    view: PointsView,
+    n_rows: float,
+    for_sizes: Share,
+    for_steps: Share,
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> KMeansResult:
+    """Cluster rows whose noisy number is paid for already."""
+    centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     steps = _n_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
-        centres = lloyd_points(view, f"step {number}", centres, share)
+        centres, errors = lloyd_points(view, f"step {number}", centres, share)
     frame = Projection(np.zeros(view.domain.dimension))
     final = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
-    return KMeansResult(centres, final.counts)
+    return KMeansResult(centres, errors, final.counts, "lloyd")
 
 
-def lloyd_points(view: PointsView, name: str, centres: Floats, share: Share) -> Floats:
-    """Return the noisy mean of each cluster; one without rows, by its noisy count, stays.
+def lloyd_points(
+    view: PointsView, name: str, centres: Floats, share: Share
+) -> tuple[Floats, Floats]:
+    """Return the noisy mean of each cluster and its errors of the noise.
+
+    A cluster without rows, by its noisy count, stays.
 
     Parameters
     ----------
@@ -61,8 +78,11 @@ def lloyd_points(view: PointsView, name: str, centres: Floats, share: Share) -> 
     frame = Projection(np.zeros(dimension))
     answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
     sizes = answer.counts.value[:, None]
-    moved = np.clip(centres + answer.offsets.value / np.maximum(sizes, 1), low, high)
-    return np.asarray(np.where(sizes >= 1, moved, centres))
+    moves = answer.offsets.value / np.maximum(sizes, 1)
+    moved = np.clip(centres + moves, low, high)
+    hidden = unknown(1, low, high)[0]
+    errors = of_means(answer, moves, 2 * answer.counts.standard_error, hidden)
+    return np.asarray(np.where(sizes >= 1, moved, centres)), errors
 
 
 def _n_steps(view: PointsView, budget: Share, n_clusters: int, n_rows: float) -> int:

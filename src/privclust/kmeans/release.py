@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEVER_SAW_THE_ROWS",
+    "centers_error",
     "column_scales",
     "labels",
     "learned_arrays",
     "saw_the_rows",
 ]
 
+
+_ERRORS = ("cluster_centers_error",)  # older releases have none
 
 # Words in the warning of a fit whose centres were placed without looking at the rows.
 NEVER_SAW_THE_ROWS = "never saw the rows"
@@ -42,6 +45,11 @@ def saw_the_rows(release: Release) -> bool:
     """Tell whether the centres say anything about the rows; if not, a warning says so."""
     warnings = release.parameters.get("warnings", [])
     return not any(NEVER_SAW_THE_ROWS in str(warning) for warning in warnings)
+
+
+def centers_error(release: Release) -> Floats | None:
+    """Return the errors of the noise of the centres; older releases have none."""
+    return release.arrays.get(*_ERRORS)
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -64,7 +72,12 @@ def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
 
 def _check(release: Release) -> None:
     check_centres(release, "cluster_centers")
-    check_not_negative(release, "cluster_sizes_error")
+    errors = centers_error(release)
+    check_not_negative(release, "cluster_sizes_error", *_ERRORS if errors is not None else ())
+    if errors is not None and errors.shape != release.arrays["cluster_centers"].shape:
+        raise ReleaseError(
+            "The array 'cluster_centers_error' needs the shape of 'cluster_centers'; correct it."
+        )
     check_profiles(release, len(release.arrays["cluster_centers"]))
     _check_learned(release, len(release.arrays["cluster_centers"]))
 
@@ -87,32 +100,31 @@ def _facts(release: Release) -> Facts:
     from privclust.kmeans.wording import cluster_sentences, sentence_listing
 
     arrays, coordinates = release.arrays, Coordinates(release.schema)
+    errors, verdict = centers_error(release), release.parameters.get("verdict")
     parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
-    rows = float(arrays["cluster_sizes"].sum())
+    lines, values = [], []
+    for label, (size, error, center) in enumerate(clusters):
+        value = {"size": size, "size_error": error, "center": coordinates.described(center)}
+        shown = [f"{x:.4g}" for x in center]
+        if errors is not None:
+            value["center_error"] = coordinates.described(errors[label].tolist())
+            both = zip(shown, errors[label], strict=True)
+            shown = [f"{text} ± {noise:.2g}" for text, noise in both]
+        lines.append([str(label), f"{size:,.0f} ± {error:,.2g}", *shown])
+        values.append(value)
     return Facts(
         summary=[
             ("clusters", str(len(clusters))),
             ("columns", str(len(release.schema))),
-            ("rows, with noise", f"{rows:,.0f}"),
+            ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
         ],
         listings=[
-            Listing(
-                ["cluster", "rows ± error", *coordinates.names],
-                [
-                    [str(label), f"{size:,.0f} ± {error:,.2g}", *(f"{x:.4g}" for x in center)]
-                    for label, (size, error, center) in enumerate(clusters)
-                ],
-            ),
+            Listing(["cluster", "rows ± error", *coordinates.names], lines),
             *sentence_listing(release),
         ],
-        values={
-            "clusters": [
-                {"size": size, "size_error": error, "center": coordinates.described(center)}
-                for size, error, center in clusters
-            ],
-            "sentences": cluster_sentences(release),
-        },
+        values={"clusters": values, "sentences": cluster_sentences(release)}
+        | ({"verdict": verdict} if verdict else {}),
     )
 
 

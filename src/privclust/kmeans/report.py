@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.kmeans.release import column_scales, saw_the_rows
+from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
 from privclust.kmeans.wording import pictures
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
@@ -35,6 +35,7 @@ class _Clusters:
     sizes: Floats
     errors: Floats
     centers: Floats
+    centers_error: Floats | None
     names: tuple[str, ...]
     low: Floats
     high: Floats
@@ -76,6 +77,8 @@ def context(release: Release) -> dict[str, Any]:
         "heat_map": _heat_map(clusters, rows, top) if found else None,
         "map_plot": _map_plot(clusters, column_scales(release)) if found else None,
         "real_axes": d <= 2,
+        "verdict": release.parameters.get("verdict"),
+        "with_errors": clusters.centers_error is not None,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),
         "profile_columns": len(top),
@@ -88,11 +91,13 @@ def _clusters(release: Release) -> _Clusters:
     arrays, coordinates = release.arrays, Coordinates(release.schema)
     sizes = arrays["cluster_sizes"].astype(np.float64)
     order = np.argsort(-sizes, kind="stable")
+    noise = centers_error(release)
     return _Clusters(
         labels=[int(label) for label in order],
         sizes=sizes[order],
         errors=arrays["cluster_sizes_error"].astype(np.float64)[order],
         centers=arrays["cluster_centers"].astype(np.float64)[order],
+        centers_error=None if noise is None else noise.astype(np.float64)[order],
         names=coordinates.names,
         low=coordinates.low,
         high=coordinates.high,
@@ -147,11 +152,17 @@ def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str
                 "name": clusters.names[j],
                 "low": _number(clusters.low[j], _digits(clusters, j)),
                 "high": _number(clusters.high[j], _digits(clusters, j)),
-                "values": [_number(clusters.centers[i, j], _digits(clusters, j)) for i in rows],
+                "values": [_centre(clusters, i, j) for i in rows],
             }
             for j in columns
         ],
     }
+
+
+def _centre(clusters: _Clusters, i: int, j: int) -> str:
+    """Return a coordinate and two errors of the noise to each side."""
+    value, errors = _number(clusters.centers[i, j], _digits(clusters, j)), clusters.centers_error
+    return value if errors is None else f"{value} ± {2 * errors[i, j]:.2g}"
 
 
 def _complete_table(clusters: _Clusters, n_shown: int) -> dict[str, Any] | None:

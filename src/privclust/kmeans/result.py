@@ -35,11 +35,16 @@ class KMeansResult:
 
     Attributes
     ----------
-    centres : ndarray of shape (n_clusters, n_features)
+    centres, centres_error : ndarray of shape (n_clusters, n_features)
+        The errors are standard errors of the noise alone; None if they are not known.
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
+    method : str
+        The algorithm that ran.
     warnings : tuple of str
         Why the centres should not be trusted, if so.
+    verdict : str
+        What was found about the number of clusters, if it was chosen.
     learned : LearnedCenters or None
         What is released instead of the centres, if they lie on the axes of a learned metric.
     profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
@@ -47,7 +52,10 @@ class KMeansResult:
     """
 
     centres: Floats
+    centres_error: Floats | None
     sizes: Noisy
+    method: str
     warnings: tuple[str, ...] = ()
+    verdict: str = ""
     learned: LearnedCenters | None = None
     profiles: Noisy | None = None

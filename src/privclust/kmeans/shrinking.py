@@ -11,6 +11,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
+from privclust.kmeans.errors import of_means
 
 __all__ = ["clipped", "refined", "shrunk_means"]
 
@@ -24,8 +25,10 @@ _SHARE_ERROR, _FARTHEST = 0.005, 2.5
 
 def refined(
     view: PointsView, budget: Share, n_rows: float, centres: Floats, within: float
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """Move the centres by noisy mean offsets, clipped to about the clusters' own radius.
+
+    Returned are the centres and their errors of the noise.
 
     Parameters
     ----------
@@ -61,13 +64,15 @@ def refined(
             square=square,
         )
         sizes = answer.counts.value
-        moves = shrunk_means(answer.offsets, sizes, 2 * answer.counts.standard_error, radius)
+        least = 2 * answer.counts.standard_error
+        moves = shrunk_means(answer.offsets, sizes, least, radius)
+        errors = of_means(answer, moves, least, radius)
         centres = clipped(centres + moves, 1.0)
         if not last:
             gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
             left = (float(answer.square.value[0]) - gain) / n_rows
             within = float(np.clip(left, 0.05 * within, within))
-    return centres
+    return centres, errors
 
 
 def _widest_reach(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:

@@ -65,8 +65,9 @@ def _improved(
 ) -> tuple[Floats, Floats]:
     """Run Lloyd's iteration, and return the weighted error and the centres of each restart."""
     labels = np.argmin(_gaps(cells, centres), axis=-1)
+    tiled = [np.tile(column, len(centres)) for column in (weights, *(weights * x for x in cells.T))]
     for _ in range(iterations):
-        centres = _weighted_means(cells, weights, labels, centres)
+        centres = _weighted_means(tiled, labels, centres)
         before, labels = labels, np.argmin(_gaps(cells, centres), axis=-1)
         if (before == labels).all():
             break
@@ -99,13 +100,15 @@ def _spread_starts(
     return centres
 
 
-def _weighted_means(cells: Floats, weights: Floats, labels: Indices, centres: Floats) -> Floats:
-    """Return the weighted mean of each cluster; an empty one keeps its centre."""
+def _weighted_means(tiled: list[Floats], labels: Indices, centres: Floats) -> Floats:
+    """Return the weighted mean of each cluster; an empty one keeps its centre.
+
+    ``tiled`` are the weights and the weighted coordinates of the cells, once for each restart.
+    """
     restarts, n_clusters, dimension = centres.shape
     places = (labels + np.arange(restarts)[:, None] * n_clusters).ravel()
     size = restarts * n_clusters
-    totals = np.bincount(places, np.tile(weights, restarts), size)
-    sums = [np.bincount(places, np.tile(weights * x, restarts), size) for x in cells.T]
+    totals, *sums = (np.bincount(places, column, size) for column in tiled)
     means = np.array(sums).T / np.maximum(totals, 1e-300)[:, None]
     moved = np.where(totals[:, None] > 0, means, centres.reshape(size, dimension))
     return np.asarray(moved.reshape(centres.shape))

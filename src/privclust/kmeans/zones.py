@@ -69,10 +69,10 @@ def zoned(
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = for_steps.split([1] * n_steps)
     step = zone_steps(view, shares, start, n_candidates, rng)[-1]
-    centres = lloyd_points(view, "last step", step.after, for_last)
+    centres, errors = lloyd_points(view, "last step", step.after, for_last)
     frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, sizes)
+    return KMeansResult(centres, errors, sizes, "zones")
 
 
 def zone_steps(
@@ -86,7 +86,7 @@ def zone_steps(
     steps = []
     for number, share in enumerate(shares, start=1):
         for_points, for_choice = share.split([1 - _CHOICE, _CHOICE])
-        lloyd = lloyd_points(view, f"step {number}", centres, for_points)
+        lloyd, _ = lloyd_points(view, f"step {number}", centres, for_points)
         zones = _zones(view, centres, lloyd, n_candidates, rng)
         picks = view.choices(f"step {number}: candidate", zones, for_choice)
         after = zones.candidates[np.arange(len(picks)), picks]

@@ -10,6 +10,7 @@ from privclust.data.points.view import PointsView
 from privclust.kmeans.result import KMeansResult
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
+from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
 
 __all__ = ["by_summary"]
@@ -17,9 +18,9 @@ __all__ = ["by_summary"]
 _SIZES = 0.03  # of the budget, for sizes whose errors are all alike
 
 _UNCLEAR = (
-    "There is no clear number of clusters; {k} was taken, and a PrivateSummary shows the curve to "
-    "choose by."
+    "There is no clear number of clusters; {k} were taken, by the index of Calinski and Harabasz"
 )
+_HIDDEN = "The number of clusters cannot be seen at this budget; 1 was taken."
 
 
 def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
@@ -30,13 +31,24 @@ def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMe
     """
     for_sizes = budget.take(_SIZES)
     result = summarised(view, budget.remainder(for_sizes), rng)
-    warnings, k = result.warnings, 1
-    if not warnings and most_clusters(result.cells) > 2:  # else there is nothing to choose by
-        choice = chosen(result.cells)
-        k = choice.suggestion
-        if choice.n_clusters is None:
-            warnings = (*warnings, _UNCLEAR.format(k=k))
-    centres = clustered(result.cells, k).centers
-    frame = Projection(np.zeros(view.domain.dimension))
+    k, verdict, clear = _number(result)
+    warnings = result.warnings if clear else (*result.warnings, verdict)
+    found = clustered(result.cells, k)
+    centres, frame = (
+        view.domain.feasible(found.centers),
+        Projection(np.zeros(view.domain.dimension)),
+    )
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, sizes, warnings)
+    return KMeansResult(centres, found.centers_error, sizes, "summary", warnings, verdict)
+
+
+def _number(result: SummaryResult) -> tuple[int, str, bool]:
+    """Return the number of clusters, what to say about it, and whether it is clear."""
+    # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
+    if result.warnings or most_clusters(result.cells) <= 2:
+        return 1, _HIDDEN, False
+    choice = chosen(result.cells, whole_curve=False)
+    if choice.n_clusters is not None:
+        return choice.n_clusters, choice.verdict, True
+    words = _UNCLEAR.format(k=choice.suggestion)
+    return choice.suggestion, f"{words}; a PrivateSummary shows the curve to choose by.", False

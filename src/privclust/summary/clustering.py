@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from privclust._typing import Floats, Indices
 from privclust.exceptions import ParameterError
@@ -17,6 +18,10 @@ from privclust.parameters import whole
 from privclust.summary.result import Cells
 
 __all__ = ["Clusters", "check_n_clusters", "clustered", "most_clusters", "squares"]
+
+# Squared factors, measured: of rows in doubt at the border of a cluster, and of the noise that
+# lengthens distances.
+_CROSSING, _LENGTHENED = 0.75**2, 0.5**2
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,8 @@ class Clusters:
     centers, centers_error : ndarray of shape (k, n_features)
         The errors, like all others here, are standard errors of the noise alone.
     sizes, sizes_error : ndarray of shape (k,)
-        Unbiased numbers of rows; they may be negative.
+        Numbers of rows; they may be negative. Their errors also cover that rows at the border of
+        two clusters may be reckoned to the wrong one.
     inertia, inertia_error : float
         About the sum of squared distances of the rows to their nearest centre.
     """
@@ -64,10 +70,9 @@ def clustered(cells: Cells, n_clusters: int) -> Clusters:
     middle = np.average(cells.cells, axis=0, weights=cells.counts)
     around = cells.cells - middle
     centers = weighted_kmeans(around, cells.counts, k, np.random.default_rng(k))
-    sizes = _sizes(cells, nearest_of(around, centers), k)[0]
-    centers = centers[np.argsort(-sizes, kind="stable")]
+    centers = centers[np.argsort(-_sizes(cells, around, centers)[0], kind="stable")]
     labels = nearest_of(around, centers)
-    sizes, sizes_error = _sizes(cells, labels, k)
+    sizes, sizes_error = _sizes(cells, around, centers)
     inertia, inertia_error = _inertia(cells, squares(around, centers).min(axis=1))
     errors = _centers_error(cells, around, centers, labels)
     return Clusters(centers + middle, errors, sizes, sizes_error, inertia, inertia_error)
@@ -79,12 +84,47 @@ def squares(points: Floats, centers: Floats) -> Floats:
     return np.asarray(np.maximum(products + (centers**2).sum(axis=1), 0))
 
 
-def _sizes(cells: Cells, labels: Indices, k: int) -> tuple[Floats, Floats]:
-    """Add up the raw counts, also of cells in which noise hides the rows."""
-    of_raw = labels[cells.raw_cells]
-    terms = np.bincount(of_raw, minlength=k)
-    sizes = np.bincount(of_raw, cells.raw_counts, k).astype(np.float64)
-    return sizes, np.sqrt(np.maximum(terms, 1)) * cells.raw_counts_error
+def _sizes(cells: Cells, around: Floats, centers: Floats) -> tuple[Floats, Floats]:
+    """Add up the raw counts of each cluster, and what noise and borders make doubtful of them."""
+    by_cell = _rows_by_cell(cells)
+    by_cluster = by_cell @ np.eye(len(centers))[nearest_of(around, centers)]
+    rows = np.maximum(cells.raw_counts @ by_cell, 0)
+    at_borders = rows[:, None] * _doubt(cells, around, centers)
+    by_noise = cells.raw_counts_error**2 * np.maximum((by_cluster**2).sum(axis=0), 1)
+    error = np.sqrt(by_noise + _CROSSING * (at_borders**2).sum(axis=0))
+    return cells.raw_counts @ by_cluster, error
+
+
+def _rows_by_cell(cells: Cells) -> Floats:
+    """Return which share of the rows of each raw count is reckoned to each cell.
+
+    A raw count is that of one cell, or of a group whose cells share it by their counts. Cells in
+    which noise hides the rows have raw counts too, which go to the cell nearest to them.
+    """
+    n_raw, every = len(cells.raw_counts), np.arange(len(cells.cells))
+    shares = np.zeros((n_raw, len(every)))
+    grouped = n_raw == len(cells.group_variances)
+    if grouped and (cells.groups[cells.raw_cells] == np.arange(n_raw)).all():
+        shares[cells.groups, every] = cells.counts
+    empty = shares.sum(axis=1) == 0
+    shares[np.flatnonzero(empty), cells.raw_cells[empty]] = 1
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _doubt(cells: Cells, around: Floats, centers: Floats) -> Floats:
+    """Return which share of a cell's rows may be on the wrong side of the border of a cluster.
+
+    Rows are counted by their cell and belong to their nearest centre. The rows of a cell are taken
+    to scatter across the border with all of their spread, which is more than they do.
+    """
+    gaps, spread = squares(around, centers), max(np.sqrt(cells.within), 1e-300)
+    own, every = gaps.argmin(axis=1), np.arange(len(around))
+    apart = np.sqrt(np.maximum(squares(centers, centers)[own], 1e-300))
+    beyond = ndtr(-(gaps - gaps[every, own][:, None]) / (2 * apart) / spread)
+    beyond[every, own] = 0
+    beyond[every, own] = np.maximum(1 - beyond.sum(axis=1), 0)
+    beyond /= beyond.sum(axis=1, keepdims=True)
+    return np.asarray(np.minimum(beyond, 1 - beyond))
 
 
 def _centers_error(cells: Cells, around: Floats, centers: Floats, labels: Indices) -> Floats:
@@ -114,4 +154,8 @@ def _inertia(cells: Cells, gaps: Floats) -> tuple[float, float]:
     by_counts = cells.counts_error**2 * float(spread @ spread) * (cells.n_rows / total) ** 2
     by_rows = (each * cells.n_rows_error) ** 2
     by_within = (cells.n_rows * cells.within_error) ** 2
-    return cells.n_rows * each, float(np.sqrt(by_counts + by_rows + by_within))
+    # Noise of a cell's place lengthens distances; how much of it is left is known roughly.
+    lengthened = weights @ np.minimum(cells.noise.sum(axis=1), gaps) / total
+    by_places = _LENGTHENED * (cells.n_rows * lengthened) ** 2
+    error = float(np.sqrt(by_counts + by_rows + by_within + by_places))
+    return cells.n_rows * each, error

@@ -15,13 +15,10 @@ from privclust._typing import Floats
 from privclust.data.encode import Domain
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import ValuePoints
+from privclust.data.table.public import BINS, ValuePoints
 from privclust.schema import Bins, Box, Fact, Schema
 
-__all__ = ["BINS", "BinnedCoder", "EmbeddedRegion", "binned"]
-
-# How many bins a column of numbers is cut into.
-BINS = 8
+__all__ = ["BinnedCoder", "EmbeddedRegion", "binned"]
 
 
 def binned(schema: Schema) -> Schema:

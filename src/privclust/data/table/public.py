@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from privclust.data.table.codes import CategoryCoder
 
 __all__ = [
+    "BINS",
     "NoisyTables",
     "PairLayout",
     "ValuePoints",
     "check_cells",
     "check_subsets",
 ]
+
+# How many bins a column of numbers is cut into.
+BINS = 8
 
 # Cells of all pair tables together: a quarter of a gigabyte of counts.
 MOST_CELLS = 2**25

@@ -7,6 +7,7 @@
   const fields = ["epsilon", "delta", "clusters", "columns"];
   let timer = 0;
   let newest = 0;
+  let pause = 1000;
 
   const show = (lines, refused) => {
     output.replaceChildren(...lines.map((line) => {
@@ -42,7 +43,8 @@
         show([cost, plan.sentence, plan.advice], !plan.covered);
       } else {
         show([cost, "The error to expect is being worked out on made-up rows …"], !plan.covered);
-        timer = setTimeout(ask, 1000);
+        timer = setTimeout(ask, pause);
+        pause = Math.min(2 * pause, 8000);
       }
     } catch {
       show(["The service does not answer; press Plan to try again."], true);
@@ -53,6 +55,7 @@
 
   form.addEventListener("input", () => {
     clearTimeout(timer);
+    pause = 1000;
     timer = setTimeout(ask, 500);
   });
   ask();

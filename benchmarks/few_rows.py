@@ -1,0 +1,124 @@
+"""Private k-means of few rows: the method that is chosen, beside the cells and DPLloyd.
+
+``python benchmarks/few_rows.py [--epsilon .5 1] [--runs 30] [--seed 0]`` prints a table and writes
+every mean to ``benchmarks/results/few-rows.csv``; ``--page docs/kmeans.md`` puts the table there,
+and ``--drawn`` draws it from its file. The named sets are scaled to the unit box; the generated
+ones are of 100 to 2000 rows, and none of them was used to choose the rule. The error is the inertia
+over the best that ordinary k-means finds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from keeping import Row, markdown, put_table, read_rows, write_rows
+from privclust import PrivateKMeans
+from privclust.kmeans.packing import packed_centres
+from privclust.metrics import inertia
+
+EPSILONS = 0.2, 0.5, 1.0, 3.0
+DELTAS = 0, 1e-6
+METHODS = "auto", "cells", "lloyd"
+NAMED = {
+    "iris": (load_iris, 3),
+    "wine": (load_wine, 3),
+    "breast cancer": (load_breast_cancer, 2),
+    "digits": (load_digits, 10),
+}
+GENERATED = (100, 3, 3), (200, 2, 4), (500, 4, 5), (1000, 8, 6), (2000, 5, 8)
+
+
+def main() -> None:
+    """Run all sets and write them down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", metavar="SET")
+    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if not options.drawn:
+        found = list(compared(options))
+        write_rows("few-rows", found, seed=options.seed, setting=f"{options.runs} runs")
+    heads = ["set", "ε", "δ", "no data", *METHODS, "beyond the better"]
+    table = markdown(heads, [line_of(row) for row in read_rows("few-rows")])
+    print(table)
+    if options.page:
+        put_table(options.page, "few-rows", table)
+
+
+def line_of(row: dict[str, str]) -> list[str]:
+    cells = [f"{float(row[way]):.2f} ± {float(row[f'{way}_error']):.2f}" for way in METHODS]
+    about = [row["set"], row["epsilon"], row["delta"], f"{float(row['no_data']):.2f}"]
+    return [*about, *cells, f"{float(row['beyond']):+.1f}"]
+
+
+def rows_of(seed: int) -> dict[str, tuple[np.ndarray, int]]:
+    """Return every set in the unit box, with its number of clusters."""
+    sets = {name: (in_unit_box(load().data), k) for name, (load, k) in NAMED.items()}
+    for n, d, k in GENERATED:
+        sets[f"{n} x {d}, {k} clumps"] = in_unit_box(clumps(n, d, k, 4000 + seed)), k
+    return sets
+
+
+def in_unit_box(rows: np.ndarray) -> np.ndarray:
+    width = np.ptp(rows, axis=0)
+    return (rows - rows.min(axis=0)) / np.where(width > 0, width, 1)
+
+
+def clumps(n: int, d: int, k: int, seed: int) -> np.ndarray:
+    """Return clumps of unequal sizes and widths."""
+    rng = np.random.default_rng(seed)
+    own = rng.choice(k, n, p=rng.dirichlet(np.full(k, 5.0)))
+    centres, widths = rng.uniform(-1, 1, (k, d)), rng.uniform(0.1, 0.3, (k, 1))
+    return centres[own] + widths[own] * rng.standard_normal((n, d))
+
+
+def compared(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the mean error of each method and how far the chosen one is beyond the better.
+
+    The distance is in standard errors of the difference.
+    """
+    runs, seed = options.runs, options.seed
+    for name, (rows, k) in rows_of(seed).items():
+        if options.sets and name not in options.sets:
+            continue
+        best = KMeans(k, n_init=20, random_state=seed).fit(rows).inertia_
+        rng, corners = (
+            np.random.default_rng(seed),
+            (np.zeros(rows.shape[1]), np.ones(rows.shape[1])),
+        )
+        unseen = [inertia(rows, packed_centres(k, *corners, rng)) / best for _ in range(runs)]
+        for delta in DELTAS:
+            for epsilon in options.epsilon:
+                given = {"epsilon": epsilon, "delta": delta, "bounds": (0, 1)}
+                errors = {way: fitted(rows, k, best, runs, method=way, **given) for way in METHODS}
+                about = {"set": name, "epsilon": epsilon, "delta": delta, "runs": runs}
+                yield about | {"no_data": float(np.mean(unseen))} | told(errors)
+
+
+def fitted(rows: np.ndarray, k: int, best: float, runs: int, **given: object) -> np.ndarray:
+    """Return the errors of many fits."""
+    fits = (PrivateKMeans(k, **given).fit(rows).cluster_centers_ for _ in range(runs))
+    return np.array([inertia(rows, centres) / best for centres in fits])
+
+
+def told(errors: dict[str, np.ndarray]) -> Row:
+    mean = {way: float(found.mean()) for way, found in errors.items()}
+    error = {way: float(found.std(ddof=1) / np.sqrt(len(found))) for way, found in errors.items()}
+    better = min(("cells", "lloyd"), key=mean.__getitem__)
+    beyond = (mean["auto"] - mean[better]) / np.hypot(error["auto"], error[better])
+    return {**mean, **{f"{way}_error": error[way] for way in errors}, "beyond": float(beyond)}
+
+
+if __name__ == "__main__":
+    main()
