@@ -5,10 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
+.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
+
+# The service with two made-up data sets; sign in with the one-time passwords that it prints.
+serve: $(VENV)/.installed-service
+	$(BIN)/python -m privclust serve --demo --data demo-service/data --database demo-service/service.db
 
 # Two at a time: mypy keeps one core busy while the others are tested.
 test: $(VENV)/.installed-dev
@@ -79,6 +83,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.installed-service: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(INSTALL) '.[service]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt

@@ -33,6 +33,8 @@ CRASHES = (
     "ledger/test_ledger_crashes.py",
     "ledger/test_ledger_crowds.py",
     "cli/test_cli_process.py",
+    "service/test_service_browser.py",
+    "service/test_service_kills.py",
 )
 
 

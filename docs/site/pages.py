@@ -25,6 +25,7 @@ PACKAGES = {
     "privclust.metrics": "Measures of the papers, exact: for experiments alone.",
     "privclust.audit": "Bounds of a privacy loss by experiment.",
     "privclust.ledger": "Budgets that last: grants, charges, backups, keys.",
+    "privclust.service": "Data sets that stay with their steward, asked from here.",
     "privclust.release": "What is published, and how it is signed and loaded.",
     "privclust.schema": "Facts about columns, and schemas of them.",
     "privclust.unit": "Whose presence is hidden.",

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from privclust.cli import apply, audit, check, demo, ledger, release, report, schema
+from privclust.cli import apply, audit, check, demo, ledger, release, remote, report, schema, serve
 from privclust.cli.errors import PLAIN, OneSentence
 from privclust.families import FAMILIES
 
@@ -45,6 +45,8 @@ app.add_typer(release.app, name="release")
 app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
 app.command("audit")(audit.audit)
+app.command("serve")(serve.serve)
+app.add_typer(remote.app, name="remote")
 app.command("demo")(demo.demo)
 
 

@@ -19,7 +19,7 @@ from privclust.exceptions import LedgerCorruptedError
 from privclust.ledger.accounting import Pot
 from privclust.ledger.chain import COLUMNS, Entry, Head
 
-__all__ = ["VERSION", "Book", "Store", "version_problem"]
+__all__ = ["VERSION", "Book", "Run", "Store", "version_problem"]
 
 VERSION = 2
 """The version of the schema that this library reads and writes."""
@@ -65,6 +65,11 @@ class Book:
     def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
         self._run, self._table = run, entries
         self._all = f"SELECT {', '.join(COLUMNS)} FROM {entries}"  # noqa: S608
+
+    @property
+    def run(self) -> Run:
+        """What runs SQL in the transaction, for tables that are kept beside the ledger."""
+        return self._run
 
     def identity(self) -> str:
         """Return the digest that the first entry continues."""

@@ -5,23 +5,23 @@ The page loads nothing from elsewhere and runs no script; it serves light, dark 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from privclust.ledger.accounting import Pot
 from privclust.ledger.amounts import ATTO, PICO, decimal
 from privclust.ledger.chain import receipt_of
 from privclust.ledger.sentences import granted_words, left_words, loss_words
-from privclust.ledger.statement import LedgerStatement
+from privclust.ledger.statement import LedgerStatement, Moment
 from privclust.reports.templates import rendered
 
-__all__ = ["html_statement"]
+__all__ = ["BurnDown", "burn_down_of", "html_statement"]
 
 _WIDTH, _HEIGHT = 800.0, 150.0
 
 
 @dataclass(frozen=True)
-class _Picture:
+class BurnDown:
     """A burn-down as two SVG paths in a box of 800 by 150, and the words on its axes."""
 
     granted: str
@@ -45,15 +45,21 @@ def html_statement(statement: LedgerStatement) -> str:
             "delta": f"{statement.granted.delta / ATTO:g}",
             "epsilon": decimal(statement.granted.epsilon),
             "pots": [
-                (pot, granted_words(pot), left_words(pot), _picture(statement, pot))
+                (pot, granted_words(pot), left_words(pot), burn_down_of(statement.burn_down(pot)))
                 for pot in statement.pots
             ],
         },
     )
 
 
-def _picture(statement: LedgerStatement, pot: Pot) -> _Picture:
-    moments = statement.burn_down(pot)
+def burn_down_of(moments: Sequence[Moment]) -> BurnDown:
+    """Return the picture of how a pot was filled and emptied.
+
+    Parameters
+    ----------
+    moments : sequence of Moment
+        At least one, oldest first.
+    """
     begin, end = moments[0].at, moments[-1].at
     seconds = max((end - begin).total_seconds(), 1.0)
     most = max(moment.granted for moment in moments)
@@ -68,7 +74,7 @@ def _picture(statement: LedgerStatement, pot: Pot) -> _Picture:
         return path
 
     left = steps([moment.left for moment in moments])
-    return _Picture(
+    return BurnDown(
         steps([moment.granted for moment in moments]),
         left,
         f"{left}L{_WIDTH} {_HEIGHT}L0 {_HEIGHT}Z",

@@ -1,0 +1,184 @@
+"""Registered data sets: what is public about them, who may ask, and whether they are frozen."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from privclust.ledger.names import name_of, text_of
+from privclust.schema import Schema
+from privclust.service.checking import Checked, check_files
+from privclust.service.database import Database, now
+from privclust.service.errors import ConflictError, NotFoundError, ServiceError
+from privclust.service.files import place_of
+from privclust.service.people import User
+from privclust.service.questions import budget_of
+from privclust.unit import RowUnit, row_unit
+
+__all__ = ["Dataset", "Datasets"]
+
+_MOST_ROWS = 10**10
+_COLUMNS = "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A registered data set.
+
+    Attributes
+    ----------
+    id, name, note : str
+    path : str
+        Below the data folder; for stewards only.
+    schema : Schema
+    unit : RowUnit
+    most_rows : int
+        The declared bound on the number of rows, which is public.
+    digest : str
+        The digest of the files at registration; for stewards only.
+    frozen : str
+        Why nothing can be asked; empty if it can. For stewards only.
+    """
+
+    id: str
+    name: str
+    path: str
+    schema: Schema
+    unit: RowUnit
+    most_rows: int
+    digest: str
+    frozen: str
+    note: str
+
+
+class Datasets:
+    """The data sets of the service.
+
+    Parameters
+    ----------
+    database : Database
+    folder : Path
+        The folder below which files lie.
+    """
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database, self._folder = database, folder
+
+    def register(
+        self, name: str, path: str, schema: Schema, unit: RowUnit, most_rows: int, note: str = ""
+    ) -> tuple[Dataset, Checked]:
+        """Check the files, pin their digest, and add the data set to service and ledger."""
+        name, note = name_of("data set", name), text_of("note", note)
+        if not 1 <= most_rows <= _MOST_ROWS:
+            raise ServiceError("The bound on the rows is a whole number of at least 1; change it.")
+        self._check_new(name)
+        checked = check_files(place_of(self._folder, path), schema, unit, most_rows)
+        made = Dataset(
+            secrets.token_hex(8), name, path, schema, unit, most_rows, checked.digest, "", note
+        )
+        facts, protects = schema.to_json(), json.dumps(unit.to_dict())
+        with self._database.writing() as together:
+            # The same rows under two names would be paid for from two budgets.
+            sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
+            if together.run(sql, (name, path, made.digest)):
+                raise ConflictError(
+                    "There is a data set of that name or with these files already; their budget is "
+                    "one, so use that."
+                )
+            together.create_dataset(name, unit, note)
+            together.run(
+                "INSERT INTO service_datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (made.id, name, path, facts, protects, most_rows, made.digest, "", note, now()),
+            )
+        return made, checked
+
+    def _check_new(self, name: str) -> None:
+        if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
+            raise ConflictError("There is a data set of that name already; choose another.")
+
+    def place(self, dataset: Dataset) -> Path:
+        """Return where the files are."""
+        return place_of(self._folder, dataset.path)
+
+    def check_again(self, dataset: Dataset) -> Checked:
+        """Check the files once more and pin their digest anew; the data set is open again."""
+        place = self.place(dataset)
+        checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
+        sql = "UPDATE service_datasets SET digest = ?, frozen = '' WHERE id = ?"
+        self._database.write(sql, checked.digest, dataset.id)
+        return checked
+
+    def freeze(self, dataset: Dataset, reason: str) -> None:
+        """Let nothing more be asked until the steward has checked the files again."""
+        sql = "UPDATE service_datasets SET frozen = ? WHERE id = ?"
+        self._database.write(sql, text_of("reason", reason) or "frozen by a steward", dataset.id)
+
+    # Who may ask.
+    def grant(self, dataset: Dataset, user: User, epsilon: str, delta: str, note: str) -> None:
+        """Grant budget to an analyst, who may then see and ask the data set."""
+        if user.role != "analyst":
+            raise ServiceError("Budgets are granted to analysts; choose another user.")
+        budget = budget_of(epsilon, delta or "0")
+        self._database.ledger.grant(
+            dataset.name, budget.epsilon, budget.delta, holder=user.name, note=note
+        )
+        self._database.write(
+            "INSERT INTO service_access VALUES (?, ?) ON CONFLICT DO NOTHING", dataset.id, user.id
+        )
+
+    def revoke(self, dataset: Dataset, user: User) -> None:
+        """Let an analyst ask no more; what was granted and spent stays in the ledger."""
+        sql = "DELETE FROM service_access WHERE dataset_id = ? AND user_id = ?"
+        self._database.write(sql, dataset.id, user.id)
+
+    def asked_by(self, dataset: Dataset) -> list[str]:
+        """Return the names of those who may ask."""
+        sql = (
+            "SELECT u.name FROM service_access a JOIN service_users u ON u.id = a.user_id "
+            "WHERE a.dataset_id = ? ORDER BY u.name"
+        )
+        return [str(name) for (name,) in self._database.rows(sql, dataset.id)]
+
+    def all(self) -> list[Dataset]:
+        """Return every data set."""
+        sql = f"SELECT {_COLUMNS} FROM service_datasets d ORDER BY d.name"  # noqa: S608
+        return [dataset_of(row) for row in self._database.rows(sql)]
+
+    def seen_by(self, user: User) -> list[Dataset]:
+        """Return the data sets that a user may know of."""
+        if user.reads_ledger:
+            return self.all()
+        sql = (
+            f"SELECT {_COLUMNS} FROM service_datasets d "  # noqa: S608
+            "JOIN service_access a ON a.dataset_id = d.id WHERE a.user_id = ? ORDER BY d.name"
+        )
+        return [dataset_of(row) for row in self._database.rows(sql, user.id)]
+
+    def one(self, dataset_id: str, user: User) -> Dataset:
+        """Return a data set that a user may know of."""
+        sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ?"  # noqa: S608
+        values = [dataset_id]
+        if not user.reads_ledger:
+            sql += (
+                " AND EXISTS (SELECT 1 FROM service_access a "
+                "WHERE a.dataset_id = d.id AND a.user_id = ?)"
+            )
+            values.append(user.id)
+        rows = self._database.rows(sql, *values)
+        if not rows:
+            raise NotFoundError
+        return dataset_of(rows[0])
+
+    def by_id(self, dataset_id: str) -> Dataset:
+        """Return a data set, for the service's own use."""
+        sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ?"  # noqa: S608
+        return dataset_of(self._database.rows(sql, dataset_id)[0])
+
+
+def dataset_of(row: tuple[object, ...]) -> Dataset:
+    """Return the data set in a row."""
+    id_, name, path, facts, unit, most_rows, digest, frozen, note = map(str, row)
+    schema, protects = Schema.from_json(facts), row_unit(json.loads(unit))
+    return Dataset(id_, name, path, schema, protects, int(most_rows), digest, frozen, note)

@@ -1,0 +1,49 @@
+"""What the service refuses, each with the status of its answer and one sentence for its reader."""
+
+from __future__ import annotations
+
+from privclust.exceptions import PrivclustError
+
+__all__ = [
+    "NOT_HERE",
+    "ConflictError",
+    "ForbiddenError",
+    "NotFoundError",
+    "ServiceError",
+    "TooManyError",
+]
+
+NOT_HERE = "There is nothing here that you may see; check the address, or ask the steward."
+
+
+class ServiceError(PrivclustError):
+    """A request that is refused; the sentence may be shown to whoever asked."""
+
+    status = 400
+
+
+class ForbiddenError(ServiceError):
+    """Whoever asks may not do this."""
+
+    status = 403
+
+
+class NotFoundError(ServiceError):
+    """Nothing of that name, or nothing that the reader may know of: both are told alike."""
+
+    status = 404
+
+    def __init__(self, sentence: str = NOT_HERE) -> None:
+        super().__init__(sentence)
+
+
+class ConflictError(ServiceError):
+    """The request does not fit what is there already."""
+
+    status = 409
+
+
+class TooManyError(ServiceError):
+    """Too many requests; a later one may be served."""
+
+    status = 429

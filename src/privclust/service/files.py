@@ -1,0 +1,56 @@
+"""The files of a data set: where they may lie, and the digest by which a change is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from privclust.service.errors import ServiceError
+
+__all__ = ["digest_of_files", "place_of"]
+
+_SUFFIXES = (".csv", ".parquet", ".arrow", ".feather")
+_OUTSIDE = "The path must name a file or folder below the data folder of the service; change it."
+
+
+def place_of(folder: Path, path: str) -> Path:
+    """Return the file or folder that a path below the data folder names.
+
+    Parameters
+    ----------
+    folder : Path
+        The data folder of the service, resolved.
+    path : str
+        A relative path; links that lead out of the folder are refused.
+    """
+    if not path or len(path) > 500 or not path.isprintable() or set(path) & set("*?[]:\\"):
+        raise ServiceError(_OUTSIDE)
+    given = Path(path)
+    if given.is_absolute() or ".." in given.parts:
+        raise ServiceError(_OUTSIDE)
+    place = (folder / given).resolve()
+    if place == folder or not place.is_relative_to(folder):
+        raise ServiceError(_OUTSIDE)
+    if not place.exists():
+        raise ServiceError("There is no such file below the data folder; check the path.")
+    if place.is_file() and place.suffix.lower() not in _SUFFIXES:
+        raise ServiceError(f"A data set is one of {', '.join(_SUFFIXES)}; convert the file.")
+    return place
+
+
+def digest_of_files(place: Path) -> str:
+    """Return the SHA-256 digest of a file, or of all files below a folder with their names."""
+    if place.is_file():
+        return _digest(place)
+    whole = hashlib.sha256()
+    for file in sorted(place.rglob("*")):
+        if file.is_symlink():
+            raise ServiceError("A folder of data holds no links; put the files themselves there.")
+        if file.is_file():
+            whole.update(f"{file.relative_to(place).as_posix()}\0{_digest(file)}\0".encode())
+    return whole.hexdigest()
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,0 +1,266 @@
+"""Jobs: asked and charged in one transaction, run once, seen at ticks; and their releases.
+
+*Why this is private.* A job is in the queue only if its charge is in the ledger, because both are
+written in one transaction. It is run once: whoever takes it from the queue marks it first, and only
+the steward can put it back, as long as nothing was released for its charge. What an analyst sees of
+it depends on the rows through the release alone, and on the time at which it ended through a public
+grid (``ticks``).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+from typing import Any
+
+from privclust.ledger.together import Together
+from privclust.service.database import Database, now
+from privclust.service.datasets import Dataset
+from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
+from privclust.service.people import User
+from privclust.service.questions import Question
+from privclust.service.ticks import first_tick, next_tick
+
+__all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
+
+FAILED = "The job failed; its cost stays charged; the steward has the details."
+_FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."
+_COLUMNS = (
+    "j.id, j.dataset_id, j.user_id, j.asked, j.receipt, j.state, j.first_tick, j.asked_at, "
+    "j.finished_at, j.release_id, j.details, d.name, u.name"
+)
+_FROM = (
+    "FROM service_jobs j JOIN service_datasets d ON d.id = j.dataset_id "
+    "JOIN service_users u ON u.id = j.user_id"
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as the database has it; :meth:`seen_at` is what an analyst may see of it."""
+
+    id: str
+    dataset_id: str
+    user_id: str
+    asked: dict[str, Any]
+    receipt: str
+    state: str
+    first_tick: int
+    asked_at: int
+    finished_at: int | None
+    release_id: str | None
+    details: str
+    dataset: str
+    user: str
+
+    @property
+    def was_charged(self) -> bool:
+        """Whether the job cost anything, or was answered from a stored release."""
+        return bool(self.receipt)
+
+    def seen_at(self, moment: int) -> Job:
+        """Return the job as an analyst sees it: ended only from the tick after its end on."""
+        ended = self.finished_at is not None and (
+            next_tick(self.asked_at, self.first_tick, self.finished_at) <= moment
+        )
+        if not ended:
+            return replace(self, state="waiting", finished_at=None, release_id=None, details="")
+        state = "done" if self.state == "done" else "failed"
+        return replace(self, state=state, finished_at=None, details="")
+
+    def next_look(self, moment: int) -> int:
+        """Return the next moment at which an analyst can learn anything new."""
+        return next_tick(self.asked_at, self.first_tick, moment + 1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What asking came to: a job, and whether it was new, waiting already, or free."""
+
+    job_id: str
+    free: bool = False
+    known: bool = False
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A release on its way into the database.
+
+    Attributes
+    ----------
+    digest : str
+        The digest that the charge is settled with.
+    file : bytes
+        The release as one file.
+    report : str
+        Its page.
+    card : dict
+        What its card shows.
+    flaws : tuple of str
+        Why it is not private after all; none, unless something is badly wrong.
+    """
+
+    digest: str
+    file: bytes
+    report: str
+    card: dict[str, Any]
+    flaws: tuple[str, ...] = ()
+
+
+class Jobs:
+    """The queue and what became of it.
+
+    Parameters
+    ----------
+    database : Database
+    tick_seconds : int
+        The smallest distance between ticks.
+    """
+
+    def __init__(self, database: Database, tick_seconds: int) -> None:
+        self._database, self._unit = database, tick_seconds
+
+    def ask(
+        self, user: User, dataset: Dataset, question: Question, job_id: str | None = None
+    ) -> Answer:
+        """Charge a question and queue it, or answer it from what is there.
+
+        Parameters
+        ----------
+        user : User
+            Who asks and pays.
+        dataset : Dataset
+        question : Question
+        job_id : str or None
+            The name of this one request; the same name again finds the same job.
+        """
+        if user.role != "analyst":
+            raise ForbiddenError("Only analysts ask questions; sign in as one.")
+        job_id = secrets.token_hex(16) if job_id is None else job_id
+        if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
+            raise ServiceError("A request is named by 32 hexadecimal digits; make a new one.")
+        digest = question.digest_on(dataset.id)
+        with self._database.writing() as together:
+            answer = self._known(together, user, dataset, digest, job_id)
+            if answer is None:
+                answer = self._stored(together, user, dataset, question, digest, job_id)
+            if answer is None:
+                answer = self._charge(together, user, dataset, question, digest, job_id)
+        return answer
+
+    def _known(
+        self, together: Together, user: User, dataset: Dataset, digest: str, job_id: str
+    ) -> Answer | None:
+        """Return the job of a repeated request, or one that waits for the same answer."""
+        same = together.run("SELECT user_id, question FROM service_jobs WHERE id = ?", (job_id,))
+        if same and same[0] != (user.id, digest):
+            raise ConflictError("This request was made before with other contents; make a new one.")
+        if same:
+            return Answer(job_id, known=True)
+        sql = "SELECT frozen FROM service_datasets d WHERE id = ? AND EXISTS (SELECT 1 FROM "
+        sql += "service_access a WHERE a.dataset_id = d.id AND a.user_id = ?)"
+        state = together.run(sql, (dataset.id, user.id))
+        if not state:
+            raise NotFoundError
+        sql = (
+            "SELECT j.id, j.asked_at, j.first_tick, j.finished_at FROM service_jobs j "
+            "WHERE j.user_id = ? AND j.question = ? AND j.receipt <> '' ORDER BY j.asked_at DESC"
+        )
+        for known, asked_at, first, finished in together.run(sql, (user.id, digest)):
+            # Whether it has ended may not be told before its tick, not even by a second asking.
+            if finished is None or next_tick(asked_at, first, finished) > now():
+                return Answer(str(known), known=True)
+        if state[0][0]:
+            raise ConflictError(_FROZEN)
+        return None
+
+    def _stored(
+        self,
+        together: Together,
+        user: User,
+        dataset: Dataset,
+        question: Question,
+        digest: str,
+        job_id: str,
+    ) -> Answer | None:
+        """Answer from a release that is there and may be seen, at no cost."""
+        sql = (
+            "SELECT id FROM service_releases WHERE question = ? AND visible_at <= ? "
+            "ORDER BY visible_at, id"
+        )
+        rows = together.run(sql, (digest, now()))
+        if not rows:
+            return None
+        release_id = str(rows[0][0])
+        sql = "SELECT id FROM service_jobs WHERE user_id = ? AND release_id = ? AND state = 'done'"
+        mine = together.run(sql, (user.id, release_id))
+        if mine:
+            return Answer(str(mine[0][0]), free=True, known=True)
+        # It was asked so long ago that it has been there for any number of ticks.
+        row = _row(job_id, dataset, user, digest, question, "", "done", 1, now() - 1)
+        self._insert(together, (*row, now() - 1, release_id, "", ""))
+        return Answer(job_id, free=True)
+
+    def _charge(
+        self,
+        together: Together,
+        user: User,
+        dataset: Dataset,
+        question: Question,
+        digest: str,
+        job_id: str,
+    ) -> Answer:
+        purpose = question.offer.kind.__name__
+        receipt = together.reserve(
+            dataset.name, user.name, question.budget, dataset.unit, purpose, job_id
+        )
+        first = first_tick(dataset.most_rows, len(question.columns), self._unit)
+        row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, now())
+        self._insert(together, (*row, None, None, "", ""))
+        return Answer(job_id)
+
+    def _insert(self, together: Together, row: tuple[Any, ...]) -> None:
+        together.run(f"INSERT INTO service_jobs VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+
+    # What is there.
+    def of(self, user: User, moment: int | None = None) -> list[Job]:
+        """Return a user's jobs as the user may see them, or all of them to a steward."""
+        if user.is_steward:
+            rows = self._database.rows(f"SELECT {_COLUMNS} {_FROM} ORDER BY j.asked_at DESC, j.id")
+            return [_job(row) for row in rows]
+        sql = f"SELECT {_COLUMNS} {_FROM} WHERE j.user_id = ? ORDER BY j.asked_at DESC, j.id"
+        seen = now() if moment is None else moment
+        return [_job(row).seen_at(seen) for row in self._database.rows(sql, user.id)]
+
+    def one(self, job_id: str, user: User, moment: int | None = None) -> Job:
+        """Return a job as a user may see it."""
+        found = self._database.rows(f"SELECT {_COLUMNS} {_FROM} WHERE j.id = ?", job_id)
+        if not found:
+            raise NotFoundError
+        job = _job(found[0])
+        if user.is_steward:
+            return job
+        if job.user_id != user.id:
+            raise NotFoundError
+        return job.seen_at(now() if moment is None else moment)
+
+
+def _row(
+    job_id: str,
+    dataset: Dataset,
+    user: User,
+    digest: str,
+    question: Question,
+    receipt: str,
+    state: str,
+    first: int,
+    asked_at: int,
+) -> tuple[Any, ...]:
+    asked = json.dumps(question.to_dict(), ensure_ascii=False)
+    return job_id, dataset.id, user.id, digest, asked, receipt, state, first, asked_at
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    values = [*row[:3], json.loads(row[3]), *row[4:]]
+    return Job(*values)

@@ -1,0 +1,254 @@
+"""Users, their passwords, their sessions and their tokens.
+
+Secrets are stored as digests: a password by Argon2, a session and a token by SHA-256, for these
+are 256 random bits that nobody can guess.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from privclust.ledger import EVERYONE
+from privclust.ledger.names import name_of
+from privclust.service.database import Database, now
+from privclust.service.errors import ConflictError, NotFoundError, ServiceError
+
+__all__ = ["ROLES", "SCOPES", "SHORTEST_PASSWORD", "People", "Session", "Token", "User"]
+
+ROLES: Final = ("steward", "analyst", "auditor")
+SCOPES: Final = ("read", "run", "steward")
+SHORTEST_PASSWORD: Final = 12
+_LONGEST_PASSWORD = 200
+_LONGEST_NAME = 60
+_MOST_DAYS = 366
+_COLUMNS = "id, name, role, must_change"
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody who has an account."""
+
+    id: str
+    name: str
+    role: str
+    must_change: bool
+
+    @property
+    def is_steward(self) -> bool:
+        """Whether the user may register data and grant budgets."""
+        return self.role == "steward"
+
+    @property
+    def reads_ledger(self) -> bool:
+        """Whether the user may read statements of the ledger."""
+        return self.role in ("steward", "auditor")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser that signed in, and the token that its forms carry."""
+
+    user: User
+    form: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token for programs, as its owner sees it later: without its text."""
+
+    id: str
+    name: str
+    scope: str
+    expires: int
+    revoked: bool
+
+
+class People:
+    """Who may use the service.
+
+    Parameters
+    ----------
+    database : Database
+    hasher : PasswordHasher or None
+        How passwords are stored; Argon2id with the library's own settings if not given.
+    session_hours : int
+        How long a session lasts.
+    """
+
+    def __init__(
+        self, database: Database, hasher: PasswordHasher | None = None, session_hours: int = 12
+    ) -> None:
+        self._database, self._hasher = database, hasher or PasswordHasher()
+        self._seconds = session_hours * 3600
+        # Somebody who does not exist is told so after as long a time as a wrong password.
+        self._nobody = self._hasher.hash(secrets.token_hex(16))
+
+    # Accounts.
+    def add(self, name: str, role: str) -> str:
+        """Make an account and return its one-time password, which is shown once."""
+        name = name_of("user", name)
+        if name.lower() == EVERYONE or len(name) > _LONGEST_NAME:
+            raise ServiceError(f"The name of a user has up to {_LONGEST_NAME} letters; change it.")
+        if role not in ROLES:
+            raise ServiceError(f"A user is one of {', '.join(ROLES)}; choose one.")
+        password = secrets.token_urlsafe(15)
+        with self._database.writing() as together:
+            if together.run("SELECT 1 FROM service_users WHERE name = ?", (name,)):
+                raise ConflictError("There is a user of that name already; choose another one.")
+            together.run(
+                "INSERT INTO service_users VALUES (?, ?, ?, ?, 1, 1, ?)",
+                (secrets.token_hex(8), name, role, self._hasher.hash(password), now()),
+            )
+        return password
+
+    def all(self) -> list[tuple[User, bool]]:
+        """Return every user, and whether the account is open."""
+        sql = f"SELECT {_COLUMNS}, active FROM service_users ORDER BY name"  # noqa: S608
+        return [(_user(row[:4]), bool(row[4])) for row in self._database.rows(sql)]
+
+    def named(self, name: str) -> User:
+        """Return the user of a name."""
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ?"  # noqa: S608
+        rows = self._database.rows(sql, name_of("user", name))
+        if not rows:
+            raise NotFoundError("There is no user of that name; check the spelling.")
+        return _user(rows[0])
+
+    def by_id(self, user_id: str) -> User:
+        """Return the user of an id."""
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ?"  # noqa: S608
+        rows = self._database.rows(sql, user_id)
+        if not rows:
+            raise NotFoundError
+        return _user(rows[0])
+
+    def reset(self, user: User) -> str:
+        """Return a new one-time password; all sessions and tokens of the user end."""
+        password = secrets.token_urlsafe(15)
+        self._set_password(user, password, must_change=True)
+        return password
+
+    def switch(self, user: User, *, active: bool) -> None:
+        """Open or close an account; when it is closed, all its sessions and tokens end."""
+        with self._database.writing() as together:
+            together.run("UPDATE service_users SET active = ? WHERE id = ?", (active + 0, user.id))
+            together.run("DELETE FROM service_sessions WHERE user_id = ?", (user.id,))
+            if not active:
+                sql = "UPDATE service_tokens SET revoked = 1 WHERE user_id = ?"
+                together.run(sql, (user.id,))
+
+    def change_password(self, user: User, old: str, new: str) -> None:
+        """Set a password that the user chose; all sessions and tokens of the user end."""
+        if not self._fits(user.name, old):
+            raise ServiceError("The present password is not right; type it again.")
+        if not SHORTEST_PASSWORD <= len(new) <= _LONGEST_PASSWORD or new == old:
+            raise ServiceError(
+                f"A password has at least {SHORTEST_PASSWORD} characters and is a new one; "
+                "choose another."
+            )
+        self._set_password(user, new, must_change=False)
+
+    def _set_password(self, user: User, password: str, *, must_change: bool) -> None:
+        stored = self._hasher.hash(password)
+        with self._database.writing() as together:
+            sql = "UPDATE service_users SET password = ?, must_change = ? WHERE id = ?"
+            together.run(sql, (stored, must_change + 0, user.id))
+            together.run("DELETE FROM service_sessions WHERE user_id = ?", (user.id,))
+            together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
+
+    def _fits(self, name: str, password: str) -> bool:
+        """Tell whether name and password go together; it takes as long for nobody."""
+        sql = "SELECT password FROM service_users WHERE name = ? AND active = 1"
+        rows = self._database.rows(sql, name)
+        try:
+            self._hasher.verify(rows[0][0] if rows else self._nobody, password[:_LONGEST_PASSWORD])
+        except (Argon2Error, InvalidHashError):
+            return False
+        return bool(rows)
+
+    # Sessions.
+    def sign_in(self, name: str, password: str) -> str | None:
+        """Return the cookie of a new session, or None if name and password do not go together."""
+        try:
+            known = name_of("user", name)
+        except ValueError:
+            known = ""
+        if not self._fits(known, password):
+            return None
+        user, cookie = self.named(known), secrets.token_urlsafe(32)
+        row = (_digest(cookie), user.id, secrets.token_urlsafe(32), now() + self._seconds)
+        with self._database.writing() as together:
+            together.run("DELETE FROM service_sessions WHERE expires < ?", (now(),))
+            together.run("INSERT INTO service_sessions VALUES (?, ?, ?, ?)", row)
+        return cookie
+
+    def session(self, cookie: str) -> Session | None:
+        """Return the session of a cookie, if it lasts."""
+        sql = (
+            "SELECT u.id, u.name, u.role, u.must_change, s.form FROM service_sessions s "
+            "JOIN service_users u ON u.id = s.user_id "
+            "WHERE s.id = ? AND s.expires > ? AND u.active = 1"
+        )
+        rows = self._database.rows(sql, _digest(cookie), now())
+        return Session(_user(rows[0][:4]), rows[0][4]) if rows else None
+
+    def sign_out(self, cookie: str) -> None:
+        """End a session."""
+        self._database.write("DELETE FROM service_sessions WHERE id = ?", _digest(cookie))
+
+    # Tokens.
+    def add_token(self, user: User, name: str, scope: str, days: int) -> str:
+        """Return the text of a new token, which is shown once."""
+        allowed = SCOPES if user.is_steward else SCOPES[:2]
+        if scope not in allowed or (user.role == "auditor" and scope != "read"):
+            raise ServiceError("You cannot give a token that scope; choose a smaller one.")
+        if not 1 <= days <= _MOST_DAYS:
+            raise ServiceError(f"A token lasts from 1 to {_MOST_DAYS} days; change the number.")
+        text = f"pc_{secrets.token_urlsafe(32)}"
+        values = (secrets.token_hex(8), _digest(text), user.id, name_of("token", name), scope)
+        self._database.write(
+            "INSERT INTO service_tokens VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+            *values,
+            now() + 86400 * days,
+            now(),
+        )
+        return text
+
+    def tokens(self, user: User) -> list[Token]:
+        """Return the tokens of a user, the newest first."""
+        sql = (
+            "SELECT id, name, scope, expires, revoked FROM service_tokens WHERE user_id = ? "
+            "ORDER BY created DESC, id"
+        )
+        rows = self._database.rows(sql, user.id)
+        return [Token(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
+
+    def revoke(self, user: User, token_id: str) -> None:
+        """End one of the user's tokens, at once and for ever."""
+        sql = "UPDATE service_tokens SET revoked = 1 WHERE id = ? AND user_id = ? RETURNING id"
+        if not self._database.write(sql, token_id, user.id):
+            raise NotFoundError
+
+    def holder_of(self, text: str) -> tuple[User, str] | None:
+        """Return whose token this is and its scope, if it is good."""
+        sql = (
+            "SELECT u.id, u.name, u.role, u.must_change, t.scope FROM service_tokens t "
+            "JOIN service_users u ON u.id = t.user_id WHERE t.digest = ? AND t.expires > ? "
+            "AND t.revoked = 0 AND u.active = 1 AND u.must_change = 0"
+        )
+        rows = self._database.rows(sql, _digest(text), now())
+        return (_user(rows[0][:4]), str(rows[0][4])) if rows else None
+
+
+def _user(row: tuple[object, ...]) -> User:
+    return User(str(row[0]), str(row[1]), str(row[2]), bool(row[3]))
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", errors="replace")).hexdigest()

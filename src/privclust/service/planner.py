@@ -1,0 +1,139 @@
+"""Plans and dry runs, in a process of their own: they need time, and pages must not wait for them.
+
+Neither touches data: a plan rehearses on made-up rows, and a dry run fits to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from privclust.schema import Schema
+from privclust.service.datasets import Dataset
+from privclust.service.errors import TooManyError
+from privclust.service.questions import Question
+from privclust.unit import row_unit
+
+__all__ = ["Planner"]
+
+_MOST_KEPT = 2000
+_MOST_WAITING = 200
+_MOST_DRY_ROWS = 5000
+_MOMENT = 0.25  # seconds
+_BUSY = "Too many plans are being made at the moment; try again in a minute."
+
+
+class Planner:
+    """Makes plans, and remembers them.
+
+    Parameters
+    ----------
+    own_process : bool
+        Whether to plan in a process; otherwise in a thread, which starts at once.
+    """
+
+    def __init__(self, *, own_process: bool = True) -> None:
+        self._own_process = own_process
+        self._pool: Executor | None = None
+        self._kept: OrderedDict[tuple[str, ...], Future[Any]] = OrderedDict()
+
+    def warm_up(self) -> None:
+        """Let the process import what it needs, before anybody waits for it."""
+        self._executor().submit(_imported)
+
+    async def plan(self, dataset: Dataset, question: Question) -> dict[str, Any]:
+        """Return the plan of a question, as plain data and with its sentence."""
+        found: dict[str, Any] = await self._result("plan", _planned, dataset, question)
+        return found
+
+    async def plan_soon(self, dataset: Dataset, question: Question) -> dict[str, Any] | None:
+        """Return the plan if it is there in a moment, and otherwise None; ask again then."""
+        try:
+            return await asyncio.wait_for(self.plan(dataset, question), _MOMENT)
+        except TimeoutError:  # it is being made, and will be remembered
+            return None
+
+    async def dry_run(self, dataset: Dataset, question: Question) -> str:
+        """Return the report of a fit to made-up rows."""
+        found: str = await self._result("dry run", _dry, dataset, question)
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _result(
+        self, what: str, make: Callable[..., Any], dataset: Dataset, question: Question
+    ) -> Any:
+        asked = json.dumps(question.to_dict(), sort_keys=True)
+        key = (what, dataset.id, asked)
+        if key not in self._kept:
+            if sum(not future.done() for future in self._kept.values()) >= _MOST_WAITING:
+                raise TooManyError(_BUSY)
+            facts, unit = dataset.schema.to_json(), json.dumps(dataset.unit.to_dict())
+            try:
+                future = self._executor().submit(make, facts, unit, asked, dataset.most_rows)
+            except BrokenProcessPool:
+                self._pool = None
+                raise TooManyError(_BUSY) from None
+            self._kept[key] = future
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self._kept[key]))
+        except Exception as error:
+            self._kept.pop(key, None)
+            if isinstance(error, BrokenProcessPool):
+                self._pool = None
+                raise TooManyError(_BUSY) from None
+            raise
+
+    def _executor(self) -> Executor:
+        if self._pool is None:
+            if self._own_process:
+                context = multiprocessing.get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, mp_context=context)
+            else:
+                self._pool = ThreadPoolExecutor(1)
+        return self._pool
+
+
+def _imported() -> None:
+    from privclust.service.questions import OFFERS
+
+    for offer in OFFERS.values():
+        assert offer.kind  # noqa: S101  # importing it is the purpose
+
+
+def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
+    schema = Schema.from_json(facts)
+    question = Question.parsed(json.loads(asked), schema)
+    made = question.model(schema, row_unit(json.loads(unit))).plan(n_rows=most_rows)
+    words = {"name": made.measure.name, "error": made.error_ratio, "n_rows": most_rows}
+    plain: dict[str, Any] = made.to_dict()
+    return plain | {"sentence": made.measure.sentence.format(**words)}
+
+
+def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
+    import warnings
+
+    from privclust.kmeans.plan import rehearsable
+    from privclust.release import About
+
+    schema, protects = Schema.from_json(facts), row_unit(json.loads(unit))
+    question, n_rows = Question.parsed(json.loads(asked), schema), min(most_rows, _MOST_DRY_ROWS)
+    plain = rehearsable(schema.only(question.columns))
+    rows = question.offer.rows(plain, question.clusters or 8, n_rows, protects)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release = question.model(plain, protects).fit(rows).release()
+    about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")
+    page: str = release.described(about).to_html()
+    return page

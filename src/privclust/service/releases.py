@@ -1,0 +1,121 @@
+"""Stored releases: the file, its page and its card; seen by those who asked, from their tick on."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privclust.release import Release
+from privclust.service.database import Database, now
+from privclust.service.errors import NotFoundError
+from privclust.service.people import User
+
+__all__ = ["Releases", "StoredRelease", "card_of", "file_of", "release_from"]
+
+_MOST_BARS = 24
+
+
+@dataclass(frozen=True)
+class StoredRelease:
+    """A release as lists show it."""
+
+    id: str
+    dataset: str
+    digest: str
+    card: dict[str, Any]
+    visible_at: int
+
+
+class Releases:
+    """What was released.
+
+    Parameters
+    ----------
+    database : Database
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def seen_by(self, user: User) -> list[StoredRelease]:
+        """Return the releases that a user may see, the newest first."""
+        who, values = _seen(user)
+        sql = (
+            "SELECT r.id, d.name, r.digest, r.card, r.visible_at FROM service_releases r "  # noqa: S608
+            f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} "
+            "ORDER BY r.visible_at DESC, r.id"
+        )
+        return [_stored(row) for row in self._database.rows(sql, *values)]
+
+    def one(self, release_id: str, user: User) -> StoredRelease:
+        """Return a release that a user may see."""
+        who, values = _seen(user)
+        sql = (
+            "SELECT r.id, d.name, r.digest, r.card, r.visible_at FROM service_releases r "  # noqa: S608
+            f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} AND r.id = ?"
+        )
+        rows = self._database.rows(sql, *values, release_id)
+        if not rows:
+            raise NotFoundError
+        return _stored(rows[0])
+
+    def file(self, release_id: str, user: User) -> bytes:
+        """Return the file of a release that a user may see."""
+        self.one(release_id, user)
+        sql = "SELECT file FROM service_releases WHERE id = ?"
+        return bytes(self._database.rows(sql, release_id)[0][0])
+
+    def report(self, release_id: str, user: User) -> str:
+        """Return the page of a release that a user may see."""
+        self.one(release_id, user)
+        sql = "SELECT report FROM service_releases WHERE id = ?"
+        return str(self._database.rows(sql, release_id)[0][0])
+
+
+def _seen(user: User) -> tuple[str, tuple[Any, ...]]:
+    """Return the condition on releases that a user may see, and its values."""
+    if user.is_steward:
+        return "1 = 1", ()
+    return (
+        "r.visible_at <= ? AND EXISTS (SELECT 1 FROM service_jobs j "
+        "WHERE j.release_id = r.id AND j.user_id = ?)",
+        (now(), user.id),
+    )
+
+
+def _stored(row: tuple[Any, ...]) -> StoredRelease:
+    return StoredRelease(row[0], row[1], row[2], json.loads(row[3]), row[4])
+
+
+def file_of(release: Release) -> bytes:
+    """Return a release as one file."""
+    with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
+        return release.save(Path(folder) / "release.privclust").read_bytes()
+
+
+def release_from(file: bytes) -> Release:
+    """Return the release in a file; no code in it is ever run."""
+    with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
+        path = Path(folder) / "release.privclust"
+        path.write_bytes(file)
+        return Release.load(path)
+
+
+def card_of(release: Release) -> dict[str, Any]:
+    """Return what the card of a release shows: a title, a few facts, and sizes to draw."""
+    from privclust.release.kinds import kind_named
+
+    sizes = next(
+        (release.arrays[name] for name in ("cluster_sizes", "counts") if name in release.arrays),
+        None,
+    )
+    bars = [] if sizes is None else sorted((float(size) for size in sizes.ravel()), reverse=True)
+    return {
+        "title": kind_named(release.kind).title,
+        "facts": [[label, text] for label, text in release.facts().summary],
+        "bars": [max(bar, 0.0) for bar in bars[:_MOST_BARS]],
+        "epsilon": f"{float(release.privacy.epsilon):g}",
+    }

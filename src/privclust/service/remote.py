@@ -1,0 +1,195 @@
+"""The analyst's side: a data set on a service, asked with the estimators' own interface.
+
+Nothing but the standard library is needed, and no row ever leaves the service.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from privclust.budget import Budget
+from privclust.exceptions import PrivclustError
+from privclust.release import Release
+
+__all__ = ["RemoteDataset", "RemoteError", "RemoteService"]
+
+# Parameters that a question can hold; all others must be left at their defaults.
+_ASKED = {"n_clusters", "epsilon", "delta", "budget"}
+_LARGEST_ANSWER = 2**28
+
+
+class RemoteError(PrivclustError):
+    """The service refused, or did not answer; its sentence says why."""
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A token is sent to the address that was given, and to no other."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+class RemoteService:
+    """A service and a token for it.
+
+    Parameters
+    ----------
+    url : str
+        The address of the service, such as ``https://clusters.example.org``.
+    token : str
+        A token of yours; see the page "Tokens" of the service.
+    """
+
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        local = parts.hostname in ("127.0.0.1", "localhost", "::1")
+        if parts.scheme != "https" and not (parts.scheme == "http" and local):
+            raise RemoteError("A token is sent over https only; give an address with https://.")
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._token = token
+        self._open = build_opener(_NoRedirect()).open
+
+    def __repr__(self) -> str:
+        return f"RemoteService({self._origin!r}, ...)"
+
+    def get(self, path: str) -> Any:
+        """Return the answer to a question, as plain data."""
+        return json.loads(self.send("GET", path))
+
+    def post(self, path: str, document: dict[str, Any]) -> Any:
+        """Return the answer to a document, as plain data."""
+        return json.loads(self.send("POST", path, document))
+
+    def send(self, method: str, path: str, document: dict[str, Any] | None = None) -> bytes:
+        """Return the answer as it is; raise with the service's sentence if it refuses."""
+        body = None if document is None else json.dumps(document).encode()
+        request = Request(  # noqa: S310  # https, or this machine: see __init__
+            f"{self._origin}/api/v1{path}",
+            data=body,
+            method=method,
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": "application/json",
+            },
+        )
+        try:
+            with self._open(request, timeout=120) as answer:
+                return bytes(answer.read(_LARGEST_ANSWER))
+        except HTTPError as error:
+            raise RemoteError(_sentence(error)) from None
+        except (URLError, TimeoutError, ConnectionError):
+            raise RemoteError(
+                f"The service at {self._origin} does not answer; try again later."
+            ) from None
+
+
+class RemoteDataset:
+    """A data set on a service.
+
+    Parameters
+    ----------
+    url : str
+        The address of its page, ``https://…/datasets/…``.
+    token : str
+        A token of yours with the scope "run".
+
+    Examples
+    --------
+    >>> data = RemoteDataset("https://clusters.example.org/datasets/1f", token)  # doctest: +SKIP
+    >>> release = data.fit(PrivateKMeans(8, epsilon=1.0))                        # doctest: +SKIP
+    """
+
+    def __init__(self, url: str, token: str) -> None:
+        self._service = RemoteService(url, token)
+        path = urlsplit(url).path.rstrip("/").removeprefix("/api/v1")
+        if not path.startswith("/datasets/") or path.count("/") != 2:
+            raise RemoteError("Give the address of a data set, https://…/datasets/….")
+        self._path = path
+
+    def about(self) -> dict[str, Any]:
+        """Return what is public about the data set, and what is left of your budget."""
+        answer: dict[str, Any] = self._service.get(self._path)
+        return answer
+
+    def plan(self, model: Any, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return what a fit would ask, cost and achieve; nothing is spent."""
+        asked = question_of(model, columns)
+        answer: dict[str, Any] = self._service.post(f"{self._path}/plan", asked)
+        return answer
+
+    def ask(self, model: Any, columns: Sequence[str] | None = None) -> str:
+        """Charge a fit and queue it; return the id of its job."""
+        asked = question_of(model, columns) | {"request": secrets.token_hex(16)}
+        return str(self._service.post(f"{self._path}/jobs", asked)["id"])
+
+    def fit(
+        self,
+        model: Any,
+        columns: Sequence[str] | None = None,
+        *,
+        wait: Callable[[float], object] | None = None,
+    ) -> Release:
+        """Ask, wait for the answer, and return the release.
+
+        Parameters
+        ----------
+        model : private estimator
+            With its budget and number of clusters; bounds and unit are those of the data set.
+        columns : sequence of str or None
+            The columns to ask about; all that the family takes if not given.
+        wait : callable or None
+            Waits for a number of seconds; ``time.sleep`` if not given.
+        """
+        return self.release(self.ask(model, columns), wait=wait)
+
+    def release(self, job_id: str, *, wait: Callable[[float], object] | None = None) -> Release:
+        """Wait for a job and return its release."""
+        from privclust.service.releases import release_from
+
+        job = self._service.get(f"/jobs/{job_id}")
+        while job["state"] == "waiting":
+            (wait or time.sleep)(max(1.0, job["next_look"] - time.time()))
+            job = self._service.get(f"/jobs/{job_id}")
+        if job["state"] != "done":
+            raise RemoteError(job["message"])
+        return release_from(self._service.send("GET", f"/releases/{job['release']}/file"))
+
+
+def question_of(model: Any, columns: Sequence[str] | None) -> dict[str, Any]:
+    """Return the question that a model asks, as plain data; refuse what cannot be asked."""
+    from privclust.service.questions import OFFERS
+
+    kind, given = type(model).__name__, model.get_params(deep=False)
+    families = {offer.estimator.partition(":")[2]: offer.name for offer in OFFERS.values()}
+    if kind not in families:
+        raise RemoteError(f"The service offers {', '.join(families)}, not {kind}.")
+    defaults = inspect.signature(type(model)).parameters
+    for name, value in given.items():
+        if name not in _ASKED and value != defaults[name].default:
+            raise RemoteError(
+                f"{name} cannot be asked for: bounds, unit and noise are the service's; "
+                "leave it out."
+            )
+    budget = given["budget"] or Budget(given["epsilon"], given["delta"])
+    return {
+        "family": families[kind],
+        "epsilon": str(budget.epsilon),
+        "delta": str(budget.delta),
+        **({"clusters": int(given["n_clusters"])} if "n_clusters" in given else {}),
+        **({} if columns is None else {"columns": list(columns)}),
+    }
+
+
+def _sentence(error: HTTPError) -> str:
+    try:
+        return str(json.loads(error.read(10_000))["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"The service refused the request ({error.code}); check address and token."

@@ -1,0 +1,54 @@
+"""Starting the server: one process behind a reverse proxy, with its worker and its planner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from privclust.service.demo import fill, first_steward
+from privclust.service.logs import log_to_stderr
+from privclust.service.settings import Settings
+from privclust.service.site import Site
+
+__all__ = ["serve"]
+
+
+def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False) -> None:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    settings : Settings
+    tell : callable
+        Takes the few lines that the operator reads, among them one-time passwords.
+    demo : bool
+        Whether to fill an empty service with made-up data and users.
+    """
+    import uvicorn
+
+    from privclust.service.web.app import make_app
+
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    if "://" not in settings.database:
+        Path(settings.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
+    log_to_stderr()
+    site = Site.opened(settings)
+    if demo:
+        tell("Making up two data sets for the demo ...")
+        new = fill(site, settings)
+    else:
+        steward = first_steward(site)
+        new = [] if steward is None else [steward]
+    for name, password in new:
+        tell(f"One-time password of {name}, shown this once: {password}")
+    tell(f"Serving at {settings.url} (data in {settings.folder})")
+    uvicorn.run(
+        make_app(site),
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=75,  # longer than a reverse proxy keeps a connection
+        timeout_graceful_shutdown=5,
+    )

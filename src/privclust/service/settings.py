@@ -1,0 +1,116 @@
+"""What an operator sets: a TOML file, and above it the environment (``PRIVCLUST_SERVICE_…``)."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+from urllib.parse import urlsplit
+
+from privclust.service.errors import ServiceError
+
+__all__ = ["Settings"]
+
+_PREFIX = "PRIVCLUST_SERVICE_"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one server; every one has a default.
+
+    Attributes
+    ----------
+    url : str
+        The address that browsers use, such as ``https://clusters.example.org``; requests of other
+        origins are refused.
+    host, port : str, int
+        Where the process listens, behind a reverse proxy.
+    database : str
+        The path of an SQLite file, or ``postgresql://user@host/database``.
+    data : str
+        The folder below which data sets lie.
+    tick_seconds : int
+        The smallest distance between the moments at which an analyst may see that a job ended.
+    session_hours : int
+        How long a session lasts.
+    upload_megabytes : int
+        The largest file of rows to label.
+    sign_ins_per_minute : int
+        How often one name may try to sign in; an address may try four times as often.
+    instance : str
+        The name of this server among several on one database.
+    """
+
+    url: str = "http://127.0.0.1:8000"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    database: str = "privclust-service.db"
+    data: str = "data"
+    tick_seconds: int = 60
+    session_hours: int = 12
+    upload_megabytes: int = 20
+    sign_ins_per_minute: int = 5
+    instance: str = socket.gethostname()
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+            raise ServiceError(f"url must be an origin such as https://host, got {self.url!r}.")
+        if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+            raise ServiceError("Without https the service runs on 127.0.0.1 only; set url.")
+        for name in ("tick_seconds", "session_hours", "upload_megabytes", "sign_ins_per_minute"):
+            if getattr(self, name) < 1:
+                raise ServiceError(f"{name} must be at least 1; change the setting.")
+
+    @property
+    def origin(self) -> str:
+        """The one origin whose forms are accepted."""
+        return self.url.rstrip("/").lower()
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies travel over https only."""
+        return self.url.startswith("https:")
+
+    @property
+    def folder(self) -> Path:
+        """The folder below which data sets lie."""
+        return Path(self.data).expanduser().resolve()
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | None = None,
+        environment: Mapping[str, str] = os.environ,
+        **given: Any,
+    ) -> Settings:
+        """Return the settings of a file, changed by the environment and by what is given."""
+        values = _from_file(path)
+        for field in fields(cls):
+            if (text := environment.get(_PREFIX + field.name.upper())) is not None:
+                values[field.name] = text
+        values |= {name: value for name, value in given.items() if value is not None}
+        kinds, checked = get_type_hints(cls), {}
+        for name, value in values.items():
+            if name not in kinds:
+                raise ServiceError(f"There is no setting {name!r}; see the operator's guide.")
+            try:
+                checked[name] = kinds[name](value)
+            except ValueError:
+                raise ServiceError(f"{name} must be a whole number; change the setting.") from None
+        return cls(**checked)
+
+
+def _from_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError:
+        raise ServiceError(f"The settings '{path}' cannot be read; check the path.") from None
+    except ValueError as error:
+        raise ServiceError(f"The settings '{path}' are not valid TOML ({error}).") from None

@@ -1,0 +1,68 @@
+"""Everything that one server holds: settings, database, and those who work on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from argon2 import PasswordHasher
+
+from privclust.service.database import Database
+from privclust.service.datasets import Datasets
+from privclust.service.jobs import Jobs
+from privclust.service.people import People
+from privclust.service.planner import Planner
+from privclust.service.queue import Queue
+from privclust.service.releases import Releases
+from privclust.service.settings import Settings
+from privclust.service.worker import Worker
+
+__all__ = ["Site"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages and the interface for programs stand on."""
+
+    settings: Settings
+    database: Database
+    people: People
+    datasets: Datasets
+    jobs: Jobs
+    queue: Queue
+    releases: Releases
+    planner: Planner
+    worker: Worker | None
+
+    @classmethod
+    def opened(
+        cls,
+        settings: Settings,
+        *,
+        hasher: PasswordHasher | None = None,
+        planner: Planner | None = None,
+        works: bool = True,
+    ) -> Site:
+        """Open the database and everything on it; no process is started yet.
+
+        Parameters
+        ----------
+        settings : Settings
+        hasher : PasswordHasher or None
+            How passwords are stored.
+        planner : Planner or None
+            Who makes plans; one with a process of its own if not given.
+        works : bool
+            Whether this server runs jobs.
+        """
+        database = Database.opened(settings.database)
+        return cls(
+            settings,
+            database,
+            People(database, hasher, settings.session_hours),
+            Datasets(database, settings.folder),
+            Jobs(database, settings.tick_seconds),
+            Queue(database, settings.instance),
+            Releases(database),
+            planner or Planner(),
+            Worker(settings) if works else None,
+        )

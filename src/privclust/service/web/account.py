@@ -1,0 +1,132 @@
+"""Pages of an account: signing in and out, the password, tokens for programs."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from fastapi import APIRouter, Request
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.responses import Response
+
+from privclust.service.database import now
+from privclust.service.errors import ForbiddenError, TooManyError
+from privclust.service.people import SCOPES, SHORTEST_PASSWORD
+from privclust.service.site import Site
+from privclust.service.web.pages import Here, Posted, Signed, Visited, cookie_name, page, see
+
+__all__ = ["Attempts", "router"]
+
+router = APIRouter(include_in_schema=False)
+
+_WRONG = "Name and password do not go together; try again."
+_OTHER = "The form is out of date; open the page again and send it once more."
+
+
+class Attempts:
+    """How often a name and an address may try to sign in."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._name = RateLimitItemPerMinute(per_minute)
+        self._address = RateLimitItemPerMinute(4 * per_minute)
+
+    def count(self, name: str, address: str) -> None:
+        """Count one attempt, or refuse it."""
+        by_address = self._limiter.hit(self._address, "address", address)
+        by_name = self._limiter.hit(self._name, "name", name.casefold()[:200])
+        if not (by_name and by_address):
+            raise TooManyError("Too many attempts to sign in; wait a minute and try again.")
+
+
+def _set(response: Response, site: Site, name: str, value: str) -> None:
+    response.set_cookie(
+        cookie_name(site, name),
+        value,
+        max_age=site.settings.session_hours * 3600,
+        secure=site.settings.secure,
+        httponly=True,
+        samesite="lax",
+        path="/",
+    )
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request, site: Here) -> Response:
+    """Show the form to sign in."""
+    visitor = request.cookies.get(cookie_name(site, "visitor")) or secrets.token_urlsafe(32)
+    response = page("sign_in", visitor=visitor, message="")
+    _set(response, site, "visitor", visitor)
+    return response
+
+
+@router.post("/sign-in")
+def sign_in(request: Request, site: Here, form: Visited) -> Response:
+    """Begin a session with a new cookie, whatever cookie came along."""
+    visitor = request.cookies.get(cookie_name(site, "visitor"), "")
+    if not visitor or not secrets.compare_digest(visitor.encode(), form.text("form").encode()):
+        raise ForbiddenError(_OTHER)
+    attempts: Attempts = request.app.state.attempts
+    name, address = form.text("name"), request.client.host if request.client else "-"
+    attempts.count(name, address)
+    password: Any = form.data.get("password", "")
+    cookie = site.people.sign_in(name, password if isinstance(password, str) else "")
+    if cookie is None:
+        return page("sign_in", status=403, visitor=visitor, message=_WRONG)
+    old = request.cookies.get(cookie_name(site, "session"))
+    if old:
+        site.people.sign_out(old)
+    response = see("/")
+    _set(response, site, "session", cookie)
+    return response
+
+
+@router.post("/sign-out")
+def sign_out(request: Request, site: Here, form: Posted) -> Response:
+    """End the session."""
+    site.people.sign_out(request.cookies.get(cookie_name(site, "session"), ""))
+    response = see("/sign-in")
+    response.delete_cookie(cookie_name(site, "session"), path="/", secure=site.settings.secure)
+    return response
+
+
+@router.get("/password")
+def password_page(session: Signed) -> Response:
+    """Show the form for a new password."""
+    return page("password", session, shortest=SHORTEST_PASSWORD)
+
+
+@router.post("/password")
+def change_password(session: Signed, site: Here, form: Posted) -> Response:
+    """Set a new password; everybody signs in again."""
+    old, new = (str(form.data.get(name, "")) for name in ("old", "new"))
+    site.people.change_password(session.user, old, new)
+    return see("/sign-in")
+
+
+@router.get("/tokens")
+def tokens_page(session: Signed, site: Here) -> Response:
+    """Show the user's tokens."""
+    return _tokens(session, site, "")
+
+
+@router.post("/tokens")
+def add_token(session: Signed, site: Here, form: Posted) -> Response:
+    """Make a token and show it, once."""
+    name, scope, days = form.text("name"), form.text("scope"), form.number("days")
+    return _tokens(session, site, site.people.add_token(session.user, name, scope, days))
+
+
+@router.post("/tokens/{token_id}/revoke")
+def revoke_token(token_id: str, session: Signed, site: Here, form: Posted) -> Response:
+    """End a token."""
+    site.people.revoke(session.user, token_id)
+    return see("/tokens")
+
+
+def _tokens(session: Signed, site: Site, new: str) -> Response:
+    scopes = SCOPES if session.user.is_steward else SCOPES[:2]
+    tokens = site.people.tokens(session.user)
+    return page("tokens", session, tokens=tokens, new=new, scopes=scopes, now=now())

@@ -1,0 +1,272 @@
+"""The same for programs: JSON below ``/api/v1``, with a token in place of a session."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from privclust.schema import Schema
+from privclust.service.balance import balance_of
+from privclust.service.database import now
+from privclust.service.datasets import Dataset
+from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError
+from privclust.service.jobs import FAILED, Job
+from privclust.service.people import User
+from privclust.service.questions import Question, offers_for
+from privclust.service.site import Site
+from privclust.service.web.browse import (
+    file_response,
+    labels_by,
+    plan_with_cost,
+    report_response,
+)
+from privclust.service.web.manage import unit_from_plain
+from privclust.service.web.pages import Here
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1")
+_bearer = HTTPBearer(auto_error=False, description="A token from the page Tokens.")
+
+
+class NoTokenError(ServiceError):
+    """The request holds no good token."""
+
+    status = 401
+
+
+class Asked(BaseModel):
+    """A question. Bounds and unit are those of the data set, and there is no seed."""
+
+    model_config = ConfigDict(extra="forbid")
+    family: str = Field("kmeans", max_length=40)
+    epsilon: str | int | float = "1"
+    delta: str | int | float = "0"
+    clusters: int | None = None
+    columns: list[str] | None = Field(None, max_length=10_000)
+
+    def question(self, schema: Schema) -> Question:
+        """Return the question, checked."""
+        given = {"family": self.family, "epsilon": self.epsilon, "delta": self.delta}
+        chosen = {"clusters": self.clusters, "columns": self.columns}
+        return Question.parsed({**given, **chosen}, schema)
+
+
+class Requested(Asked):
+    """A question to be charged and run."""
+
+    request: str | None = Field(None, description="32 hexadecimal digits; repeat them to be safe.")
+
+    def question(self, schema: Schema) -> Question:
+        """Return the question, checked."""
+        return Asked(**self.model_dump(exclude={"request"})).question(schema)
+
+
+class Registration(BaseModel):
+    """A data set to be registered."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    path: str
+    facts: dict[str, Any] = Field(alias="schema")
+    unit: str | dict[str, Any] = "add-remove-row"
+    most_rows: int
+    note: str = ""
+
+
+class Grant(BaseModel):
+    """Budget for an analyst."""
+
+    model_config = ConfigDict(extra="forbid")
+    user: str
+    epsilon: str | int | float
+    delta: str | int | float = "0"
+    note: str = ""
+
+
+class Scoped:
+    """Whoever holds a token with one of these scopes."""
+
+    def __init__(self, *scopes: str) -> None:
+        self._scopes = scopes
+
+    def __call__(
+        self, site: Here, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    ) -> User:
+        """Return the user of the token."""
+        found = None if given is None else site.people.holder_of(given.credentials)
+        if found is None:
+            raise NoTokenError("The token is missing, wrong or out of date; make a new one.")
+        user, scope = found
+        if scope not in self._scopes:
+            raise ForbiddenError(f"This needs a token with the scope {self._scopes[0]!r}.")
+        if "steward" in self._scopes[:1] and not user.is_steward:
+            raise NotFoundError
+        return user
+
+
+Reader = Annotated[User, Depends(Scoped("read", "run", "steward"))]
+Runner = Annotated[User, Depends(Scoped("run"))]
+Steward = Annotated[User, Depends(Scoped("steward"))]
+
+
+@router.get("/datasets")
+def datasets(user: Reader, site: Here) -> list[dict[str, Any]]:
+    """List the data sets that you may ask."""
+    return [_dataset(site, dataset, user) for dataset in site.datasets.seen_by(user)]
+
+
+@router.post("/datasets", status_code=201)
+def register(given: Registration, user: Steward, site: Here) -> dict[str, Any]:
+    """Check files below the data folder, and register them. For stewards; NOT PRIVATE."""
+    made, checked = site.datasets.register(
+        given.name,
+        given.path,
+        Schema.from_dict(given.facts),
+        unit_from_plain(given.unit),
+        given.most_rows,
+        given.note,
+    )
+    return {**_dataset(site, made, user), "check": checked.report.to_dict()}
+
+
+@router.get("/datasets/{dataset_id}")
+def dataset(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
+    """Tell what is public about a data set, and what is left of your budget."""
+    return _dataset(site, site.datasets.one(dataset_id, user), user)
+
+
+@router.post("/datasets/{dataset_id}/plan")
+async def plan(dataset_id: str, asked: Asked, user: Reader, site: Here) -> dict[str, Any]:
+    """Tell what a question would ask, cost and achieve; nothing is spent."""
+    found = await run_in_threadpool(site.datasets.one, dataset_id, user)
+    return await plan_with_cost(site, found, asked.question(found.schema), user)
+
+
+@router.post("/datasets/{dataset_id}/jobs", status_code=202)
+def ask(dataset_id: str, asked: Requested, user: Runner, site: Here) -> dict[str, Any]:
+    """Charge a question and queue it, or answer it from a stored release at no cost."""
+    found = site.datasets.one(dataset_id, user)
+    answer = site.jobs.ask(user, found, asked.question(found.schema), asked.request)
+    return {**_job(site.jobs.one(answer.job_id, user), user), "free": answer.free}
+
+
+@router.post("/datasets/{dataset_id}/grants", status_code=201)
+def grant(dataset_id: str, given: Grant, user: Steward, site: Here) -> dict[str, Any]:
+    """Grant budget to an analyst. For stewards."""
+    found, whom = site.datasets.one(dataset_id, user), site.people.named(given.user)
+    note = f"by {user.name}" + (f": {given.note}" if given.note else "")
+    site.datasets.grant(found, whom, str(given.epsilon), str(given.delta), note)
+    pots = site.database.ledger.balance(found.name, whom.name)
+    return {"balance": [pot.to_dict() for pot in pots]}
+
+
+@router.delete("/datasets/{dataset_id}/grants/{name}", status_code=204)
+def revoke(dataset_id: str, name: str, user: Steward, site: Here) -> Response:
+    """Let an analyst ask no more. For stewards."""
+    site.datasets.revoke(site.datasets.one(dataset_id, user), site.people.named(name))
+    return Response(status_code=204)
+
+
+@router.post("/datasets/{dataset_id}/freeze", status_code=204)
+def freeze(dataset_id: str, user: Steward, site: Here) -> Response:
+    """Let nothing be asked of a data set. For stewards."""
+    site.datasets.freeze(site.datasets.one(dataset_id, user), f"by {user.name}")
+    return Response(status_code=204)
+
+
+@router.post("/datasets/{dataset_id}/check")
+def check(dataset_id: str, user: Steward, site: Here) -> dict[str, Any]:
+    """Check the files again and open the data set. For stewards; NOT PRIVATE."""
+    checked = site.datasets.check_again(site.datasets.one(dataset_id, user))
+    plain: dict[str, Any] = checked.report.to_dict()
+    return plain
+
+
+@router.get("/datasets/{dataset_id}/statement")
+def statement(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
+    """Give the verified statement of the ledger. For stewards and auditors."""
+    if not user.reads_ledger:
+        raise NotFoundError
+    return site.database.ledger.statement(site.datasets.one(dataset_id, user).name).to_dict()
+
+
+@router.get("/jobs")
+def jobs(user: Reader, site: Here) -> list[dict[str, Any]]:
+    """List your jobs."""
+    return [_job(job, user) for job in site.jobs.of(user)]
+
+
+@router.get("/jobs/{job_id}")
+def job(job_id: str, user: Reader, site: Here) -> dict[str, Any]:
+    """Tell whether a job waits, is done, or failed; ``next_look`` says when that can change."""
+    return _job(site.jobs.one(job_id, user), user)
+
+
+@router.get("/releases")
+def releases(user: Reader, site: Here) -> list[dict[str, Any]]:
+    """List the releases that you may see."""
+    return [
+        {"id": it.id, "dataset": it.dataset, "digest": it.digest, "card": it.card}
+        for it in site.releases.seen_by(user)
+    ]
+
+
+@router.get("/releases/{release_id}/file")
+def release_file(release_id: str, user: Reader, site: Here) -> Response:
+    """Give a release as one file."""
+    return file_response(site.releases.file(release_id, user), "release.privclust")
+
+
+@router.get("/releases/{release_id}/report")
+def report(release_id: str, user: Reader, site: Here) -> Response:
+    """Give the report of a release."""
+    return report_response(site.releases.report(release_id, user))
+
+
+@router.post("/releases/{release_id}/labels")
+async def labels(release_id: str, request: Request, user: Reader, site: Here) -> Response:
+    """Label rows in the body, CSV or Parquet; they are not kept."""
+    body, kind = await request.body(), request.headers.get("content-type", "")
+    name = "rows.parquet" if "parquet" in kind else "rows.csv"
+    file = await run_in_threadpool(site.releases.file, release_id, user)
+    return await run_in_threadpool(labels_by, file, body, name)
+
+
+def _dataset(site: Site, dataset: Dataset, user: User) -> dict[str, Any]:
+    public = {
+        "id": dataset.id,
+        "name": dataset.name,
+        "note": dataset.note,
+        "schema": dataset.schema.to_dict(),
+        "unit": dataset.unit.to_dict(),
+        "protects": dataset.unit.describe(),
+        "most_rows": dataset.most_rows,
+        "families": [offer.name for offer in offers_for(dataset.schema)],
+        "frozen": bool(dataset.frozen),
+    }
+    if user.role != "analyst":
+        return public
+    ledger = site.database.ledger
+    balance = balance_of(ledger, dataset.name, user.name)
+    return {**public, "balance": [{"granted": it.granted, "left": it.left} for it in balance]}
+
+
+def _job(job: Job, user: User) -> dict[str, Any]:
+    shown = {
+        "id": job.id,
+        "dataset": job.dataset_id,
+        "asked": job.asked,
+        "state": job.state,
+        "charged": job.was_charged,
+        "asked_at": job.asked_at,
+        "next_look": job.next_look(now()) if job.state == "waiting" else None,
+        "release": job.release_id,
+        "message": FAILED if job.state == "failed" else "",
+    }
+    return {**shown, "details": job.details, "user": job.user} if user.is_steward else shown

@@ -1,0 +1,149 @@
+"""The application: every page under its address, and one sentence for whatever goes wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from privclust import __version__
+from privclust.exceptions import (
+    LedgerCorruptedError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+    PrivclustError,
+)
+from privclust.service.errors import NOT_HERE
+from privclust.service.site import Site
+from privclust.service.web import account, api, browse, manage
+from privclust.service.web.pages import SignInNeededError, page, see
+from privclust.service.web.security import Guard
+
+__all__ = ["make_app"]
+
+log = logging.getLogger("privclust.service")
+
+_BROKEN = "Something went wrong here, and nothing was charged unless your job is listed; try again."
+_MALFORMED = "The request cannot be read; compare it with the description of the interface."
+_NO_DATABASE = "The service cannot reach its database at the moment; try again later."
+# Their sentences tell an operator where the database is; a reader need not know.
+_AWAY = (
+    LedgerCorruptedError,
+    LedgerFullError,
+    LedgerLockedError,
+    LedgerMissingError,
+    LedgerReadOnlyError,
+    LedgerVersionError,
+)
+_STATIC = {"page.css": "text/css", "live.js": "text/javascript"}
+
+
+def make_app(site: Site) -> FastAPI:
+    """Return the application on a site; it starts the site's processes with itself."""
+    app = FastAPI(
+        title="privclust",
+        version=__version__,
+        summary="Plans, jobs and releases with differential privacy. Rows stay with the steward.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=_living,
+    )
+    app.state.site = site
+    app.state.attempts = account.Attempts(site.settings.sign_ins_per_minute)
+    app.state.static = {name: _static(name) for name in _STATIC}
+    for module in (account, browse, manage, api):
+        app.include_router(module.router)
+    _add_small_routes(app)
+    _add_errors(app)
+    app.add_middleware(Guard, settings=site.settings)
+    return app
+
+
+@asynccontextmanager
+async def _living(app: FastAPI) -> AsyncIterator[None]:
+    site: Site = app.state.site
+    if site.worker is not None:
+        site.worker.start()
+        site.planner.warm_up()
+    yield
+    if site.worker is not None:
+        site.worker.stop()
+    site.planner.close()
+
+
+def _static(name: str) -> bytes:
+    own = files("privclust.service").joinpath("static", name).read_bytes()
+    if name != "page.css":
+        return own
+    return files("privclust.reports").joinpath("page.css").read_bytes() + b"\n" + own
+
+
+def _add_small_routes(app: FastAPI) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    def healthz() -> Response:
+        site: Site = app.state.site
+        site.database.rows("SELECT 1")
+        working = site.worker is None or site.worker.is_watched
+        return JSONResponse({"status": "ok" if working else "no worker"}, 200 if working else 503)
+
+    @app.get("/static/{name}", include_in_schema=False)
+    def static(name: str) -> Response:
+        if name not in _STATIC:
+            raise HTTPException(404)
+        content = app.state.static[name]
+        headers = {"Cache-Control": "public, max-age=3600"}
+        return Response(content, media_type=_STATIC[name], headers=headers)
+
+    @app.get("/api", include_in_schema=False)
+    def description() -> Response:
+        routes = [
+            (method.upper(), path, entry.get("description", ""))
+            for path, methods in app.openapi()["paths"].items()
+            for method, entry in methods.items()
+        ]
+        return page("api", routes=routes)
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(SignInNeededError)
+    async def sign_in(request: Request, error: SignInNeededError) -> Response:
+        return see(error.way)
+
+    @app.exception_handler(PrivclustError)
+    async def refused(request: Request, error: PrivclustError) -> Response:
+        if isinstance(error, _AWAY):
+            log.error("the database cannot be used", extra={"error": type(error).__name__})
+            return _told(request, 503, _NO_DATABASE)
+        return _told(request, getattr(error, "status", 409), str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> Response:
+        return _told(request, 422, _MALFORMED)
+
+    @app.exception_handler(HTTPException)
+    async def failed(request: Request, error: HTTPException) -> Response:
+        words = {404: NOT_HERE, 405: NOT_HERE, 413: str(error.detail)}
+        return _told(request, error.status_code, words.get(error.status_code, _MALFORMED))
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> Response:
+        log.error("a request failed", extra={"error": type(error).__name__})
+        return _told(request, 500, _BROKEN)
+
+
+def _told(request: Request, status: int, sentence: str) -> Response:
+    if request.url.path.startswith("/api/"):
+        headers: dict[str, Any] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+        return JSONResponse({"message": sentence}, status, headers=headers)
+    return page("message", status=status, message=sentence)

@@ -1,0 +1,248 @@
+"""Pages of an analyst: data sets, questions and their plans, jobs, releases, labels."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from privclust.jobs.label import write_labels
+from privclust.service.balance import balance_of, cost_for
+from privclust.service.database import now
+from privclust.service.datasets import Dataset
+from privclust.service.errors import NotFoundError, ServiceError
+from privclust.service.jobs import FAILED
+from privclust.service.people import Session, User
+from privclust.service.questions import Question, offers_for
+from privclust.service.releases import release_from
+from privclust.service.site import Site
+from privclust.service.web.pages import Form, Here, Posted, Signed, page, see
+from privclust.service.web.pictures import curve
+from privclust.service.web.security import REPORT_POLICY
+
+__all__ = ["asked_in", "labels_by", "plan_with_cost", "report_response", "router"]
+
+router = APIRouter(include_in_schema=False)
+
+_COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
+
+
+@router.get("/")
+def home(session: Signed, site: Here) -> Response:
+    """Show the data sets, with what is left of the reader's budget."""
+    if session.user.role == "auditor":
+        return see("/audit")
+    shown = [
+        (dataset, _balance(site, dataset, session.user))
+        for dataset in site.datasets.seen_by(session.user)
+    ]
+    return page("datasets", session, datasets=shown)
+
+
+@router.get("/datasets/{dataset_id}")
+def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
+    """Show one data set: what is declared, what is left, what can be asked."""
+    dataset = site.datasets.one(dataset_id, session.user)
+    return page(
+        "dataset",
+        session,
+        dataset=dataset,
+        balance=_balance(site, dataset, session.user, drawn=True),
+        offers=offers_for(dataset.schema),
+        asked_by=site.datasets.asked_by(dataset) if session.user.is_steward else [],
+    )
+
+
+@router.get("/datasets/{dataset_id}/ask/{family}")
+def ask_page(dataset_id: str, family: str, session: Signed, site: Here) -> Response:
+    """Show the form of a family."""
+    dataset = _askable(site, dataset_id, session.user)
+    question = Question.parsed({"family": family}, dataset.schema)
+    return _ask_page(session, site, dataset, question)
+
+
+@router.get("/datasets/{dataset_id}/ask/{family}/plan")
+async def live_plan(
+    dataset_id: str, family: str, request: Request, session: Signed, site: Here
+) -> Response:
+    """Return cost and expected error as JSON, for the script that shows them as one types."""
+    dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
+    values = request.query_params
+    given = {name: values[name] for name in ("epsilon", "delta", "clusters") if name in values}
+    columns = {"columns": values.getlist("columns")} if "columns" in values else {}
+    question = Question.parsed({"family": family, **given, **columns}, dataset.schema)
+    cost = await _cost(site, dataset, question, session.user)
+    plan = await site.planner.plan_soon(dataset, question)
+    return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
+
+
+@router.post("/datasets/{dataset_id}/ask/{family}")
+async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: Posted) -> Response:
+    """Plan, compare budgets, try on made-up rows, or run: what the pressed button says."""
+    dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
+    question = Question.parsed({"family": family, **asked_in(form)}, dataset.schema)
+    act = form.text("act", "plan")
+    if act == "run":
+        request = form.text("request") or None
+        answer = await run_in_threadpool(site.jobs.ask, session.user, dataset, question, request)
+        return see(f"/jobs/{answer.job_id}{'?free=1' if answer.free else ''}")
+    if act == "dry":
+        html = await site.planner.dry_run(dataset, question)
+        return report_response(html)
+    plan = await plan_with_cost(site, dataset, question, session.user)
+    drawn = await _compared(site, dataset, question) if act == "compare" else None
+    return await run_in_threadpool(
+        _ask_page, session, site, dataset, question, plan=plan, drawn=drawn
+    )
+
+
+@router.get("/jobs")
+def jobs_page(session: Signed, site: Here) -> Response:
+    """Show the jobs of the reader, or all of them to a steward."""
+    return page("jobs", session, jobs=site.jobs.of(session.user))
+
+
+@router.get("/jobs/{job_id}")
+def job_page(job_id: str, session: Signed, site: Here, free: str = "") -> Response:
+    """Show a job: that it waits, its release, or that it failed."""
+    job = site.jobs.one(job_id, session.user)
+    return page(
+        "job",
+        session,
+        job=job,
+        look=job.next_look(now()),
+        free=bool(free) and job.state == "done",
+        failed=FAILED,
+    )
+
+
+@router.get("/releases")
+def releases_page(session: Signed, site: Here) -> Response:
+    """Show the releases as cards."""
+    return page("releases", session, releases=site.releases.seen_by(session.user))
+
+
+@router.get("/releases/{release_id}")
+def release_page(release_id: str, session: Signed, site: Here) -> Response:
+    """Show a release: facts, report, file, labels."""
+    stored = site.releases.one(release_id, session.user)
+    return page("release", session, release=stored)
+
+
+@router.get("/releases/{release_id}/report")
+def report(release_id: str, session: Signed, site: Here) -> Response:
+    """Show the report of a release."""
+    return report_response(site.releases.report(release_id, session.user))
+
+
+@router.get("/releases/{release_id}/file")
+def release_file(release_id: str, session: Signed, site: Here) -> Response:
+    """Give the release as one file."""
+    return file_response(site.releases.file(release_id, session.user), "release.privclust")
+
+
+@router.post("/releases/{release_id}/labels")
+def labels(release_id: str, session: Signed, site: Here, form: Posted) -> Response:
+    """Label rows that the reader uploads; they are not kept."""
+    release, upload = site.releases.file(release_id, session.user), form.file("rows")
+    if upload is None:
+        raise ServiceError("Choose a CSV or Parquet file with the columns of the release.")
+    return labels_by(release, upload.file.read(), upload.filename or "")
+
+
+def labels_by(release: bytes, rows: bytes, name: str) -> Response:
+    """Return the labels of uploaded rows as a CSV file; nothing of them is kept."""
+    suffix = ".parquet" if name.lower().endswith(".parquet") else ".csv"
+    with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
+        given, made = Path(folder) / f"rows{suffix}", Path(folder) / "labels.csv"
+        given.write_bytes(rows)
+        write_labels(release_from(release), given, made)
+        return file_response(made.read_bytes(), "labels.csv", "text/csv")
+
+
+def asked_in(form: Form) -> dict[str, Any]:
+    """Return the question in a form, as plain data."""
+    given: dict[str, Any] = {
+        name: form.text(name) for name in ("epsilon", "delta", "clusters") if name in form.data
+    }
+    return given | ({"columns": form.texts("columns")} if "columns" in form.data else {})
+
+
+async def plan_with_cost(
+    site: Site, dataset: Dataset, question: Question, user: User
+) -> dict[str, Any]:
+    """Return a plan with what it costs its reader."""
+    plan = await site.planner.plan(dataset, question)
+    return {**plan, **await _cost(site, dataset, question, user)}
+
+
+async def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
+    ledger = site.database.ledger
+    cost = await run_in_threadpool(cost_for, ledger, dataset.name, user.name, question.budget)
+    return {"cost": cost.words, "covered": cost.covered, "left": cost.left}
+
+
+def report_response(html: str) -> Response:
+    """Return a report, which has its own style sheet and may do nothing."""
+    return HTMLResponse(html, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def file_response(content: bytes, name: str, kind: str = "application/octet-stream") -> Response:
+    """Return a file to be saved."""
+    return Response(
+        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _askable(site: Site, dataset_id: str, user: User) -> Dataset:
+    if user.role != "analyst":
+        raise NotFoundError
+    return site.datasets.one(dataset_id, user)
+
+
+def _balance(site: Site, dataset: Dataset, user: User, *, drawn: bool = False) -> list[Any]:
+    if user.role != "analyst":
+        return []
+    return balance_of(site.database.ledger, dataset.name, user.name, drawn=drawn)
+
+
+def _ask_page(
+    session: Session,
+    site: Site,
+    dataset: Dataset,
+    question: Question,
+    plan: dict[str, Any] | None = None,
+    drawn: Any = None,
+) -> Response:
+    return page(
+        "ask",
+        session,
+        dataset=dataset,
+        question=question,
+        offer=question.offer,
+        epsilon=f"{float(question.budget.epsilon):g}",
+        delta=f"{float(question.budget.delta):g}",
+        plan=plan,
+        curve=drawn,
+        request_id=secrets.token_hex(16),
+        balance=_balance(site, dataset, session.user),
+    )
+
+
+async def _compared(site: Site, dataset: Dataset, question: Question) -> Any:
+    """Return the picture of the expected error for smaller and larger ε."""
+    from fractions import Fraction
+
+    points = []
+    for times in _COMPARED:
+        epsilon = question.budget.epsilon * Fraction(times)
+        if epsilon <= 100:
+            asked = question.to_dict() | {"epsilon": str(epsilon)}
+            plan = await site.planner.plan(dataset, Question.parsed(asked, dataset.schema))
+            points.append((float(epsilon), float(plan["error_ratio"])))
+    return curve(points)

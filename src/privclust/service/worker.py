@@ -1,0 +1,190 @@
+"""The worker: a process of its own that takes jobs, fits, and stores releases. It never retries."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from privclust.budget import Budget
+from privclust.exceptions import LedgerConflictError
+from privclust.jobs.sentences import sentence_of
+from privclust.service.database import Database
+from privclust.service.datasets import Dataset, Datasets
+from privclust.service.files import digest_of_files
+from privclust.service.jobs import Finished
+from privclust.service.questions import Question
+from privclust.service.queue import Queue, Taken
+from privclust.service.releases import card_of, file_of
+from privclust.service.settings import Settings
+from privclust.unit import Unit
+
+__all__ = ["Charged", "Worker", "run_one"]
+
+_PAUSE = 0.25  # seconds between two looks at an empty queue
+_CHANGED = "the files changed since the steward checked them"
+
+log = logging.getLogger("privclust.service")
+
+
+class Charged:
+    """What stands in for the ledger in a fit that was charged before it was queued.
+
+    It hands out the receipt of that one charge, once, and keeps the settlement for the transaction
+    in which the release is stored.
+    """
+
+    def __init__(self, receipt: str, dataset: str, budget: Budget, unit: Unit) -> None:
+        self._paid: tuple[object, ...] | None = (dataset, budget, unit)
+        self._receipt = receipt
+        self.digest = ""
+        self.flaws: tuple[str, ...] = ()
+
+    def reserve(self, dataset: str, budget: Budget, unit: Unit, purpose: str, **_: object) -> str:
+        """Return the receipt, if the fit is the one that was paid for and the first one."""
+        if (dataset, budget, unit) != self._paid:
+            raise LedgerConflictError("The charge does not pay for this fit; nothing was asked.")
+        self._paid = None
+        return self._receipt
+
+    def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
+        """Remember what was released; the queue settles the charge."""
+        self.digest, self.flaws = digest, tuple(flaws)
+
+
+def run_one(database: Database, settings: Settings) -> bool:
+    """Run the oldest job that may run, if there is one; return whether there was."""
+    queue, datasets = Queue(database, settings.instance), Datasets(database, settings.folder)
+    taken = queue.take()
+    if taken is None:
+        return False
+    dataset = datasets.by_id(taken.dataset_id)
+    try:
+        _check_unchanged(datasets, dataset)
+        finished = fitted(taken, dataset, str(datasets.place(dataset)))
+        _check_unchanged(datasets, dataset)  # nor did they change while they were read
+        stored = queue.finish(taken, finished)
+        log.info("job done", extra={"job": taken.id, "stored": stored})
+    except Exception as error:  # whatever it is, the job ends here and the queue goes on
+        queue.fail(taken, f"{type(error).__name__}: {sentence_of(error)}")
+        log.info("job failed", extra={"job": taken.id})
+    return True
+
+
+def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
+    if digest_of_files(datasets.place(dataset)) != dataset.digest:
+        datasets.freeze(dataset, _CHANGED)
+        raise ValueError(_CHANGED)
+
+
+def fitted(taken: Taken, dataset: Dataset, data: Any) -> Finished:
+    """Fit the model that answers a question to the rows, and return its release to be stored."""
+    question = Question.parsed(taken.asked, dataset.schema)
+    charged = Charged(taken.receipt, dataset.name, question.budget, dataset.unit)
+    model = question.model(dataset.schema, dataset.unit, ledger=charged, dataset=dataset.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the fit warns of stands in the release
+        release = model.fit(data).release()
+    return Finished(
+        charged.digest, file_of(release), release.to_html(), card_of(release), charged.flaws
+    )
+
+
+def _work(settings: Settings, alive: Connection) -> None:
+    """Run jobs until the server is gone; what the worker's process does."""
+    from privclust.service.logs import log_to_stderr
+
+    log_to_stderr()
+    threading.Thread(target=_end_with_server, args=(alive,), daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)  # pages come first
+    database = Database.opened(settings.database)
+    while True:
+        try:
+            if not run_one(database, settings):
+                time.sleep(_PAUSE)
+        except Exception:  # the database may be away for a while
+            log.info("the queue could not be read")
+            time.sleep(20 * _PAUSE)
+            with suppress(Exception):  # what was left running is for the steward to decide
+                Queue(database, settings.instance).interrupt_left_over()
+
+
+def _end_with_server(alive: Connection) -> None:
+    with suppress(EOFError, OSError):
+        alive.recv()
+    os._exit(0)
+
+
+class Worker:
+    """The worker's process, started again whenever it ends.
+
+    Parameters
+    ----------
+    settings : Settings
+    pause : float
+        Seconds between two looks at the process.
+    """
+
+    def __init__(self, settings: Settings, pause: float = 1.0) -> None:
+        self._settings, self._pause = settings, pause
+        self._context = multiprocessing.get_context("spawn")
+        self._stop = threading.Event()
+        self._process: Any = None
+        self._ours: Connection | None = None
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Start the process, and watch it."""
+        self._begin()
+        self._thread.start()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a process that ends is started again.
+
+        Whether it runs at this moment is not told: a job could end it, and so tell of the rows.
+        """
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """End the process; a job that runs is interrupted."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._end(lambda process: process.terminate())
+
+    def _begin(self) -> None:
+        database = Database.opened(self._settings.database)
+        # Nothing of this server can be running now: its worker is not.
+        Queue(database, self._settings.instance).interrupt_left_over()
+        theirs, self._ours = self._context.Pipe(duplex=False)
+        self._process = self._context.Process(
+            target=_work, args=(self._settings, theirs), daemon=True, name="privclust-worker"
+        )
+        self._process.start()
+        theirs.close()
+
+    def _end(self, how: Callable[[Any], None]) -> None:
+        if self._process is not None:
+            how(self._process)
+            self._process.join(10)
+        if self._ours is not None:
+            self._ours.close()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._pause):
+            if not self._process.is_alive():
+                log.info("the worker ended and is started again")
+                try:
+                    self._end(lambda process: None)
+                    self._begin()
+                except Exception:
+                    log.info("the worker could not be started")

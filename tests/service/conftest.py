@@ -1,0 +1,37 @@
+"""A service to try: a small data set, a steward and two analysts, in a folder in memory."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ledger.conftest import new_postgres_url, postgres_server, postgres_url, tmp_path
+from service.serving import Serving
+
+pytest.importorskip("argon2", reason="the extra 'service' is not installed")
+
+__all__ = ["new_postgres_url", "postgres_server", "postgres_url", "tmp_path"]
+
+
+@pytest.fixture(scope="session")
+def first_serving(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a service that is made once and copied for every test."""
+    folder = tmp_path_factory.mktemp("service")
+    Serving.made(folder, str(folder / "service.db"))
+    return folder
+
+
+@pytest.fixture
+def serving(first_serving: Path, tmp_path: Path) -> Serving:
+    """A service on SQLite with one data set, and ε = 2 granted to ann."""
+    shutil.copytree(first_serving, tmp_path, dirs_exist_ok=True)
+    return Serving.opened(tmp_path, str(tmp_path / "service.db"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def any_serving(request: pytest.FixtureRequest, tmp_path: Path) -> Serving:
+    """The same on either database."""
+    if request.param == "sqlite":
+        found: Serving = request.getfixturevalue("serving")
+        return found
+    return Serving.made(tmp_path, request.getfixturevalue("postgres_url"))

@@ -1,0 +1,378 @@
+"""The rules of the service: registration, charges, the queue, ticks and stored answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from privclust import AddRemoveRow, Box, Categories, Person, Schema
+from privclust.exceptions import BudgetGoneError, LedgerConflictError, LedgerVersionError
+from privclust.service import database as databases
+from privclust.service.checking import check_rules
+from privclust.service.database import Database, Step, now
+from privclust.service.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    ServiceError,
+)
+from privclust.service.questions import Question
+from privclust.service.releases import release_from
+from privclust.service.ticks import first_tick, next_tick
+from privclust.service.worker import Charged, run_one
+from service.serving import PASSWORD, SCHEMA, Serving, write_rows
+
+FAR = 10**10
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: int = 3600) -> None:
+    """Let time pass for everything that asks for it."""
+    moment = now() + seconds
+    for module in ("database", "jobs", "queue", "releases"):
+        monkeypatch.setattr(f"privclust.service.{module}.now", lambda: moment)
+
+
+# The database.
+def test_a_database_is_brought_up_to_date_once(serving: Serving) -> None:
+    again = Database.opened(serving.database.ledger.url)
+    assert again.rows("SELECT number FROM service_versions") == [(1,)]
+
+
+def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
+    serving.database.write("INSERT INTO service_versions VALUES (99, 'x', 0)")
+    with pytest.raises(LedgerVersionError, match="never taken back"):
+        Database.opened(serving.database.ledger.url)
+
+
+def test_a_step_that_was_changed_is_refused(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "steps", lambda: [Step(1, "SELECT 1;\n")])
+    with pytest.raises(LedgerVersionError, match="not the one"):
+        Database.opened(serving.database.ledger.url)
+
+
+def test_the_ledger_stays_valid_with_tables_beside_it(serving: Serving) -> None:
+    serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    assert serving.database.ledger.verify().entries == 3
+
+
+# Registration.
+@pytest.mark.parametrize(
+    "fact",
+    [Box(0, 1), Categories(["a"], missing="category"), Categories(["a"], unknown="other")],
+)
+def test_a_rule_that_can_fail_on_a_row_is_refused(fact: Box | Categories) -> None:
+    with pytest.raises(ServiceError, match="could fail on a row"):
+        check_rules(Schema({"x": fact, "y": Box(0, 1, missing=0)}), AddRemoveRow())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../x.csv",
+        "/etc/passwd",
+        "",
+        ".",
+        "a/../../x.csv",
+        "*.csv",
+        "s3://x/y.csv",
+        "a\0b",
+        "out.csv",
+    ],
+)
+def test_a_path_does_not_leave_the_data_folder(serving: Serving, path: str, tmp_path: Path) -> None:
+    write_rows(tmp_path / "x.csv")
+    (tmp_path / "data" / "out.csv").symlink_to(tmp_path / "x.csv")
+    with pytest.raises(ServiceError, match="below the data folder"):
+        serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
+
+
+def test_more_rows_than_declared_are_refused(serving: Serving) -> None:
+    with pytest.raises(ServiceError, match="more rows than"):
+        serving.datasets.register("other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
+
+
+def test_missing_ids_are_refused(serving: Serving, tmp_path: Path) -> None:
+    (tmp_path / "data" / "p.csv").write_text("who,age\na,1\n,2\n")
+    with pytest.raises(ServiceError, match="missing ids"):
+        serving.datasets.register(
+            "other", "p.csv", Schema({"age": Box(0, 9, missing=0)}), Person("who", 1), 1000
+        )
+
+
+def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "data" / "visits.csv", tmp_path / "data" / "copy.csv")
+    for path in ("visits.csv", "copy.csv"):
+        with pytest.raises(ConflictError, match="their budget is one"):
+            serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
+
+
+def test_a_refused_data_set_leaves_nothing_behind(serving: Serving) -> None:
+    with pytest.raises(ServiceError):
+        serving.datasets.register("other", "visits.csv", SCHEMA, AddRemoveRow(), 10)
+    assert [dataset.name for dataset in serving.datasets.all()] == ["visits"]
+    assert serving.database.ledger.datasets() == ["visits"]
+
+
+# Asking.
+def test_a_job_is_charged_when_it_is_queued_and_settled_when_it_is_done(
+    any_serving: Serving,
+) -> None:
+    answer = any_serving.jobs.ask(any_serving.ann, any_serving.visits, any_serving.question())
+    assert any_serving.charges() == [answer.job_id]
+    assert run_one(any_serving.database, any_serving.settings)
+    job = any_serving.jobs.one(answer.job_id, any_serving.steward)
+    release = release_from(any_serving.releases.file(job.release_id or "", any_serving.steward))
+    (settled,) = [e for e in any_serving.database.ledger.history() if e.kind == "settle"]
+    assert (job.state, settled.digest) == ("done", release.digest)
+    assert release.privacy.receipt == job.receipt
+    assert release.privacy.private
+
+
+def test_a_budget_that_is_gone_queues_nothing(serving: Serving) -> None:
+    with pytest.raises(BudgetGoneError):
+        serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="3"))
+    assert serving.jobs.of(serving.steward) == []
+
+
+def test_a_repeated_request_is_one_job_and_one_charge(serving: Serving) -> None:
+    first = serving.jobs.ask(serving.ann, serving.visits, serving.question(), "a" * 32)
+    again = serving.jobs.ask(serving.ann, serving.visits, serving.question(), "a" * 32)
+    other_tab = serving.jobs.ask(serving.ann, serving.visits, serving.question(), "b" * 32)
+    assert first.job_id == again.job_id == other_tab.job_id
+    assert serving.charges() == ["a" * 32]
+
+
+def test_a_request_is_not_taken_for_another_one(serving: Serving) -> None:
+    serving.jobs.ask(serving.ann, serving.visits, serving.question(), "a" * 32)
+    with pytest.raises(ConflictError):
+        serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="0.5"), "a" * 32)
+    assert serving.charges() == ["a" * 32]
+
+
+def test_whoever_was_granted_nothing_knows_of_nothing(serving: Serving) -> None:
+    with pytest.raises(NotFoundError):
+        serving.jobs.ask(serving.bob, serving.visits, serving.question())
+    with pytest.raises(NotFoundError):
+        serving.datasets.one(serving.visits.id, serving.bob)
+    assert serving.datasets.seen_by(serving.bob) == []
+
+
+def test_a_steward_asks_nothing(serving: Serving) -> None:
+    with pytest.raises(ForbiddenError):
+        serving.jobs.ask(serving.steward, serving.visits, serving.question())
+
+
+def test_revoked_and_frozen_data_sets_are_not_asked(serving: Serving) -> None:
+    serving.datasets.freeze(serving.visits, "a look at the files")
+    with pytest.raises(ConflictError, match="frozen"):
+        serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    serving.datasets.check_again(serving.visits)
+    serving.datasets.revoke(serving.visits, serving.ann)
+    with pytest.raises(NotFoundError):
+        serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    assert serving.charges() == []
+
+
+def test_of_fifty_requests_for_the_last_epsilon_one_wins(any_serving: Serving) -> None:
+    any_serving.jobs.ask(any_serving.ann, any_serving.visits, any_serving.question(epsilon="1"))
+
+    def ask(number: int) -> bool:
+        # Fifty different questions, so that none is answered by another one's job.
+        columns = ["age", "cost"][: 1 + number % 2]
+        question = any_serving.question(family="kmeans", clusters=1 + number, columns=columns)
+        try:
+            any_serving.jobs.ask(any_serving.ann, any_serving.visits, question)
+        except BudgetGoneError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(50) as pool:
+        won = list(pool.map(ask, range(50)))
+    assert sum(won) == 1
+    assert len(any_serving.charges()) == len(any_serving.jobs.of(any_serving.steward)) == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"random_state": 1},
+        {"seed": 1},
+        {"ledger": None},
+        {"family": "nothing"},
+        {"columns": "age"},
+        {"columns": ["nobody"]},
+        {"clusters": "0"},
+        {"clusters": "9" * 30},
+        {"epsilon": "1e999999999"},
+        {"epsilon": "nan"},
+        {"epsilon": "1/0"},
+        {"epsilon": "101"},
+    ],
+)
+def test_a_question_holds_only_what_may_be_asked(given: dict[str, object]) -> None:
+    with pytest.raises(ServiceError):
+        Question.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
+
+
+# Running.
+def test_jobs_of_one_data_set_run_one_after_the_other(serving: Serving) -> None:
+    serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="1"))
+    serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="0.5"))
+    assert serving.queue.take() is not None
+    assert serving.queue.take() is None
+
+
+def test_a_changed_file_freezes_the_data_set_and_tells_the_analyst_nothing(
+    serving: Serving, tmp_path: Path
+) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    write_rows(tmp_path / "data" / "visits.csv", 41)
+    run_one(serving.database, serving.settings)
+    assert serving.datasets.by_id(serving.visits.id).frozen
+    seen = serving.jobs.one(answer.job_id, serving.ann, FAR)
+    assert (seen.state, seen.details, seen.release_id) == ("failed", "", None)
+    assert "files changed" in serving.jobs.one(answer.job_id, serving.steward).details
+
+
+def test_a_charge_pays_for_one_fit(serving: Serving) -> None:
+    question = serving.question()
+    charged = Charged("r", "visits", question.budget, AddRemoveRow())
+    assert charged.reserve("visits", question.budget, AddRemoveRow(), "") == "r"
+    with pytest.raises(LedgerConflictError):
+        charged.reserve("visits", question.budget, AddRemoveRow(), "")
+    other = serving.question(epsilon="0.5").budget
+    with pytest.raises(LedgerConflictError):
+        Charged("r", "visits", question.budget, AddRemoveRow()).reserve(
+            "visits", other, AddRemoveRow(), ""
+        )
+
+
+def test_an_interrupted_job_waits_for_the_steward(serving: Serving) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    taken = serving.queue.take()
+    assert serving.queue.interrupt_left_over() == 1
+    assert not run_one(serving.database, serving.settings)
+    assert serving.jobs.one(answer.job_id, serving.ann, FAR).state == "failed"
+    serving.queue.put_back(answer.job_id)
+    assert run_one(serving.database, serving.settings)
+    assert serving.jobs.one(answer.job_id, serving.steward).state == "done"
+    assert taken is not None
+    assert serving.charges() == [answer.job_id]
+    with pytest.raises(ConflictError):
+        serving.queue.give_up(answer.job_id)
+
+
+def test_a_worker_that_lost_its_job_stores_nothing(serving: Serving) -> None:
+    from privclust.service.worker import fitted
+
+    serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    taken = serving.queue.take()
+    assert taken is not None
+    finished = fitted(taken, serving.visits, str(serving.datasets.place(serving.visits)))
+    serving.queue.interrupt_left_over()
+    assert not serving.queue.finish(taken, finished)
+    assert serving.releases.seen_by(serving.steward) == []
+    assert not [e for e in serving.database.ledger.history() if e.kind == "settle"]
+
+
+# Time.
+def test_the_grid_of_ticks_is_made_of_public_facts() -> None:
+    assert first_tick(1000, 3, 60) == 60
+    assert first_tick(10**8, 3, 60) == 60 * 32
+    assert [next_tick(1000, 60, 1000 + wait) for wait in (0, 1, 60, 61, 120, 121, 500)] == [
+        1060, 1060, 1060, 1120, 1120, 1240, 1960,
+    ]  # fmt: skip
+
+
+def test_the_end_of_a_job_is_seen_at_a_tick_and_not_before(serving: Serving) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    waiting = serving.jobs.one(answer.job_id, serving.ann)
+    run_one(serving.database, serving.settings)
+    assert serving.jobs.one(answer.job_id, serving.ann) == waiting
+    assert serving.releases.seen_by(serving.ann) == []
+    tick = waiting.asked_at + waiting.first_tick
+    assert serving.jobs.one(answer.job_id, serving.ann, tick - 1).state == "waiting"
+    seen = serving.jobs.one(answer.job_id, serving.ann, tick)
+    assert (seen.state, seen.finished_at) == ("done", None)
+    assert dataclasses.replace(seen, state="", release_id=None) == dataclasses.replace(
+        waiting, state="", release_id=None
+    )
+
+
+def test_a_second_asking_does_not_tell_that_the_job_has_ended(serving: Serving) -> None:
+    first = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    before = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    run_one(serving.database, serving.settings)
+    assert serving.jobs.ask(serving.ann, serving.visits, serving.question()) == before
+    assert before.job_id == first.job_id
+
+
+def test_the_same_question_is_answered_from_the_stored_release_at_no_cost(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serving.datasets.grant(serving.visits, serving.bob, "1", "0", "")
+    first = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    run_one(serving.database, serving.settings)
+    later(monkeypatch)
+    again = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    assert (again.job_id, again.free) == (first.job_id, True)
+    others = serving.jobs.ask(serving.bob, serving.visits, serving.question())
+    job = serving.jobs.one(others.job_id, serving.bob)
+    assert (others.free, job.state, job.was_charged) == (True, "done", False)
+    assert serving.releases.one(job.release_id or "", serving.bob)
+    assert serving.charges() == [first.job_id]
+
+
+# People.
+def test_a_password_is_needed_and_a_session_ends(serving: Serving) -> None:
+    assert serving.people.sign_in("ann", "wrong") is None
+    assert serving.people.sign_in("nobody", PASSWORD) is None
+    cookie = serving.people.sign_in("ann", PASSWORD) or ""
+    session = serving.people.session(cookie)
+    assert session is not None
+    assert session.user == serving.ann
+    serving.people.sign_out(cookie)
+    assert serving.people.session(cookie) is None
+
+
+def test_no_secret_is_stored_as_it_is(serving: Serving, tmp_path: Path) -> None:
+    cookie = serving.people.sign_in("ann", PASSWORD) or ""
+    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
+    stored = (tmp_path / "service.db").read_bytes()
+    assert not any(secret.encode() in stored for secret in (PASSWORD, cookie, token))
+
+
+def test_tokens_and_sessions_end_with_the_password_and_the_account(serving: Serving) -> None:
+    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
+    assert serving.people.holder_of(token) == (serving.ann, "run")
+    serving.people.reset(serving.ann)
+    assert serving.people.holder_of(token) is None
+    cookie = serving.people.sign_in("bob", PASSWORD) or ""
+    token = serving.people.add_token(serving.bob, "laptop", "read", 1)
+    serving.people.switch(serving.bob, active=False)
+    assert serving.people.holder_of(token) is serving.people.session(cookie) is None
+    assert serving.people.sign_in("bob", PASSWORD) is None
+
+
+def test_a_token_after_its_end_is_nobodys(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
+    monkeypatch.setattr("privclust.service.people.now", lambda: now() + 90_000)
+    assert serving.people.holder_of(token) is None
+
+
+def test_an_analyst_gives_no_token_a_stewards_scope(serving: Serving) -> None:
+    with pytest.raises(ServiceError, match="scope"):
+        serving.people.add_token(serving.ann, "laptop", "steward", 1)
+
+
+def test_nobody_is_called_everyone(serving: Serving) -> None:
+    with pytest.raises(ServiceError):
+        serving.people.add("everyone", "analyst")
