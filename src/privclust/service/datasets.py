@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.names import name_of, text_of
@@ -180,5 +181,11 @@ class Datasets:
 def dataset_of(row: tuple[object, ...]) -> Dataset:
     """Return the data set in a row."""
     id_, name, path, facts, unit, most_rows, digest, frozen, note = map(str, row)
-    schema, protects = Schema.from_json(facts), row_unit(json.loads(unit))
+    schema, protects = _schema(facts), row_unit(json.loads(unit))
     return Dataset(id_, name, path, schema, protects, int(most_rows), digest, frozen, note)
+
+
+@lru_cache(1000)
+def _schema(facts: str) -> Schema:
+    """Return the schema in a text; every page needs it, and it is never changed."""
+    return Schema.from_json(facts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import os
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -99,10 +100,15 @@ class Planner:
         if self._pool is None:
             if self._own_process:
                 context = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(1, mp_context=context)
+                self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_behind_pages)
             else:
                 self._pool = ThreadPoolExecutor(1)
         return self._pool
+
+
+def _behind_pages() -> None:
+    if hasattr(os, "nice"):
+        os.nice(5)
 
 
 def _imported() -> None:
