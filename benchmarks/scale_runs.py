@@ -6,6 +6,7 @@ and a digest of what is released. CPU seconds are those of this process and of t
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -13,7 +14,6 @@ import pickle
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -192,7 +192,11 @@ def _kill_in_pass_3(pid: int, wire: dict[str, int]) -> None:
 def main() -> None:
     """Run what is asked for and print its figures."""
     warnings.simplefilter("ignore")
-    run, data = sys.argv[1:3]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("run", help="such as points-local or points-dask-killed")
+    parser.add_argument("data", help="a file or folder that scale.py made")
+    given = parser.parse_args()
+    run, data = given.run, given.data
     name, _, where = run.partition("-")
     if run == "tasks":
         facts = tasks(data)

@@ -171,11 +171,11 @@ def test_no_rows_are_answered_in_one_sentence(empty):
         make_release().predict(empty)
 
 
-def test_categories_beside_the_numbers_are_refused():
+def test_centres_without_shares_of_the_categories_are_refused():
     schema = Schema({"age": Box(0, 120), "sex": Categories(["f", "m"])})
     with pytest.raises(ReleaseError) as error:
         make_release([[10], [90]], schema)
-    one_sentence(error, "'sex'", "declare a Box")
+    one_sentence(error, "1 coordinates", "each category")
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])

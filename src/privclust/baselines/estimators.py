@@ -40,7 +40,9 @@ class PrivateHighDimKMeans(KMeansEstimator):
 
     Attributes
     ----------
-    cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
+    cluster_centers_, cluster_centers_error_, cluster_sizes_, cluster_sizes_error_
+        See :class:`PrivateKMeans`.
+    n_clusters_, method_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
     n_features_in_, feature_names_in_
         Number and names of the columns.
@@ -118,7 +120,9 @@ class PrivateNMF(KMeansEstimator):
     ----------
     components_ : ndarray of shape (n_clusters, n_features)
         The components, of length one.
-    cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
+    cluster_centers_, cluster_centers_error_, cluster_sizes_, cluster_sizes_error_
+        See :class:`PrivateKMeans`.
+    n_clusters_, method_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
     n_features_in_, feature_names_in_
         Number and names of the columns.

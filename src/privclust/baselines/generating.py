@@ -43,7 +43,9 @@ class PrivateWGAN(KMeansEstimator):
     ----------
     generator_ : Generator
         The network that :meth:`sample` draws from; it saw noisy gradients alone.
-    cluster_centers_, cluster_sizes_, cluster_sizes_error_, privacy_, schema_, warnings_
+    cluster_centers_, cluster_centers_error_, cluster_sizes_, cluster_sizes_error_
+        See :class:`PrivateKMeans`.
+    n_clusters_, method_, privacy_, schema_, warnings_
         See :class:`PrivateKMeans`.
     n_features_in_, feature_names_in_
         Number and names of the columns.

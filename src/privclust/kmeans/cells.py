@@ -34,7 +34,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 
-__all__ = ["COUNT", "LOST_MEAN", "SIZES", "by_cells", "cells_of_so_many", "counted"]
+__all__ = ["COUNT", "HIDDEN", "LOST_MEAN", "SIZES", "by_cells", "cells_of_so_many", "counted"]
 
 # Shares of the budget. The cells and the steps divide what these and ``spread`` leave.
 COUNT, SIZES = 0.03, 0.03
@@ -43,7 +43,7 @@ COUNT, SIZES = 0.03, 0.03
 LOST_MEAN = 1.0
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
-_HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
+HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
 _UNSEEN = (
     "At this budget even the mean of the rows would be noise, so the centres are spread over the "
     f"declared bounds and {NEVER_SAW_THE_ROWS}; {_REMEDY}."
@@ -76,7 +76,7 @@ def cells_of_so_many(
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
     centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
-    warnings = () if seeds.n_live >= n_clusters else (_HIDDEN,)
+    warnings = () if seeds.n_live >= n_clusters else (HIDDEN,)
     return _sized(view, centres, errors, for_sizes, warnings)
 
 

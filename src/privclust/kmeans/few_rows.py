@@ -9,12 +9,13 @@ number of rows, which both methods ask for first, so it costs nothing.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import SIZES, cells_of_so_many, counted
+from privclust.kmeans.cells import HIDDEN, SIZES, cells_of_so_many, counted
 from privclust.kmeans.lloyd import lloyd_of_so_many
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
@@ -25,6 +26,8 @@ __all__ = ["by_number_of_rows", "prefers_lloyd"]
 # clusters, and between these signals, Lloyd's iteration does better in pure ε.
 _MOST_COLUMNS, _MOST_CLUSTERS = 5, 6
 _SIGNALS = 5.0, 28.0
+# How many standard errors noise may have moved a centre by.
+_CAUTION = 2
 
 
 def by_number_of_rows(
@@ -35,8 +38,18 @@ def by_number_of_rows(
     n_rows = counted(view, purse)
     if prefers_lloyd(view, budget, n_rows, n_clusters):
         for_sizes = purse.take(SIZES)
-        return lloyd_of_so_many(view, n_rows, for_sizes, purse.rest, n_clusters, rng)
+        found = lloyd_of_so_many(view, n_rows, for_sizes, purse.rest, n_clusters, rng)
+        return replace(found, warnings=(HIDDEN,)) if _is_hidden(found) else found
     return cells_of_so_many(view, purse, n_rows, n_clusters, rng)
+
+
+def _is_hidden(found: KMeansResult) -> bool:
+    """Tell whether noise could have moved some centre to where another one is."""
+    if found.centres_error is None or len(found.centres) < 2:
+        return False
+    gaps = np.linalg.norm(found.centres[:, None] - found.centres, axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    return bool((_CAUTION * np.linalg.norm(found.centres_error, axis=1) > gaps.min(axis=1)).any())
 
 
 def prefers_lloyd(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
