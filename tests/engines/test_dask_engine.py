@@ -137,8 +137,8 @@ ALLOWED = {
     "privclust.data.engines.base": {"Summed", "Stacked"},
     "privclust.data.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
     "privclust.data.matrix.kernels": {
-        "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores", "RowSums", "Steps",
-        "StepsOf",
+        "BlockShares", "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores",
+        "RowSums", "Steps", "StepsOf",
     },
     "privclust.data.numbers.kernels": {"CellCounts", "FiniteNumbers"},
     "privclust.data.points.kept": {"GridRows"},

@@ -88,13 +88,21 @@ def _exists(path: Path) -> ReleaseError:
 
 def _check_free(path: Path, target: Path, overwrite: bool) -> None:
     """Raise unless the target is free, or holds a release and nothing else."""
-    if not target.exists():
-        return
     is_file = path.suffix.lower() == SUFFIX
-    inside = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
-    if target.is_dir() and not inside and not is_file:
+    try:
+        # One look: while another writer replaces the folder, a second one may find nothing.
+        inside = {entry.name for entry in target.iterdir()}
+    except FileNotFoundError:
         return
-    if target.is_dir() is is_file or inside - PARTS:
+    except NotADirectoryError:
+        if not target.exists():  # it is the folder around it that is none
+            return
+        is_release = is_file
+    else:
+        if not inside and not is_file:
+            return
+        is_release = not is_file and inside <= PARTS
+    if not is_release:
         # Even with overwrite: a folder with other files in it must not vanish.
         raise ReleaseError(f"'{path}' exists and is not a release; choose another path.")
     if not overwrite:
