@@ -69,11 +69,11 @@ class PrivateBounds(PrivateEstimator):
         A Box of every column, in which missing numbers are put in the middle.
     bounds_ : tuple of ndarray
         The lower and the upper bounds, as other estimators take them.
-    found_ : ndarray of bool of shape (n_features_in_,)
+    found_ : ndarray of bool of shape (n_features,)
         Which columns stand out of the noise; the bounds of others are as wide as they can be.
-    inside_, inside_error_ : ndarray of shape (n_features_in_,)
+    inside_, inside_error_ : ndarray of shape (n_features,)
         Noisy numbers of rows within the bounds, and their standard errors.
-    missing_, missing_error_ : ndarray of shape (n_features_in_,)
+    missing_, missing_error_ : ndarray of shape (n_features,)
         Noisy numbers of rows without a finite number.
     n_rows_, n_rows_error_ : float
         The noisy number of all rows.
@@ -83,7 +83,7 @@ class PrivateBounds(PrivateEstimator):
         Columns that noise hides.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the data had names.
 
     Examples
