@@ -117,8 +117,12 @@ def command_page(command: Any, context: Any, path: str) -> str:
 
 
 def parameter_row(parameter: Any) -> str | None:
-    """Return the line of an argument or option, or ``None`` if it is hidden."""
-    if getattr(parameter, "hidden", False):
+    """Return the line of an argument or option, or ``None`` if it says nothing.
+
+    Options that help does not show, so that it fits on a screen, are here: those of the published
+    algorithms.
+    """
+    if getattr(parameter, "hidden", False) and not getattr(parameter, "help", None):
         return None
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
     if parameter.param_type_name == "argument":

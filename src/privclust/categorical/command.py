@@ -33,28 +33,35 @@ class CategoricalOptions:
     ] = None
     method: Annotated[
         Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"],
-        typer.Option("--method", help="How the metric is learned; the last four are published."),
+        typer.Option("--method", help="How the metric is learned."),
     ] = "auto"
     context_size: Annotated[
-        int, typer.Option("--context-size", min=1, help="Attributes in a fixed context.")
+        int,
+        typer.Option("--context-size", min=1, hidden=True, help="Attributes in a fixed context."),
     ] = 3
     context_rule: Annotated[
         Literal["max-relevance", "mean-su", "relevant-non-redundant", "all"],
-        typer.Option("--context-rule", help="How pairs and tree choose contexts."),
+        typer.Option("--context-rule", help="Of pairs and tree."),
     ] = "max-relevance"
     selection_share: Annotated[
         float,
-        typer.Option("--selection-share", metavar="H", help="What contexts cost; published."),
+        typer.Option(
+            "--selection-share", metavar="H", hidden=True, help="What contexts cost; published."
+        ),
     ] = 0.3
     sigma: Annotated[
-        float, typer.Option("--sigma", metavar="NUMBER", help="Factor on the mean; mean-su.")
+        float,
+        typer.Option("--sigma", metavar="NUMBER", hidden=True, help="Factor on the mean; mean-su."),
     ] = 1.0
     target: Annotated[
         list[str] | None,
         typer.Option("--target", metavar="NAME", help="A column that gets distances; repeat it."),
     ] = None
     per_target: Annotated[
-        bool, typer.Option("--per-target", help="Spend the budget on each target; metric only.")
+        bool,
+        typer.Option(
+            "--per-target", hidden=True, help="Spend the budget on each target; metric only."
+        ),
     ] = False
     metric_share: Annotated[
         float | None,

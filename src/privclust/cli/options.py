@@ -69,7 +69,7 @@ ClustersOrAuto = Annotated[
         "-k",
         metavar="N",
         parser=_clusters_or_auto,
-        help="Number of clusters, or auto to let the rows choose it.",
+        help="Number of clusters, or auto.",
     ),
 ]
 Rows = Annotated[

@@ -26,25 +26,31 @@ class KMeansOptions(NumericOptions):
     clusters: options.ClustersOrAuto = "8"
     method: Annotated[
         Literal["auto", "cells", "lloyd", "zones"],
-        typer.Option("--method", help="The algorithm; zones is published, for comparison."),
+        typer.Option("--method", help="The algorithm."),
     ] = "auto"
     metric: Annotated[
         Literal["auto", "mismatch", "dilca"],
-        typer.Option("--metric", help="How categories are compared."),
+        typer.Option("--metric", help="Between categories."),
     ] = "auto"
     profile_share: options.ProfileShare = None
-    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Iterations; zones.")] = None
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=1, hidden=True, help="Iterations; zones.")
+    ] = None
     candidates: Annotated[
-        int | None, typer.Option("--candidates", min=1, help="Points of a zone; zones.")
+        int | None,
+        typer.Option("--candidates", min=1, hidden=True, help="Points of a zone; zones."),
     ] = None
     internal_k: Annotated[
-        int | None, typer.Option("--internal-k", min=1, help="Sub-clusters of a zone; zones.")
+        int | None,
+        typer.Option("--internal-k", min=1, hidden=True, help="Sub-clusters of a zone; zones."),
     ] = None
     choice_share: Annotated[
-        float | None, typer.Option("--choice-share", metavar="SHARE", help="Of the moves; zones.")
+        float | None,
+        typer.Option("--choice-share", metavar="SHARE", hidden=True, help="Of the moves; zones."),
     ] = None
     last_share: Annotated[
-        float | None, typer.Option("--last-share", metavar="SHARE", help="Of the last step; zones.")
+        float | None,
+        typer.Option("--last-share", metavar="SHARE", hidden=True, help="Of the last step; zones."),
     ] = None
 
     def model(

@@ -67,27 +67,35 @@ class SourceTargetOptions:
     ] = None
     coreset: Annotated[
         Literal["auto", "halving", "net", "none"] | None,
-        typer.Option("--coreset", help="How sites are made; nna, nas."),
+        typer.Option("--coreset", hidden=True, help="How sites are made; nna, nas."),
     ] = None
     coreset_radius: Annotated[
         float | None,
-        typer.Option("--coreset-radius", metavar="C", help="In diameters of the target."),
+        typer.Option(
+            "--coreset-radius", metavar="C", hidden=True, help="In diameters of the target."
+        ),
     ] = None
     nearest: Annotated[
-        int | None, typer.Option("--nearest", min=1, metavar="T", help="Averaged sources; nas.")
+        int | None,
+        typer.Option("--nearest", min=1, metavar="T", hidden=True, help="Averaged sources; nas."),
     ] = None
     spread_share: Annotated[
-        float | None, typer.Option("--spread-share", metavar="SHARE", help="Pay for Δ_t(S); nas.")
+        float | None,
+        typer.Option("--spread-share", metavar="SHARE", hidden=True, help="Pay for Δ_t(S); nas."),
     ] = None
     counts_share: Annotated[
-        float | None, typer.Option("--counts-share", metavar="SHARE", help="Of counts; nna.")
+        float | None,
+        typer.Option("--counts-share", metavar="SHARE", hidden=True, help="Of counts; nna."),
     ] = None
     false_cells: Annotated[
         float | None,
-        typer.Option("--false-cells", metavar="GAMMA", help="Empty cells that may pass; nna."),
+        typer.Option(
+            "--false-cells", metavar="GAMMA", hidden=True, help="Empty cells that may pass; nna."
+        ),
     ] = None
     pull: Annotated[
-        bool | None, typer.Option("--pull/--no-pull", help="Keep averages in their cells; nna.")
+        bool | None,
+        typer.Option("--pull/--no-pull", hidden=True, help="Keep averages in their cells; nna."),
     ] = None
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
