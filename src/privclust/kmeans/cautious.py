@@ -66,9 +66,9 @@ def cautious_of_so_many(
     n_rows = _counted_again(view, purse, n_rows)
     mean = _shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
-    centres, errors = _moved(view, purse.rest, n_rows, start)
-    warnings = (HIDDEN,) if _is_hidden(centres, errors) else ()
-    return sized(view, centres, errors, for_sizes, "cautious", warnings)
+    moved = _moved(view, purse.rest, n_rows, start)
+    warnings = (HIDDEN,) if moved.is_hidden else ()
+    return sized(view, moved.centres, moved.errors, for_sizes, "cautious", warnings)
 
 
 def _counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
@@ -127,10 +127,25 @@ class _Start:
         return cls(centres, clip, _OFF_START * half * n_clusters ** (-1 / len(mean)))
 
 
-def _moved(
-    view: PointsView, budget: Share, n_rows: float, start: _Start
-) -> tuple[Floats, Floats]:
-    """Return the centres after all steps, and their errors."""
+@dataclass(frozen=True)
+class _Moved:
+    """Centres after all steps, their errors, and how much of the last moves was believed."""
+
+    centres: Floats
+    errors: Floats
+    trusted: Floats
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether noise outweighs a move, or could have put a centre where another one is."""
+        gaps = np.linalg.norm(self.centres[:, None] - self.centres, axis=2)
+        np.fill_diagonal(gaps, np.inf)
+        lost = _CAUTION * np.linalg.norm(self.errors, axis=1) > gaps.min(axis=1)
+        return bool(lost.any() or self.trusted.min() < 0.5)
+
+
+def _moved(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Moved:
+    """Move the centres by noisy mean offsets, as far as these can be believed."""
     centres, clip = start.centres, start.clip
     frame, bounds = Projection(np.zeros(centres.shape[1])), view.domain.box_in_unit_ball()
     for number, share in enumerate(budget.split([1] * _n_steps(view, budget, n_rows, start)), 1):
@@ -140,13 +155,13 @@ def _moved(
         )
         sizes = _likely_sizes(answer, n_rows)
         noise = answer.offsets.standard_error / sizes
-        moves = clipped(_trusted(start.off, noise) * answer.offsets.value / sizes, clip)
+        trusted = _trusted(start.off, noise)
+        moves = clipped(trusted * answer.offsets.value / sizes, clip)
         centres = np.clip(centres + moves, *bounds)
         clip *= _CLOSER
     # What is left to know of a move, given its noise; and noise of the count stretches it.
-    left = np.sqrt(_trusted(start.off, noise)) * noise
-    errors = np.hypot(left, moves * answer.counts.standard_error / sizes)
-    return centres, np.minimum(errors, unknown(1, *bounds))
+    errors = np.hypot(np.sqrt(trusted) * noise, moves * answer.counts.standard_error / sizes)
+    return _Moved(centres, np.minimum(errors, unknown(1, *bounds)), trusted)
 
 
 def _likely_sizes(answer: ClusterAnswer, n_rows: float) -> Floats:
@@ -168,12 +183,3 @@ def _n_steps(view: PointsView, budget: Share, n_rows: float, start: _Start) -> i
         return noise < _STEP_NOISE * expected / (1 if steps == 2 else 2)
 
     return 1 + sum(is_quiet(steps) for steps in range(2, _MOST_STEPS + 1))
-
-
-def _is_hidden(centres: Floats, errors: Floats) -> bool:
-    """Tell whether noise could have moved some centre to where another one is."""
-    if len(centres) < 2:
-        return False
-    gaps = np.linalg.norm(centres[:, None] - centres, axis=2)
-    np.fill_diagonal(gaps, np.inf)
-    return bool((_CAUTION * np.linalg.norm(errors, axis=1) > gaps.min(axis=1)).any())

@@ -84,7 +84,7 @@ def cells_of_so_many(
     spread = find_spread(view, purse, n_rows)
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
+    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch)
     warnings = () if seeds.n_live >= n_clusters else (HIDDEN,)
     return sized(view, centres, errors, for_sizes, "cells", warnings)
 
