@@ -90,6 +90,7 @@ def test_few_rows_prefer_caution_and_more_budget_or_rows_the_cells():
     assert preferred(150)
     assert preferred(150, n_columns=30)
     assert preferred(150, epsilon=0.1)
+    assert not preferred(150, n_columns=41)
     assert not preferred(150, epsilon=5)
     assert not preferred(1000)
     assert not preferred(1, epsilon=0.1)  # the cells say that even the mean is noise

@@ -1,4 +1,4 @@
-"""Cautious steps go as far as their noise lets one trust them, from the mean to Lloyd's iteration."""
+"""Cautious steps go as far as noise lets one trust them, up to those of Lloyd's iteration."""
 
 from __future__ import annotations
 
