@@ -48,7 +48,7 @@ def fit(model, data):
 MODELS = {
     **{
         f"kmeans {m}": (PrivateKMeans, {"method": m}, POINTS, rows)
-        for m in ("cells", "cautious", "lloyd")
+        for m in ("cells", "cautious", "grid", "lloyd")
     },
     "zones": (PrivateZoneKMeans, {}, POINTS, rows),
     "bounds": (PrivateBounds, {"columns": ["x", "y", "z"]}, None, rows),

@@ -148,7 +148,7 @@ _BASKETS = {
 }  # fmt: skip
 
 ESTIMATORS = (
-    EstimatorRecord(PrivateKMeans, methods=("cells", "cautious", "lloyd"), **_POINTS),
+    EstimatorRecord(PrivateKMeans, methods=("cells", "cautious", "grid", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateKMeans, variant="-auto", **{**_POINTS, "positional": ("auto",)}),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(

@@ -25,7 +25,7 @@ from privclust.kmeans.shrinking import clipped
 from privclust.kmeans.spread import Purse
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["cautious", "cautious_of_so_many"]
+__all__ = ["cautious", "cautious_of_so_many", "counted_again"]
 
 # Shares of the budget; the steps divide what these leave. Of a step, what its counts get.
 _COUNT_AGAIN, _MEAN = 0.05, 0.2
@@ -63,7 +63,7 @@ def cautious_of_so_many(
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer."""
     for_sizes = purse.take(SIZES)
-    n_rows = _counted_again(view, purse, n_rows)
+    n_rows = counted_again(view, purse, n_rows)
     mean = _shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
     moved = _moved(view, purse.rest, n_rows, start)
@@ -71,7 +71,7 @@ def cautious_of_so_many(
     return sized(view, moved.centres, moved.errors, for_sizes, "cautious", warnings)
 
 
-def _counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
+def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
     """Return a surer number of rows, and at least its own error."""
     first = view.count_error(purse.share(COUNT))
     answer = view.count("number of rows, again", purse.take(_COUNT_AGAIN))

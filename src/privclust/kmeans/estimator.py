@@ -15,6 +15,7 @@ from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cautious import cautious
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.few_rows import by_number_of_rows
+from privclust.kmeans.grid import grid
 from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
@@ -25,7 +26,13 @@ from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "cautious": cautious, "lloyd": lloyd}
+_METHODS = {
+    "auto": by_number_of_rows,
+    "cells": by_cells,
+    "cautious": cautious,
+    "grid": grid,
+    "lloyd": lloyd,
+}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -48,11 +55,12 @@ class PrivateKMeans(KMeansEstimator):
         The short form of a schema: bounds for all columns, or one per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    method : {"auto", "cells", "cautious", "lloyd"}, default="auto"
+    method : {"auto", "cells", "cautious", "grid", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"cautious"`` starts around
-        the mean and moves by what can be told from noise; ``"lloyd"`` is the noisy Lloyd iteration
-        of the literature. ``"auto"`` is ``"cells"``, but ``"cautious"`` for few rows, as their
-        noisy number tells.
+        the mean and moves by what can be told from noise; ``"grid"`` counts a grid along the widest
+        columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the literature.
+        ``"auto"`` is ``"cells"``; where rows are few, as their noisy number tells, it is ``"grid"``
+        for many clusters in few columns, and else ``"cautious"``.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
@@ -78,7 +86,8 @@ class PrivateKMeans(KMeansEstimator):
     n_clusters_ : int
         The number of clusters.
     method_ : str
-        The algorithm that ran: ``"cells"``, ``"cautious"``, ``"lloyd"`` or ``"summary"``.
+        The algorithm that ran: ``"cells"``, ``"cautious"``, ``"grid"``, ``"lloyd"`` or
+        ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
@@ -134,7 +143,7 @@ class PrivateKMeans(KMeansEstimator):
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
-        method: Literal["auto", "cells", "cautious", "lloyd"] = "auto",
+        method: Literal["auto", "cells", "cautious", "grid", "lloyd"] = "auto",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
         rescale: bool | None = None,

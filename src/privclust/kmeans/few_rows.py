@@ -1,9 +1,9 @@
-"""Which method a fit takes if none is named: the cells, or cautious steps where rows are few.
+"""Which method a fit takes if none is named: cells, or where rows are few a grid or cautious steps.
 
 The cells divide the budget among many small questions, which pay where rows are many. Where they
-are few, a few questions whose answers are believed as far as their noise allows do better. The
-choice rests on public numbers and on the noisy number of rows, which both methods ask for first, so
-it costs nothing.
+are few, one table of counts does better if it can cover everything, which takes few columns; else a
+few questions whose answers are believed as far as their noise allows. The choice rests on public
+numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -14,16 +14,24 @@ from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import cautious_of_so_many
 from privclust.kmeans.cells import LOST_MEAN, cells_of_so_many, counted
+from privclust.kmeans.grid import grid_of_so_many
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import LARGEST_MEAN_SHARE, Purse, mean_error
 
-__all__ = ["by_number_of_rows", "prefers_caution"]
+__all__ = ["by_number_of_rows", "prefers_caution", "prefers_grid"]
 
 # Chosen on generated sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters: below such
 # a signal, cautious steps do better. In pure ε noise grows with the number of columns, and so must
 # the rows, by this power of it. With more columns than were tried (digits has 64) the cells stay.
 _SIGNAL = {"pure": 125.0, "zcdp": 28.0}
 _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
+
+# Chosen on five generated sets of two and three columns: a grid does better for at least so many
+# clusters and at most so many columns, while the rows of a cluster, in errors of a count and times
+# the columns (two at least), are fewer than this.
+_GRID_CLUSTERS = {"pure": 6, "zcdp": 12}
+_GRID_COLUMNS = {"pure": 3, "zcdp": 2}
+_GRID_SIGNAL = {"pure": 400.0, "zcdp": 50.0}
 _MOST_COLUMNS = 40
 
 
@@ -33,9 +41,22 @@ def by_number_of_rows(
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
     purse = Purse(budget)
     n_rows = counted(view, purse)
-    cautious = prefers_caution(view, budget, n_rows, n_clusters)
-    chosen = cautious_of_so_many if cautious else cells_of_so_many
+    chosen = cells_of_so_many
+    if prefers_grid(view, budget, n_rows, n_clusters):
+        chosen = grid_of_so_many
+    elif prefers_caution(view, budget, n_rows, n_clusters):
+        chosen = cautious_of_so_many
     return chosen(view, purse, n_rows, n_clusters, rng)
+
+
+def prefers_grid(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
+    """Tell whether a grid should do better than all else; mixed rows have none."""
+    columns, currency = view.domain.dimension, budget.currency
+    fits = columns <= _GRID_COLUMNS[currency] and n_clusters >= _GRID_CLUSTERS[currency]
+    if view.domain.has_shares or not fits:
+        return False
+    signal = n_rows / view.count_error(budget) / n_clusters
+    return signal * max(2, columns) < _GRID_SIGNAL[currency]
 
 
 def prefers_caution(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
