@@ -66,11 +66,10 @@ for _ in range(300):
         time.sleep(0.1)
 
 # %%
-# **The analyst's side.** An address and a token are all it takes. A plan costs nothing; a fit is
-# charged and comes back as a release. It appears at a fixed moment, whatever the job needs.
+# **The analyst's side.** An address and a token are all it takes. ``remote.plan(model)`` would tell
+# cost and error beforehand, for nothing; ``remote.fit(model)`` is charged and returns a release. It appears at a fixed moment, whatever the job needs.
 try:
     remote = RemoteDataset(f"{url}/datasets/{dataset.id}", token)
-    print(remote.plan(PrivateKMeans(3, epsilon=1.0))["cost"])
     release = remote.fit(PrivateKMeans(3, epsilon=1.0))
     left = remote.about()["balance"][0]["left"]
 finally:
