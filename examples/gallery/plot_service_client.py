@@ -67,7 +67,8 @@ for _ in range(300):
 
 # %%
 # **The analyst's side.** An address and a token are all it takes. ``remote.plan(model)`` would tell
-# cost and error beforehand, for nothing; ``remote.fit(model)`` is charged and returns a release. It appears at a fixed moment, whatever the job needs.
+# cost and error beforehand, for nothing; ``remote.fit(model)`` is charged and returns a release.
+# It appears at a fixed moment, whatever the job needs.
 try:
     remote = RemoteDataset(f"{url}/datasets/{dataset.id}", token)
     release = remote.fit(PrivateKMeans(3, epsilon=1.0))
