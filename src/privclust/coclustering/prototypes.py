@@ -100,7 +100,8 @@ def next_prototypes(lines: Floats, weights: Floats, count: int, rng: np.random.G
         groups = merging(lines, weights, count, rng, n_starts=_STARTS)
         merged = np.zeros((count, lines.shape[1]))
         np.add.at(merged, groups, directions * weights[:, None])
-        directions, weights = unit(merged), np.bincount(groups, weights, count)
+        rows_in_each = np.bincount(groups, weights, count).astype(np.float64)
+        return _revived(unit(merged), rows_in_each, rng)
     return _revived(directions, weights, rng)
 
 
@@ -121,7 +122,8 @@ def _seen(totals: Noisy) -> Floats:
 
 
 def _common(totals: Noisy) -> Floats:
-    return unit(_seen(totals)[None])[0]
+    common: Floats = unit(_seen(totals)[None])[0]
+    return common
 
 
 def _across(lines: Floats, totals: Noisy) -> Floats:
