@@ -2,8 +2,8 @@
 
 ``python benchmarks/scale.py --data FOLDER --rows 2000000 10000000`` makes the data, runs every
 configuration in a process of its own, one after the other, and writes ``results/scale.csv``.
-``--draw`` fills the tables of ``docs/scaling.md`` and draws its figure from that file. CPU seconds
-of one run on a shared machine are compared with each other, not with those of another run.
+``--draw`` fills the tables of ``docs/research/scaling.md`` and draws its figure from that file. CPU
+seconds of one run on a shared machine are compared with each other, not with those of another run.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ import math
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from keeping import markdown, put_table, read_rows, write_rows
+from keeping import markdown, put_table, read_rows, source_at, write_rows
 from scale_sets import DIMENSION, make_baskets, make_categories, make_points
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "scaling.md"
+PAGE = HERE.parent / "docs" / "research" / "scaling.md"
 FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
 # The last commit that read the files anew for every question.
 BEFORE = "31eb29a"
 POINTS = ("before", "local", "local-256MB", "dask", "dask-killed", "minibatch", "diffprivlib")
 OTHERS = ("local", "dask")
+NAMES = ("scale", "scale-workers", "scale-large")
 WORDS = {
     "before": "before parts and engines",
     "local": "one machine, rows kept",
@@ -64,15 +63,6 @@ def measured(run: str, data: Path, source: Path | None = None) -> dict[str, Any]
     return facts
 
 
-def source_before(folder: Path) -> Path:
-    """Return the library as it was before."""
-    command = ["git", "archive", BEFORE, "src"]
-    archive = subprocess.run(command, cwd=HERE.parent, capture_output=True, check=True)  # noqa: S603
-    with tarfile.open(fileobj=BytesIO(archive.stdout)) as packed:
-        packed.extractall(folder, filter="data")
-    return folder / "src"
-
-
 def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run everything that was asked for."""
     rows: list[dict[str, Any]] = []
@@ -88,7 +78,7 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
 
     keep("tasks", "2000", "dask", measured("tasks", options.data))
     with tempfile.TemporaryDirectory() as folder:
-        before = source_before(Path(folder))
+        before = source_at(BEFORE, Path(folder))
         for n_rows in options.rows:
             data = make_points(options.data / f"points-{n_rows}", n_rows)
             for run in POINTS if options.runs is None else options.runs:
@@ -99,13 +89,13 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
                 keep("points", f"{n_rows:.0e} x {DIMENSION}", run, facts)
     for n_rows in options.pairs:
         data = make_categories(options.data / f"categories-{n_rows}", n_rows)
-        for run in OTHERS:
+        for run in options.others:
             keep("pairs", f"{n_rows:.0e} x 14", run, measured(f"pairs-{run}", data))
     for n_entries in options.entries:
         shape = math.isqrt(n_entries) * 100, math.isqrt(n_entries) * 10
         data = make_baskets(options.data / f"baskets-{n_entries}", shape, n_entries)
         size = f"{shape[0]:.0e} x {shape[1]:.0e}, {n_entries:.0e} entries"
-        for run in OTHERS:
+        for run in options.others:
             keep("baskets", size, run, measured(f"baskets-{run}", data))
     return rows
 
@@ -123,22 +113,22 @@ def draw() -> None:
             heads = ("size", "where", "CPU seconds", "MB, all processes", "digest of the release")
             put_table(PAGE, f"scale-{what}", markdown(heads, lines))
     put_table(PAGE, "scale-paper", _on_paper(rows))
-    put_table(PAGE, "scale-workers", _of_workers(read_rows("scale-workers")))
+    for name in NAMES[1:]:
+        put_table(PAGE, name, _apart(read_rows(name)))
     about = rows[0]
     words = f"Commit {about['commit']}, {about['date']}, {about['machine']}, {about['setting']}."
     put_table(PAGE, "scale-about", words)
     _figure([row for row in rows if row["what"] == "points"])
 
 
-def _of_workers(rows: Sequence[dict[str, str]]) -> str:
-    """Return one machine beside workers, from a run of these alone."""
-    points = [row for row in rows if row["what"] == "points"]
+def _apart(rows: Sequence[dict[str, str]]) -> str:
+    """Return the table of a run apart from the others."""
     lines = [
-        (row["size"], WORDS[row["run"]], f"{float(row['cpu']):.1f}",
+        (row["what"], row["size"], WORDS[row["run"]], f"{float(row['cpu']):.1f}",
          f"{float(row['megabytes']):,.0f}", row["digest"], row["commit"])
-        for row in points
+        for row in rows if row["what"] != "tasks"
     ]  # fmt: skip
-    heads = ("size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
+    heads = ("what", "size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
     return markdown(heads, lines)
 
 
@@ -191,8 +181,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--entries", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--runs", nargs="*", choices=POINTS, help="Of the points; all by default.")
+    parser.add_argument("--others", nargs="*", choices=OTHERS, default=OTHERS, help="The same.")
     parser.add_argument("--setting", default="small")
-    parser.add_argument("--name", choices=("scale", "scale-workers"), default="scale")
+    parser.add_argument(
+        "--name", choices=("scale", "scale-workers", "scale-large"), default="scale"
+    )
     parser.add_argument("--draw", action="store_true", help="Only fill the page from the file.")
     options = parser.parse_args()
     if not options.draw:
