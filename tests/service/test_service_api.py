@@ -186,7 +186,7 @@ def test_the_python_of_the_analysts_guide_runs(
         PrivateKMeans(random_state=1),
         PrivateKMeans(bounds=(0, 1)),
         PrivateKMeans(unit=Person("who", 1)),
-        PrivateKMeans(method="lloyd"),
+        PrivateKMeans(schema=SCHEMA),
     ],
 )
 def test_what_is_the_services_cannot_be_given(

@@ -71,6 +71,7 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
         _wait_for_queue(serving.database)
     finally:
         server.stop()
+    server.wait_for_orphans()
     jobs, releases = check_books(serving.database)
     assert jobs >= kills
     assert 1 <= releases <= jobs
