@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import re
@@ -219,6 +220,113 @@ def test_the_command_line_lists_and_plans(
         app, ["remote", "plan", place, "--family", "distances", "--epsilon", "1", "--json"]
     )
     assert json.loads(planned.stdout)["covered"]
+
+
+def test_the_command_line_asks_waits_and_writes_the_release(
+    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def wait(seconds: float) -> None:
+        run_one(serving.database, serving.settings)
+        later(monkeypatch)
+
+    monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
+    monkeypatch.setattr("privclust.service.remote.time.sleep", wait)
+    place, output = f"{ORIGIN}/datasets/{serving.visits.id}", tmp_path / "answer"
+    said = ["--family", "distances", "--option", "context_size=1", "--epsilon", "0.5"]
+    said += ["--column", "sex", "--column", "ward"]
+    ran = CliRunner().invoke(app, ["remote", "ask", place, *said, "-o", str(output)])
+    assert ran.exit_code == 0, ran.output
+    assert "0.5" in ran.stdout
+    assert {"release.json", "report.html"} <= {file.name for file in output.iterdir()}
+    again = CliRunner().invoke(
+        app, ["remote", "ask", place, *said, "-o", str(tmp_path / "again"), "--json"]
+    )
+    answer = json.loads(again.stdout)
+    assert (answer["private"], answer["free"]) == (True, True)
+    listed = CliRunner().invoke(app, ["remote", "jobs", ORIGIN, "--json"])
+    (job,) = json.loads(listed.stdout)["jobs"]
+    assert (job["state"], job["asked"]["context_size"]) == ("done", 1)
+    assert "done" in CliRunner().invoke(app, ["remote", "jobs", ORIGIN]).stdout
+    assert len(serving.charges()) == 1
+
+
+def test_the_command_line_chooses_among_public_points(
+    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
+    (tmp_path / "towns.csv").write_text("age,cost\n10,1\n50,5\n90,9\n")
+    place = f"{ORIGIN}/datasets/{serving.visits.id}"
+    said = ["--family", "source-target", "-k", "2", "--target", str(tmp_path / "towns.csv")]
+    planned = CliRunner().invoke(app, ["remote", "plan", place, *said, "--json"])
+    assert json.loads(planned.stdout)["covered"], planned.output
+    for wrong in (["--option", "method"], ["--option", "method=magic"], ["-k", "x"]):
+        refused = CliRunner().invoke(app, ["remote", "plan", place, *wrong])
+        assert refused.exit_code != 0
+        assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_refused_command_is_told_in_one_sentence_and_charges_nothing(
+    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place, output = f"{ORIGIN}/datasets/{serving.visits.id}", str(tmp_path / "answer")
+    without = CliRunner(env={"PRIVCLUST_TOKEN": ""}).invoke(app, ["remote", "jobs", ORIGIN])
+    assert "PRIVCLUST_TOKEN" in without.stderr
+    monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
+    broke = CliRunner().invoke(app, ["remote", "ask", place, "--epsilon", "50", "-o", output])
+    assert "does not cover" in broke.stderr
+    elsewhere = CliRunner().invoke(app, ["remote", "ask", ORIGIN, "-o", output])
+    assert "address of a data set" in elsewhere.stderr
+    assert serving.charges() == []
+
+
+def test_stewards_manage_users_from_the_command_line(
+    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = serving.people.add_token(serving.steward, "program", "steward", 1)
+    monkeypatch.setenv("PRIVCLUST_TOKEN", token)
+
+    def users(*said: str) -> str:
+        ran = CliRunner().invoke(app, ["remote", "users", ORIGIN, *said])
+        return ran.stdout if ran.exit_code == 0 else ran.stderr
+
+    made = users("--add", "Zoë Q", "--role", "auditor")
+    password = made.strip().rpartition(" ")[2]
+    assert serving.people.sign_in("Zoë Q", password)
+    assert "Zoë Q: auditor\n" in users()
+    assert users("--reset", "Zoë Q").strip().rpartition(" ")[2] != password
+    assert "Zoë Q: auditor, closed" in users("--close", "Zoë Q")
+    assert "Zoë Q: auditor\n" in users("--open", "Zoë Q")
+    assert "your own account" in users("--close", "sue")
+    assert "one user at a time" in users("--close", "ann", "--open", "ann")
+    monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
+    assert "scope" in users()
+    assert "scope" in users("--add", "eve")
+
+
+def test_a_steward_sees_how_far_a_job_is_and_an_analyst_does_not(serving: Serving) -> None:
+    from multiprocessing import Pipe
+
+    from privclust.service.progress import Hearing, Progress, Telling
+    from privclust.service.worker import Worker
+
+    told, tells = Pipe(duplex=False)
+    worker = Worker(serving.settings)
+    worker._hearing = hearing = Hearing(told)
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    run_one(serving.database, serving.settings, Telling(tells))
+    while (heard := hearing.of(answer.job_id)) is None:
+        pass  # what the fit tells comes through a thread
+    assert heard == Progress(40, heard.of)
+    serving.database.write("UPDATE service_jobs SET state = 'running', finished_at = NULL")
+    seen = {}
+    for name in ("sue", "ann"):
+        site = dataclasses.replace(site_on(serving), worker=worker)
+        browser = Browser(site)
+        browser.sign_in(name)
+        seen[name] = browser.get(f"/jobs/{answer.job_id}").text
+    assert "40 of 40 rows read" in seen["sue"] or "40 rows read" in seen["sue"]
+    assert "rows read" not in seen["ann"]
+    tells.close()
 
 
 # Settings.

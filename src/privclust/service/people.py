@@ -134,6 +134,12 @@ class People:
         self._set_password(user, password, must_change=True)
         return password
 
+    def switch_by(self, steward: User, user: User, *, active: bool) -> None:
+        """Open or close an account for a steward, but never the steward's own."""
+        if user.id == steward.id:
+            raise ServiceError("You cannot close your own account; ask another steward.")
+        self.switch(user, active=active)
+
     def switch(self, user: User, *, active: bool) -> None:
         """Open or close an account; when it is closed, all its sessions and tokens end."""
         with self._database.writing() as together:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -88,6 +88,14 @@ class Grant(BaseModel):
     epsilon: str | int | float
     delta: str | int | float = "0"
     note: str = ""
+
+
+class NewUser(BaseModel):
+    """An account to be made."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    role: str = "analyst"
 
 
 class Scoped:
@@ -195,6 +203,33 @@ def statement(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
     if not user.reads_ledger:
         raise NotFoundError
     return site.database.ledger.statement(site.datasets.one(dataset_id, user).name).to_dict()
+
+
+@router.get("/users")
+def users(user: Steward, site: Here) -> list[dict[str, Any]]:
+    """List the users. For stewards."""
+    return [{"name": it.name, "role": it.role, "open": active} for it, active in site.people.all()]
+
+
+@router.post("/users", status_code=201)
+def add_user(given: NewUser, user: Steward, site: Here) -> dict[str, Any]:
+    """Make an account, and give its one-time password, once. For stewards."""
+    password = site.people.add(given.name, given.role)
+    return {"name": given.name, "role": given.role, "password": password}
+
+
+@router.post("/users/{name}/reset")
+def reset_user(name: str, user: Steward, site: Here) -> dict[str, Any]:
+    """Give a new one-time password; sessions and tokens of the user end. For stewards."""
+    whom = site.people.named(name)
+    return {"name": whom.name, "password": site.people.reset(whom)}
+
+
+@router.post("/users/{name}/{act}", status_code=204)
+def switch_user(name: str, act: Literal["open", "close"], user: Steward, site: Here) -> Response:
+    """Open or close an account. For stewards."""
+    site.people.switch_by(user, site.people.named(name), active=act == "open")
+    return Response(status_code=204)
 
 
 @router.get("/jobs")

@@ -101,9 +101,7 @@ def switch_user(user_id: str, act: str, session: Stewarded, site: Here, form: Po
     user = site.people.by_id(user_id)
     if act not in ("open", "close"):
         raise NotFoundError
-    if user.id == session.user.id:
-        raise ServiceError("You cannot close your own account; ask another steward.")
-    site.people.switch(user, active=act == "open")
+    site.people.switch_by(session.user, user, active=act == "open")
     return see("/steward/users")
 
 
