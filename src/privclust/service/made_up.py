@@ -21,6 +21,9 @@ __all__ = [
     "sources",
 ]
 
+# Fuller rows are taken to be this full, for a plan must fit into memory; it promises less then.
+_MOST_PER_ROW = 500
+
 
 def clumps(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
     """Return rows in clumps."""
@@ -45,8 +48,8 @@ def planted_counts(declared: Counts, clusters: int, n_rows: int, unit: Unit) -> 
     """Return a matrix with planted blocks."""
     from privclust.coclustering.plan import synthetic_counts
 
-    shape = n_rows, declared.columns
-    return synthetic_counts(shape, clusters, clusters, declared.row_total, 0).counts
+    shape, row_total = (n_rows, declared.columns), min(declared.row_total, _MOST_PER_ROW)
+    return synthetic_counts(shape, clusters, clusters, row_total, 0).counts
 
 
 def places(schema: Schema) -> Any:
@@ -68,4 +71,5 @@ def planned_places(model: Any, declared: Schema, most_rows: int, targets: Any) -
 
 def planned_counts(model: Any, declared: Counts, most_rows: int, targets: Any) -> Any:
     """Return the plan of a co-clustering."""
-    return model.plan(declared.rows, declared.columns, row_total=declared.row_total)
+    row_total = min(declared.row_total, _MOST_PER_ROW)
+    return model.plan(declared.rows, declared.columns, row_total=row_total)
