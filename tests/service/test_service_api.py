@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import re
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -327,6 +328,18 @@ def test_a_steward_sees_how_far_a_job_is_and_an_analyst_does_not(serving: Servin
     assert "40 of 40 rows read" in seen["sue"] or "40 rows read" in seen["sue"]
     assert "rows read" not in seen["ann"]
     tells.close()
+
+
+def test_a_port_that_is_taken_is_told_before_a_password_is_shown(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port, database = str(taken.getsockname()[1]), tmp_path / "service.db"
+        said = ["serve", "--port", port, "--data", str(tmp_path), "--database", str(database)]
+        refused = CliRunner().invoke(app, said)
+    assert "choose another with --port" in refused.stderr
+    assert "password" not in refused.stdout
+    assert not database.exists()
 
 
 # Settings.
