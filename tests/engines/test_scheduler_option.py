@@ -1,4 +1,4 @@
-"""Commands with ``--scheduler`` give what they give here, and their rows are read on the cluster."""
+"""Commands with ``--scheduler`` give what they give here, from rows read on the cluster."""
 
 import numpy as np
 import pyarrow.csv
