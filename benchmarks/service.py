@@ -26,12 +26,13 @@ import httpx
 import numpy as np
 from argon2 import PasswordHasher
 
-from keeping import write_rows
+from keeping import markdown, put_table, read_rows, write_rows
 from privclust.service.database import Database
 from privclust.service.datasets import Datasets
 from privclust.service.people import People
 
 SRC = Path(__file__).parents[1] / "src"
+GUIDE = Path(__file__).parents[1] / "docs" / "service" / "operator.md"
 
 
 def free_port() -> int:
@@ -122,6 +123,23 @@ async def measured(url: str, cookies: list[str], process: int, seconds: float):
     return times, waits, memories
 
 
+def draw() -> None:
+    """Put the table of the results file into the operator's guide."""
+    rows = read_rows("service-load")
+    heads = ["page", "requests", "failed", "median, ms", "p99, ms"]
+    lines = [
+        [it["page"], it["requests"], it["failed"], it["median_ms"], it["p99_ms"]] for it in rows
+    ]
+    about = rows[0]
+    words = (
+        f"{about['analysts']} analysts for {float(about['seconds']):.0f} seconds, "
+        f"{about['machine']}, {about['setting']}; memory of the server {about['memory_tenth_mb']} "
+        f"MB after a tenth of the time, {about['memory_end_mb']} MB at the end; "
+        f"commit {about['commit']}, {about['date']}."
+    )
+    put_table(GUIDE, "service-load", f"\n{markdown(heads, lines)}\n\n{words}\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--analysts", type=int, default=200)
@@ -161,6 +179,7 @@ def main() -> None:
         )
         print(rows[-1])
     write_rows("service-load", rows, seed=0, setting=f"load of the machine {load:.0f} before")
+    draw()
 
 
 if __name__ == "__main__":
