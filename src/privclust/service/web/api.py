@@ -6,20 +6,20 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from privclust.service.balance import balance_of
 from privclust.service.database import now
 from privclust.service.datasets import Dataset
-from privclust.service.declared import Declared, declared_from
+from privclust.service.declared import declared_from
 from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError
 from privclust.service.jobs import FAILED, Job
 from privclust.service.offers import offers_for
 from privclust.service.people import User
-from privclust.service.questions import FIELDS, Question, described
+from privclust.service.questions import described
 from privclust.service.site import Site
+from privclust.service.web.bodies import Asked, Grant, NewUser, Registration, Requested
 from privclust.service.web.browse import (
     file_response,
     labels_by,
@@ -39,63 +39,6 @@ class NoTokenError(ServiceError):
     """The request holds no good token."""
 
     status = 401
-
-
-class Asked(BaseModel):
-    """A question. Bounds and unit are those of the data set, and there is no seed."""
-
-    model_config = ConfigDict(extra="forbid")
-    family: str | None = Field(None, max_length=40)
-    epsilon: str | int | float = "1"
-    delta: str | int | float = "0"
-    clusters: int | str | None = None
-    columns: list[str] | None = Field(None, max_length=10_000)
-    options: dict[str, str | int | float | bool | None] = Field(
-        {}, max_length=40, description="Parameters of the estimator, by its own names."
-    )
-    targets: list[list[float]] | None = Field(
-        None, max_length=5000, description="Public points, for the family source-target."
-    )
-
-    def question(self, declared: Declared) -> Question:
-        """Return the question, checked."""
-        return Question.parsed({name: getattr(self, name) for name in FIELDS}, declared)
-
-
-class Requested(Asked):
-    """A question to be charged and run."""
-
-    request: str | None = Field(None, description="32 hexadecimal digits; repeat them to be safe.")
-
-
-class Registration(BaseModel):
-    """A data set to be registered."""
-
-    model_config = ConfigDict(extra="forbid")
-    name: str
-    path: str
-    facts: dict[str, Any] = Field(alias="schema")
-    unit: str | dict[str, Any] = "add-remove-row"
-    most_rows: int
-    note: str = ""
-
-
-class Grant(BaseModel):
-    """Budget for an analyst."""
-
-    model_config = ConfigDict(extra="forbid")
-    user: str
-    epsilon: str | int | float
-    delta: str | int | float = "0"
-    note: str = ""
-
-
-class NewUser(BaseModel):
-    """An account to be made."""
-
-    model_config = ConfigDict(extra="forbid")
-    name: str
-    role: str = "analyst"
 
 
 class Scoped:
