@@ -2,8 +2,8 @@
 
 ``python benchmarks/scale.py --data FOLDER --rows 2000000 10000000`` makes the data, runs every
 configuration in a process of its own, one after the other, and writes ``results/scale.csv``.
-``--draw`` fills the tables of ``docs/scaling.md`` and draws its figure from that file. CPU seconds
-of one run on a shared machine are compared with each other, not with those of another run.
+``--draw`` fills the tables of ``docs/research/scaling.md`` and draws its figure from that file. CPU
+seconds of one run on a shared machine are compared with each other, not with those of another run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from keeping import markdown, put_table, read_rows, write_rows
 from scale_sets import DIMENSION, make_baskets, make_categories, make_points
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "scaling.md"
+PAGE = HERE.parent / "docs" / "research" / "scaling.md"
 FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
 # The last commit that read the files anew for every question.
 BEFORE = "31eb29a"
