@@ -88,7 +88,7 @@ def is_sqlite(serving: Serving) -> bool:
 def _wait_for_queue(database: Database) -> None:
     """Wait until nothing is queued or running; fail only if nothing moves for a long time."""
     left, still = -1, 0
-    while left and still < 600:
+    while left and still < 3000:
         sql = "SELECT count(*) FROM service_jobs WHERE state IN ('queued', 'running')"
         ((now_left,),) = database.rows(sql)
         left, still = now_left, 0 if now_left != left else still + 1
