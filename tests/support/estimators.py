@@ -169,6 +169,14 @@ ESTIMATORS = (
     ),
     EstimatorRecord(PrivateSummary, **_MIXED),
     EstimatorRecord(
+        PrivateSummary,
+        **{
+            **_MIXED,
+            "variant": "-learned",
+            "parameters": {"schema": MIXED, "metric": "dilca"},
+        },
+    ),
+    EstimatorRecord(
         PrivateBounds,
         private_data=points,
         neighbours=_one_row_less,

@@ -85,7 +85,8 @@ def _shrunk_mean(view: PointsView, share: Share, n_rows: float) -> Floats:
     origin = np.zeros((1, view.domain.dimension))
     sums = view.clusters("mean", Projection(origin[0]), origin, 1.0, offsets=share).offsets
     trusted = _trusted(_OFF_MIDDLE * _half_range(view), sums.standard_error / n_rows)
-    return np.clip(trusted * sums.value[0] / n_rows, *view.domain.box_in_unit_ball())
+    low, high = view.domain.box_in_unit_ball()
+    return np.asarray(np.clip(trusted * sums.value[0] / n_rows, low, high))
 
 
 def _half_range(view: PointsView) -> Floats:
@@ -180,6 +181,6 @@ def _n_steps(view: PointsView, budget: Share, n_rows: float, start: _Start) -> i
     def is_quiet(steps: int) -> bool:
         share = budget.split([1] * steps)[0].take(1 - _COUNTS)
         noise = view.offset_error(share, start.clip, dimension) * n_clusters / n_rows
-        return noise < _STEP_NOISE * expected / (1 if steps == 2 else 2)
+        return bool(noise < _STEP_NOISE * expected / (1 if steps == 2 else 2))
 
     return 1 + sum(is_quiet(steps) for steps in range(2, _MOST_STEPS + 1))

@@ -8,6 +8,8 @@ numbers and on the noisy number of rows, which all methods ask for first, so it 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from privclust.budget import Share
@@ -70,5 +72,5 @@ def prefers_caution(view: PointsView, budget: Share, n_rows: float, n_clusters: 
     lost = mean_error(view, budget.take(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN
     if lost or dimension > _MOST_COLUMNS:
         return False
-    scale = n_clusters**0.5 * dimension ** _COLUMNS_POWER[budget.currency]
+    scale = math.sqrt(n_clusters) * math.pow(dimension, _COLUMNS_POWER[budget.currency])
     return n_rows / (scale * view.count_error(budget)) < _SIGNAL[budget.currency]

@@ -14,7 +14,6 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categorical.mixed import Learned, learn_points
-from privclust.data.encode import Domain
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.points.view import PointsView
@@ -49,7 +48,7 @@ def summarised_by_learned_metric(
     learned = learn_points(table, for_metric, data.schema, CLUSTERS)
     points = table.as_points(learned.points, learned.radius)
     found = summarised(points, budget.remainder(for_metric, for_within), run.choices)
-    mapped = _Mapped(learned, points.domain, data)
+    mapped = _Mapped(learned, points, data)
     cells = mapped.cells(found.cells)
     within = _within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
@@ -59,8 +58,8 @@ def summarised_by_learned_metric(
 class _Mapped:
     """How places on the axes become numbers and shares, in the unit ball of each."""
 
-    def __init__(self, learned: Learned, axes: Domain, data: PointRows) -> None:
-        self._learned, self._axes, self._data = learned, axes, data
+    def __init__(self, learned: Learned, points: PointsView, data: PointRows) -> None:
+        self._learned, self._axes, self._data = learned, points.domain, data
 
     def cells(self, found: Cells) -> Cells:
         """Return the cells as numbers and shares; noise goes the same way, on average."""
