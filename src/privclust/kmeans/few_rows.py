@@ -33,7 +33,7 @@ _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
 # the columns (two at least), are fewer than this.
 _GRID_CLUSTERS = {"pure": 6, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
-_GRID_SIGNAL = {"pure": 400.0, "zcdp": 50.0}
+_GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
 _MOST_COLUMNS = 40
 
 
