@@ -3,8 +3,8 @@
 ``python benchmarks/few_columns.py [--epsilon .1 .3 1] [--runs 20] [--seed 0]`` prints a table and
 writes every mean to ``benchmarks/results/few-columns.csv``; ``--page docs/research/few-rows.md``
 puts the table there, and ``--drawn`` draws it from its file. The constants of the grid and the rule
-that chooses it were fixed on the first five sets, and the shape of the first look at loose bounds
-on the next eight; the last four were drawn after that. The error is the inertia over the best that
+that chooses it were fixed on the first five sets, and the first look at loose bounds on the next
+seven; those with a star were drawn after that. The error is the inertia over the best that
 ordinary k-means finds. EUGkM is the uniform grid of the literature, with noise in floats.
 """
 

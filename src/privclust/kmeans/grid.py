@@ -113,7 +113,8 @@ class _Table:
         """Return the part of the bounds beyond which there are few rows, if any."""
         cells, low, high = self.cells, [], []
         for middles, place in zip(self.axes, cells.T, strict=True):
-            layers = np.bincount(np.searchsorted(middles, place), self.counts, len(middles))
+            layers = np.zeros(len(middles))
+            np.add.at(layers, np.searchsorted(middles, place), self.counts)
             first, last = self._cut(layers, few), len(middles) - 1 - self._cut(layers[::-1], few)
             low.append(middles[min(first, last)])
             high.append(middles[max(first, last)])
@@ -179,4 +180,4 @@ def with_sum(counts: Floats, total: float) -> Floats:
     falling = np.sort(counts)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     last = int(np.flatnonzero(falling > excess)[-1])
-    return np.maximum(counts - excess[last], 0.0)
+    return np.asarray(np.maximum(counts - excess[last], 0.0))
