@@ -37,6 +37,7 @@ ROUNDS = (2, 3, 4, 6, 8, 10)
 PAPERS_ROUNDS = 4
 CHOICE_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 WIDTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
+COLUMN_EPSILONS = (0.1, 0.5, 1, 3)
 NAMES = {"epsilon": "ε", "nmi": "NMI", "ari": "ARI", "tau": "τ", "seconds": "CPU seconds"}
 
 
@@ -122,7 +123,7 @@ def by_columns(runs: int) -> Iterator[dict[str, Any]]:
     """NMI, ARI and running time on synthetic biclusters (figures S4 to S6)."""
     for n_columns in WIDTHS:
         data = biclusters(n_columns, seed=n_columns)
-        for epsilon in (0.1, 0.5, 1, 3):
+        for epsilon in COLUMN_EPSILONS:
             for method, model in private_models(3, epsilon).items():
                 found = scored(model, data, runs)
                 yield {"data": f"ε = {epsilon:g}", "method": method, "columns": n_columns} | found

@@ -28,6 +28,10 @@ from keeping import write_rows
 
 PASSWORD = "a password for the load"  # noqa: S105
 SRC = Path(__file__).parents[1] / "src"
+# Seconds in which the worker and the planner import what they need.
+WARMING = 15.0
+# Seconds between two pages of an analyst, on average.
+PAUSE = 2.0
 
 
 def free_port() -> int:
@@ -82,9 +86,9 @@ async def session(url: str, password: str) -> dict[str, str]:
 async def analyst(url, cookies, number, until, times, waits) -> None:
     rng = np.random.default_rng(number)
     async with httpx.AsyncClient(base_url=url, cookies=cookies, timeout=60) as client:
-        await asyncio.sleep(float(rng.uniform(0, 2)))
+        await asyncio.sleep(float(rng.uniform(0, PAUSE)))
         places = re.findall(r'href="(/datasets/\w+)"', (await client.get("/")).text)
-        while time.monotonic() < until:
+        while True:  # one round at least
             place, k = places[rng.integers(len(places))], rng.integers(2, 6)
             plan = f"{place}/ask/kmeans/plan?epsilon={rng.choice(['0.5', '1', '2'])}&clusters={k}"
             paths = {"data sets": "/", "data set": place, "form": f"{place}/ask/kmeans"}
@@ -105,7 +109,9 @@ async def analyst(url, cookies, number, until, times, waits) -> None:
                     pause = min(2 * pause, 8.0)
                 if name == "plan":
                     waits.append(time.monotonic() - asked)
-                await asyncio.sleep(float(rng.exponential(2)))
+                await asyncio.sleep(float(rng.exponential(PAUSE)))
+            if time.monotonic() >= until:
+                return
 
 
 async def measured(url: str, password: str, analysts: int, seconds: float):
@@ -125,7 +131,7 @@ def main() -> None:
         port = free_port()
         server, passwords = started(Path(folder), port)
         try:
-            time.sleep(15)  # the worker and the planner import what they need
+            time.sleep(WARMING)
             before = memory(server.pid)
             url = f"http://127.0.0.1:{port}"
             times, waits = asyncio.run(

@@ -53,6 +53,14 @@ READINGS = (
 )
 EPSILONS = 0.5, 1.0, 2.0, 5.0
 DELTA = 1e-6
+# Variants of the repair: how far out candidates lie (None: as it is), and parameters.
+VARIANTS: dict[str, tuple[float | None, dict[str, float]]] = {
+    "as it is": (None, {}),
+    "candidates all at M": (0.0, {}),
+    "hardly any budget for the choice": (None, {"choice_share": 0.001}),
+    "both: plain noisy Lloyd steps": (0.0, {"choice_share": 0.001}),
+    "half of the budget for the last step": (None, {"last_share": 0.5}),
+}
 
 Fit = Callable[[int], np.ndarray]
 
@@ -243,27 +251,22 @@ def contestants(name: str) -> dict[str, Callable[[float], Fit]]:
 
 def ablation(options: argparse.Namespace) -> None:
     """Print mean CostGap ± standard error of the repair at ε = 1 and 5, with other constants."""
-    variants = {
-        "as it is": {},
-        "candidates all at M": {"_REACH": 0.0},
-        "hardly any budget for the choice": {"_CHOICE": 0.001},
-        "both": {"_REACH": 0.0, "_CHOICE": 0.001},
-        "half of the budget for the last step": {"_LAST": 0.5},
-    }
     names = options.sets or ["iris", "wine", "breast cancer"]
     columns = list(itertools.product(names, (1.0, 5.0)))
     print("| variant | " + " | ".join(f"{name}, ε = {e:g}" for name, e in columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
-    for title, constants in variants.items():
-        with patch.multiple("privclust.kmeans.zones", **constants) if constants else nullcontext():
-            cells = [spread_of_gaps(*column, options.runs or 30) for column in columns]
-        print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+    for title in VARIANTS:
+        found = [variant_gaps(*column, title, options.runs or 30) for column in columns]
+        print(f"| {title} | " + " | ".join(map(with_error, found)) + " |", flush=True)
 
 
-def spread_of_gaps(name: str, epsilon: float, runs: int) -> str:
+def variant_gaps(name: str, epsilon: float, title: str, runs: int) -> list[float]:
+    """Return the gaps of the repair with other constants."""
     rows, n_clusters = rows_of(name)
-    model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1))
-    return with_error(gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs))
+    reach, parameters = VARIANTS[title]
+    model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1), **parameters)
+    with patch("privclust.kmeans.zones._REACH", reach) if reach is not None else nullcontext():
+        return gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs)
 
 
 PARTS = {
