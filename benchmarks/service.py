@@ -141,6 +141,8 @@ def main() -> None:
         finally:
             server.terminate()
             server.wait()
+            if server.stdout:
+                server.stdout.close()
     rows = []
     everything = {**times, "all": [it for found in times.values() for it in found]}
     everything["until the error is there"] = [(wait, 200) for wait in waits]
