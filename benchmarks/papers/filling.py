@@ -12,6 +12,7 @@ from pathlib import Path
 
 from claims import claims_table
 from drawing import FIGURES, draw
+from pictures import PICTURES
 from pivoting import Rows, rows_in
 from shown import TABLES
 
@@ -20,9 +21,7 @@ from keeping import put_table
 __all__ = ["PAGES", "fill", "filled", "markers"]
 
 ROOT = Path(__file__).parents[2]
-PAGES = tuple(
-    f"research/{name}.md" for name in ("dp-tau-cc", "sub-clustering", "source-target", "dp-dilca")
-)
+PAGES = ("research/dp-tau-cc.md", "zones.md", "research/source-target.md", "research/dp-dilca.md")
 _START = re.compile(r"<!-- table: ([\w-]+) -->")
 
 
@@ -50,3 +49,6 @@ def fill(results: Path, pages: Path) -> None:
             put_table(page, table, filled(table, rows))
     for figure in FIGURES:
         draw(figure, rows, pages / "figures")
+    for picture, drawn in PICTURES.items():
+        if not (path := pages / "figures" / f"{picture}.png").exists():  # they never change
+            drawn(path)

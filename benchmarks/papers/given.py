@@ -69,8 +69,13 @@ def row(measure: str, mean: float, error: float, runs: int, **keys: Any) -> Row:
     """Return one row; keys that are not given are empty."""
     unknown = keys.keys() - set(KEYS)
     assert not unknown, unknown
-    about = {key: keys.get(key, "") for key in KEYS} | {"measure": measure}
+    about = {key: plain(keys.get(key, "")) for key in KEYS} | {"measure": measure}
     return {**about, "mean": f"{mean:.6g}", "error": f"{error:.3g}", "runs": runs}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as it stands in a file: numbers without needless digits."""
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 def spread(measure: str, values: Sequence[float], **keys: Any) -> Row:

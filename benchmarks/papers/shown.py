@@ -137,12 +137,15 @@ def gap_ratios(rows: list[Line]) -> str:
 
 
 def test_statistics(rows: list[Line]) -> str:
-    """Return the statistics of Page, Friedman and Nemenyi."""
-    lines = [
-        [row["measure"], named(row["method"]), row["at"], f"{float(row['mean']):.3g}"]
-        for row in rows
-    ]
-    return markdown(["statistic", "variant", "against", "value"], lines)
+    """Return the statistics of Page, Friedman and Nemenyi, and those of the paper."""
+    keys = ("measure", "method", "at")
+    paper = {tuple(old[key] for key in keys): old["value"] for old in published("dilca_tests")}
+    lines = []
+    for row in rows:
+        key = tuple(row[key] for key in keys)
+        value = f"{float(row['mean']):.3g}"
+        lines.append([key[0], named(key[1]), key[2], value, paper.get(key, "")])
+    return markdown(["statistic", "variant", "against", "ours", "paper"], lines)
 
 
 def beyond_chance(rows: list[Line]) -> str:

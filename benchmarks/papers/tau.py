@@ -87,7 +87,8 @@ def epsilon(given: Given) -> Iterator[Row]:
 def rivals(given: Given) -> Iterator[Row]:
     """The rivals of Figures 2 and S1, made private for whole rows, which are scaled to length 1."""
     runs = given.pick(1, 2, 5)
-    for data in matrices(given):
+    names = given.pick(("digits",), ("digits",), ("digits", "cstr", "tr11", "classic3"))
+    for data in given.opened(names, open_matrix):
         if np.prod(data.counts.shape) > MOST_DENSE:
             print(f"{data.name} is left out: the rivals would need all its zeros in memory.")
             continue
