@@ -44,6 +44,7 @@ EXPERIMENTS = {
     "targets-rivals": Experiment("source-target, Figures 105 to 176", targets.rivals),
     "targets-bounds": Experiment("source-target, Theorems 5.5, 5.10, 5.12, B.1", targets.bounds),
     "targets-times": Experiment("source-target, Figures 177 to 200", targets.times),
+    "targets-solver": Experiment("source-target, the solver of Section 6", targets.solver),
     "targets-adaptation": Experiment(
         "source-target, the use in domain adaptation", targets.adaptation
     ),

@@ -25,7 +25,7 @@ from privclust.source_target.theory import (
     lower_bound,
     zcdp_bound,
 )
-from source_target import measured, pair_maker, reference_curves, seconds
+from source_target import measured, pair_maker, reference_curves, seconds, solved
 from source_target_methods import (
     BUDGETS,
     DELTA,
@@ -208,6 +208,16 @@ def times(given: Given) -> Iterator[Row]:
         for method, order in contestants(3, None).items():
             taken = [seconds(partial(order, *drawn[0], 20, run))[1] for run in range(runs)]
             yield spread("seconds", taken, set=name, method=method)
+
+
+def solver(given: Given) -> Iterator[Row]:
+    """AkM and our solver on the same targets: CPU seconds and cost."""
+    numbers, per_clump = given.pick((3,), (10, 50), (10, 50, 200)), given.pick(5, 583, 583)
+    for k, *found in solved(numbers, per_clump):
+        for method, (taken, cost) in zip(("AkM", "ours"), found, strict=True):
+            keys = {"set": f"{12 * per_clump} targets", "method": method, "at": k}
+            yield row("seconds", taken, np.nan, 1, **keys)
+            yield row("cost", cost, np.nan, 1, **keys)
 
 
 def adaptation(given: Given) -> Iterator[Row]:

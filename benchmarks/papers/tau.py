@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,17 @@ import numpy as np
 from given import Given, Row, row, spread
 from scipy import sparse
 from sklearn.datasets import load_digits
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import (
+    adjusted_rand_score,
+    normalized_mutual_info_score,
+    pairwise_distances_argmin,
+)
 
 from coclustering import by_choice_share, by_columns, by_epsilon, by_rounds, private_models
+from kmeans import PEER, diffprivlib
 from privclust import Ball, PrivateKMeans, Schema
 from privclust.baselines import PrivateHighDimKMeans, PrivateNMF
-from privclust.datasets import MatrixSet, matrix_set
+from privclust.datasets import MatrixSet, PointSet, matrix_set
 from privclust.reference.tau_coclustering import TauCoclustering
 
 MATRICES = ("classic3", "cstr", "tr11", "tr41", "hitech", "k1b", "reviews")
@@ -96,23 +102,32 @@ def rivals(given: Given) -> Iterator[Row]:
         points = dense / np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-12)
         width = points.shape[1]
         schema = Schema.from_bounds(0, 1, n_columns=width, ball=Ball(1.0, [0.0] * width))
+        rows = PointSet(data.name, points, data.n_classes, schema)
         for at in given.pick((1.0,), (1.0, 3.0), (0.5, 1.0, 3.0)):
-            budget = {"epsilon": at, "delta": DELTA, "schema": schema}
-            contestants = {
-                "DP-KMeans (DPLloyd), whole rows": PrivateKMeans(
-                    data.n_classes, method="lloyd", **budget
-                ),
-                "DPHD, whole rows": PrivateHighDimKMeans(data.n_classes, **budget),
-                "DPNMF, whole rows": PrivateNMF(data.n_classes, radius=1.0, **budget),
-            }
-            for method, model in contestants.items():
-                labels = [model.fit(points).predict(points) for _ in range(runs)]
+            for method, centres in rival_centres(rows, at, runs):
+                labels = [pairwise_distances_argmin(points, found) for found in centres]
                 keys = {"set": data.name, "method": method, "at": at}
                 for measure, score in (
                     ("nmi", normalized_mutual_info_score),
                     ("ari", adjusted_rand_score),
                 ):
                     yield spread(measure, [score(data.classes, one) for one in labels], **keys)
+
+
+def rival_centres(rows: PointSet, epsilon: float, runs: int) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the centres of each rival; diffprivlib only where `make peers` was run."""
+    k, budget = rows.n_clusters, {"epsilon": epsilon, "delta": DELTA, "schema": rows.schema}
+    for method, model in {
+        "DP-KMeans (DPLloyd), whole rows": PrivateKMeans(k, method="lloyd", **budget),
+        "DPHD, whole rows": PrivateHighDimKMeans(k, **budget),
+        "DPNMF, whole rows": PrivateNMF(k, radius=1.0, **budget),
+    }.items():
+        yield method, [model.fit(rows.points).cluster_centers_ for _ in range(runs)]
+    if PEER.exists():
+        asked = Namespace(runs=runs, peer=PEER)
+        found = [centres for centres, _ in diffprivlib(rows, epsilon, asked)]
+        if found:
+            yield "DP-KMeans (diffprivlib), whole rows, δ = 0", found
 
 
 def rounds(given: Given) -> Iterator[Row]:

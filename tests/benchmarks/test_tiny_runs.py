@@ -6,13 +6,11 @@ and pages are copies.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +18,9 @@ import pandas as pd
 import pytest
 
 from privclust.datasets import biclusters
+from support.scripts import BENCHMARKS, scripts
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
 RNG = np.random.default_rng(0)
 
 
@@ -160,18 +158,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Import a benchmark as a script finds its neighbours: with its folder on the path."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    spec = importlib.util.spec_from_file_location(f"tiny_{name}", BENCHMARKS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
-
-
 def ring(case: Case) -> Any:
     """Return a case with its ring: what starts processes is dear."""
     marks = [pytest.mark.crash] if case.processes else []
@@ -184,7 +170,7 @@ def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, caps
     shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("*.png", "reference"))
     (tmp_path / "results").mkdir()
     monkeypatch.setenv("PRIVCLUST_RESULTS", str(tmp_path / "results"))
-    module = loaded(case.file, monkeypatch)
+    (module,) = scripts(case.file)
     for name, value in case.smaller.items():
         assert hasattr(module, name), f"{case.file} has no {name} any more"
         monkeypatch.setattr(module, name, value)
@@ -195,7 +181,7 @@ def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, caps
         monkeypatch.setattr(module, "FIGURE", tmp_path / module.FIGURE.name)
     places = {"data": data, "folder": tmp_path, "pages": pages, "points": tmp_path / "points"}
     if "{points}" in case.arguments:
-        loaded("scale_sets", monkeypatch).make_points(places["points"], 400)
+        scripts("scale_sets")[0].make_points(places["points"], 400)
     words = [word.format(**places) for word in case.arguments.split()]
     monkeypatch.setattr(sys, "argv", [case.file, *words])
     module.main()

@@ -111,6 +111,8 @@ PAGES = {
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
     "docs/datasets.md": {},
+    "docs/research/dp-tau-cc.md": {},
+    "docs/research/source-target.md": {},
     "docs/scaling.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }
