@@ -40,7 +40,7 @@ INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
-	$(PYTEST) -m "not audit and not crash"
+	$(PYTEST) --check
 
 tests: $(VENV)/.installed-dev
 	$(PYTEST)

@@ -1,10 +1,16 @@
 """Shared by all tests: which ring a test belongs to, how many examples it tries, blank pictures.
 
-The rings: ``audit`` refutes by sampling, ``crash`` starts and kills processes and servers, and all
-the rest is behaviour. A folder or a file belongs to a ring as a whole, and so does every test of a
+The rings: ``audit`` shows by samples, brute force and exact losses that noise and its price are
+right; ``system`` is what goes on around the library, such as processes that are started and killed,
+servers, clusters, browsers, pictures, pages that are run, and the checks of other projects; all the
+rest is behaviour. A folder or a file belongs to a ring as a whole, and so does every test of a
 database server and every test that has work done by two processes. No test is timed.
+
+``--check`` leaves out both rings, does not even read the files that belong to them, and tries fewer
+examples of a property: for every save.
 """
 
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -24,18 +30,62 @@ settings.register_profile(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
 )
+settings.register_profile("check", deadline=None, max_examples=EXAMPLES // 3)
 settings.load_profile("untimed")
 
-AUDITS = ("audits", "statistical")
-CRASHES = (
-    "engines/test_lost_worker.py",
-    "engines/test_tls_example.py",
+AUDITS = (
+    "audits/*",
+    "privacy/*",
+    "statistical/*",
+    "*_sensitivity.py",
+    "*_transcripts.py",
+    "categorical/test_running_example.py",
+    "coclustering/test_leakage_example.py",
+    "coclustering/test_signal.py",
+    "coclustering/test_zero_rows.py",
+    "contract/test_replayed_answers.py",
+    "contract/test_warnings_replay.py",
+    "source_target/test_nearest_targets.py",
+    "unit/test_audit*.py",
+    "zones/test_published.py",
+    "zones/test_zone_query.py",
+)
+SYSTEM = (
+    "benchmarks/*",
+    "engines/*",
+    "fuzz/*",
+    "service/*",
+    "site/*",
+    "cli/test_cli_apply_report.py",
+    "cli/test_cli_audit.py",
+    "cli/test_cli_process.py",
+    "cli/test_cli_summary.py",
+    "contract/test_documentation.py",
     "ledger/test_ledger_crashes.py",
     "ledger/test_ledger_crowds.py",
-    "cli/test_cli_process.py",
-    "service/test_service_browser.py",
-    "service/test_service_kills.py",
+    "ledger/test_ledger_faults.py",
+    "ledger/test_ledger_machine.py",
+    "sklearn/test_common_checks.py",
+    "unit/test_report*.py",
 )
+HERE = Path(__file__).parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--check``."""
+    parser.addoption("--check", action="store_true", help="behaviour alone, fewer examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer examples of a property where only behaviour is looked at."""
+    if config.getoption("--check"):
+        settings.load_profile("check")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files of the outer rings unread where only behaviour is looked at."""
+    outer = _belongs(collection_path, AUDITS) or _belongs(collection_path, SYSTEM)
+    return True if config.getoption("--check") and outer and collection_path.is_file() else None
 
 
 @pytest.fixture
@@ -45,16 +95,23 @@ def blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("privclust.reports.svg._drawn", lambda size, draw: blank)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with its ring."""
-    here = Path(__file__).parent
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test with its ring, and leave out the marked ones if it was said so."""
     for item in items:
-        place = item.path.relative_to(here).as_posix() if here in item.path.parents else ""
-        if place.startswith(tuple(f"{folder}/" for folder in AUDITS)):
+        if _belongs(item.path, AUDITS):
             item.add_marker("audit")
         server = "postgres_url" in item.fixturenames or "[postgresql" in item.nodeid
-        if place in CRASHES or server or _starts_processes(item):
-            item.add_marker("crash")
+        if _belongs(item.path, SYSTEM) or server or _starts_processes(item):
+            item.add_marker("system")
+    if config.getoption("--check"):
+        items[:] = [
+            i for i in items if not {"audit", "system"} & {m.name for m in i.iter_markers()}
+        ]
+
+
+def _belongs(path: Path, patterns: tuple[str, ...]) -> bool:
+    place = path.relative_to(HERE).as_posix() if HERE in path.parents else ""
+    return any(fnmatch(place, pattern) for pattern in patterns)
 
 
 def _starts_processes(item: pytest.Item) -> bool:

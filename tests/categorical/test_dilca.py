@@ -213,6 +213,7 @@ def test_the_plan_touches_no_data_and_warns_of_useless_noise():
     assert poor.to_dict()["error_ratio"] > 20
 
 
+@pytest.mark.system
 def test_an_attribute_with_ten_thousand_values_is_learned():
     sizes = {"big": 10_000, "x": 3, "y": 2}
     rng = np.random.default_rng(0)

@@ -217,6 +217,7 @@ def test_a_shell_completes_commands() -> None:
     assert process("-m", "privclust", **asked).stdout.strip() == "kmeans"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_benchmark_says_what_it_does(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -163,6 +163,7 @@ def test_tau_of_whole_rows_is_that_of_the_clusters_their_holder_sees():
     assert model.tau_ == pytest.approx(tau(exact), abs=0.02)
 
 
+@pytest.mark.system
 def test_a_matrix_that_no_memory_holds_densely_is_fitted():
     rng = np.random.default_rng(0)
     places = rng.integers(0, 200_000, (2, 50_000))

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import privclust
 
 PACKAGE = Path(privclust.__file__).parent
@@ -17,13 +15,12 @@ MOST_LINES_OF_A_FILE = 300
 # The docstring is not counted: readers of ``help`` come first.
 MOST_LINES_OF_A_FUNCTION = 40
 
-each_file = pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix()
-)
+TEXTS = {file.relative_to(PACKAGE).as_posix(): file.read_text("utf-8") for file in FILES}
+TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -35,29 +32,30 @@ def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return length - ((first.end_lineno or 0) - first.lineno + 1 if documented else 0)
 
 
-@each_file
-def test_a_file_fits_in_the_head(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES_OF_A_FILE
+def test_files_fit_in_the_head() -> None:
+    lengths = {name: len(text.splitlines()) for name, text in TEXTS.items()}
+    assert not {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FILE}
 
 
-@each_file
-def test_a_function_fits_in_the_head(path: Path) -> None:
-    lengths = {function.name: lines_of(function) for function in functions(path)}
-    assert not {name: n for name, n in lengths.items() if n > MOST_LINES_OF_A_FUNCTION}
+def test_functions_fit_in_the_head() -> None:
+    long = {
+        f"{name}: {function.name}": lines_of(function)
+        for name, tree in TREES.items()
+        for function in functions(tree)
+        if lines_of(function) > MOST_LINES_OF_A_FUNCTION
+    }
+    assert not long
 
 
-@each_file
-def test_a_file_says_what_belongs_in_it(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text("utf-8")))
+def test_every_file_says_what_belongs_in_it() -> None:
+    assert not [name for name, tree in TREES.items() if not ast.get_docstring(tree)]
 
 
-@each_file
-def test_names_of_plain_arrays_have_one_home(path: Path) -> None:
-    defined = re.findall(r"^[A-Z]\w* = (?:npt\.)?NDArray\[[\w.]+\]$", path.read_text("utf-8"), re.M)
-    assert path.name == "_typing.py" or not defined
+def test_names_of_plain_arrays_have_one_home() -> None:
+    alias = re.compile(r"^[A-Z]\w* = (?:npt\.)?NDArray\[[\w.]+\]$", re.M)
+    assert [name for name, text in TEXTS.items() if alias.search(text)] == ["_typing.py"]
 
 
-def test_a_long_function_is_seen(tmp_path: Path) -> None:
+def test_a_long_function_is_seen() -> None:
     code = "def long():\n    '''Say.'''\n" + "    x = 1\n" * MOST_LINES_OF_A_FUNCTION
-    (tmp_path / "long.py").write_text(code)
-    assert [lines_of(function) for function in functions(tmp_path / "long.py")] == [41]
+    assert [lines_of(function) for function in functions(ast.parse(code))] == [41]

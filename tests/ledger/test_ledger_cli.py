@@ -121,6 +121,7 @@ def test_a_picture_needs_a_grant(path: str, tmp_path: Path) -> None:
     assert not (tmp_path / "picture.svg").exists()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_pictures(path: str, tmp_path: Path, suffix: str) -> None:
     picture = tmp_path / f"picture.{suffix}"

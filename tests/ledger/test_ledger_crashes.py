@@ -13,7 +13,7 @@ from privclust.ledger import Ledger
 from privclust.ledger.chain import receipt_of
 from privclust.unit import AddRemoveRow
 
-KILLS = int(os.environ.get("PRIVCLUST_KILLS", "60"))
+KILLS = int(os.environ.get("PRIVCLUST_KILLS", "200"))
 
 
 def unpaid(receipts: Iterable[str], ledger: Ledger) -> set[str]:

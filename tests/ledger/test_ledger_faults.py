@@ -218,15 +218,14 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_damaged_file_never_gives_a_free_charge(granted: Ledger, seed: int) -> None:
+def test_a_damaged_file_never_gives_a_free_charge(granted: Ledger) -> None:
     """Bytes anywhere in the file are overwritten: charges go on to be refused or recorded."""
     for _ in range(100):
         charge(granted)
     close_connections()
     whole, path = Path(granted.url).read_bytes(), Path(granted.url)
-    noticed, chance, told = 0, random.Random(seed), []
-    for trial in range(40):
+    trials, noticed, chance, told = 240, 0, random.Random(0), []
+    for trial in range(trials):
         damaged = bytearray(whole)
         place = chance.randrange(len(whole) - 64) if trial else 0
         damaged[place : place + 64] = chance.randbytes(64)
@@ -243,8 +242,7 @@ def test_a_damaged_file_never_gives_a_free_charge(granted: Ledger, seed: int) ->
             told.append(str(error))
             noticed += 1
     assert not any("\n" in sentence for sentence in told)
-    # About two thirds of the file are in use, more or less so by the random names in its indexes.
-    assert noticed >= 12, "damage to what is in use must be noticed"
+    assert noticed >= trials / 2, "most of a small ledger is in use, so most damage is noticed"
 
 
 def test_rules_that_became_unreadable_are_told_as_damage(granted: Ledger) -> None:

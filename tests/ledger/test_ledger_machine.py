@@ -180,5 +180,5 @@ class LedgerMachine(RuleBasedStateMachine):
 
 TestLedgerMachine = LedgerMachine.TestCase
 TestLedgerMachine.settings = settings(
-    max_examples=settings().max_examples // 3, stateful_step_count=30, print_blob=True
+    max_examples=settings().max_examples, stateful_step_count=30, print_blob=True
 )

@@ -144,6 +144,7 @@ def test_a_learned_metric_is_chosen_for_categories_alone_in_pure_epsilon():
 # Summaries
 
 
+@pytest.mark.system
 def test_a_summary_of_mixed_rows_answers_for_any_number_of_clusters(tmp_path):
     fitted = summary()
     fitted.release().save(tmp_path / "summary")

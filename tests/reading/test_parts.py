@@ -178,6 +178,7 @@ def bucket():
     server.stop()
 
 
+@pytest.mark.system
 def test_rows_are_read_from_s3_in_parts(bucket):
     address, options, store = bucket
     for path in (f"{address}{options}", f"{address}/*.parquet{options}"):

@@ -92,8 +92,8 @@ def test_draws_are_independent_of_their_neighbours():
 
 # OpenDP takes no seed, so its tests draw afresh each time: a chance failure has probability 1e-6.
 CHANCE = 1e-6
-# Its selections are slow, so they are few, and told from ours only at a scale as wrong as this.
-THEIRS, FAR = 5_000, Fraction(3, 2)
+# Its selections are slow, so they are fewer, and told from ours only at a scale as wrong as this.
+THEIRS, FAR = 20_000, WRONG**5
 
 
 @pytest.mark.parametrize("scale", [Fraction(3, 2), Fraction(40)])

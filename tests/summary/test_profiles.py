@@ -86,6 +86,7 @@ def test_histograms_travel_with_the_release(tmp_path):
     assert "profile_counts" not in loaded.kmeans(3).arrays
 
 
+@pytest.mark.system
 def test_reports_draw_histograms_that_were_paid_for(tmp_path):
     for release in (KMEANS.release(), SUMMARY.release()):
         page = release.report(tmp_path / f"{release.kind}.html")
@@ -154,6 +155,7 @@ def test_histograms_are_of_numbers_alone():
         check_numbers(mixed.only(["sex", "town"]))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("kind", [PrivateKMeans, PrivateSummary])
 def test_all_that_is_kept_is_made_of_noisy_answers(kind):
     """The answers of one fit, given again to a fit of other rows, end alike."""

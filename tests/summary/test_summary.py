@@ -60,6 +60,7 @@ def test_the_inertia_is_about_that_of_the_rows():
     assert MODEL.inertia(1) > MODEL.inertia(2) > MODEL.inertia(4)
 
 
+@pytest.mark.system
 def test_errors_cover_most_centres_of_the_rows_nearest_to_them():
     inside = []
     for seed in range(5):
@@ -165,6 +166,7 @@ def test_a_damaged_summary_is_refused(name, value, message):
         Release(arrays={**release.arrays, name: array}, parameters={}, **given)
 
 
+@pytest.mark.system
 def test_the_report_says_that_all_of_it_was_paid_once():
     page = MODEL.release().to_html()
     assert "All of it was paid once" in page

@@ -117,7 +117,7 @@ def test_pairs_can_be_given_in_a_tuple_of_pairs():
     assert report.witness.pair == "other"
 
 
-@pytest.mark.crash
+@pytest.mark.system
 def test_the_same_seed_gives_the_same_report_with_any_number_of_processes():
     def one_run(bit, rng):
         return response(bit, 1, rng)

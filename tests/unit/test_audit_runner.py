@@ -61,7 +61,7 @@ def test_no_two_runs_draw_the_same_from_rng(n_jobs):
     assert len({*values(left), *values(right)}) == 2 * RUNS
 
 
-@pytest.mark.crash
+@pytest.mark.system
 def test_the_number_of_processes_does_not_change_the_draws():
     alone, together = drawn(Subject(gaussian)), drawn(Subject(gaussian), n_jobs=2)
     for one, other in zip(alone, together, strict=True):
@@ -149,7 +149,7 @@ def test_exceptions_are_outputs_only_if_they_are_caught():
         drawn(Subject(failing, catch=False))
 
 
-@pytest.mark.crash
+@pytest.mark.system
 def test_large_data_can_be_written_to_in_worker_processes():
     def greedy(data, rng):
         data += 1

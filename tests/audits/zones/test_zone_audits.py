@@ -48,7 +48,7 @@ def test_counts_of_cells_are_refuted_only_if_their_noise_is_halved(halved):
 
 # Beyond 0.9 evidence happens in 27 % of runs on the right and in 0.3 % on the left if noise is
 # halved, which is ε = 4; in 40 % and 8 %, which is ε = 1.3, if it is not.
-@pytest.mark.parametrize(("halved", "runs"), [(False, 300), (True, 800)])
+@pytest.mark.parametrize(("halved", "runs"), [(False, 800), (True, 800)])
 def test_a_whole_run_is_refuted_only_if_its_noise_is_halved(halved, runs):
     rng = np.random.default_rng(0)
 
@@ -56,7 +56,7 @@ def test_a_whole_run_is_refuted_only_if_its_noise_is_halved(halved, runs):
         return evidence("whole run", side, CLAIM, runs, rng, halved=halved)
 
     found = evidence_bound(whole_runs, CLAIM, 0.9, runs)
-    assert found > 0.1  # an audit that sees nothing could not fail
+    assert found > 0.6  # an audit that sees nothing could not fail
     assert (found > CLAIM.epsilon) == halved
 
 
