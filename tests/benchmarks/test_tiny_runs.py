@@ -30,7 +30,6 @@ class Case(NamedTuple):
     file: str
     arguments: str
     smaller: dict[str, Any] = {}  # noqa: RUF012
-    processes: bool = False
 
 
 def tiny_points(*_: Any) -> dict[str, Any]:
@@ -101,17 +100,15 @@ CASES = [
         "ledger",
         "{folder}",
         {"CHARGES": 4, "SYNCS": 2, "FITS": 1, "SIZES": ((50, 2),), "PROCESSES": (1, 2)},
-        processes=True,
     ),
     Case(
         "ledger",
         "{folder} --ways",
         {"CHARGES_A_ROUND": 8, "SYNCS": 2, "ROUNDS": 1, "PROCESSES": (1, 8)},
-        processes=True,
     ),
     Case("mixed", "adult --data {data}", BUDGET),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
-    Case("mixed", "speed", {"SMALL": 200}, processes=True),
+    Case("mixed", "speed", {"SMALL": 200}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
         "scale",
@@ -134,7 +131,7 @@ CASES = [
     Case("summary", "errors --page {pages}/summary.md", {"point_sets": tiny_points, **BUDGET}),
     Case("summary_profiles", "profiles", {"N_ROWS": 2000, "SHARES": (0.2,), **RICH}),
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),
-    Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}, processes=True),
+    Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
 ]
 
 
@@ -158,13 +155,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def ring(case: Case) -> Any:
-    """Return a case with its ring: what starts processes is dear."""
-    marks = [pytest.mark.crash] if case.processes else []
-    return pytest.param(case, id=f"{case.file} {case.arguments[:24]}", marks=marks)
-
-
-@pytest.mark.parametrize("case", [ring(case) for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file} {case.arguments[:24]}")
 def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, capsys):
     pages = tmp_path / "docs"
     shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("*.png", "reference"))
