@@ -33,4 +33,19 @@ def claims_table(paper: str, rows: Rows) -> str:
         except (KeyError, IndexError, ValueError):  # a file or a set that it needs is not there
             verdict, figures = "not tried yet", ""
         lines.append([claim.words, verdict, figures])
-    return markdown(["the paper says", "verdict", "what says so"], lines)
+    table = markdown(["the paper says", "verdict", "what says so"], lines)
+    return f"{table}\n\n{judged_from(paper, rows)}"
+
+
+def judged_from(paper: str, rows: Rows) -> str:
+    """Return at which settings the files of a paper were run; few runs are no proof."""
+    found: dict[str, list[str]] = {}
+    for name, lines in rows.items():
+        if name.startswith(f"{paper}-"):
+            settings = " and ".join(dict.fromkeys(line["setting"] for line in lines))
+            found.setdefault(settings, []).append(name)
+    told = "; ".join(f"{setting}: {', '.join(names)}" for setting, names in found.items())
+    return (
+        f"*Verdicts follow from the files, run at these settings: {told or 'none yet'}. "
+        "At the small setting, with its few runs, a verdict is a hint.*"
+    )
