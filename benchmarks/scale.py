@@ -33,6 +33,7 @@ FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
 BEFORE = "31eb29a"
 POINTS = ("before", "local", "local-256MB", "dask", "dask-killed", "minibatch", "diffprivlib")
 OTHERS = ("local", "dask")
+NAMES = ("scale", "scale-workers", "scale-large")
 WORDS = {
     "before": "before parts and engines",
     "local": "one machine, rows kept",
@@ -100,13 +101,13 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
                 keep("points", f"{n_rows:.0e} x {DIMENSION}", run, facts)
     for n_rows in options.pairs:
         data = make_categories(options.data / f"categories-{n_rows}", n_rows)
-        for run in OTHERS:
+        for run in options.others:
             keep("pairs", f"{n_rows:.0e} x 14", run, measured(f"pairs-{run}", data))
     for n_entries in options.entries:
         shape = math.isqrt(n_entries) * 100, math.isqrt(n_entries) * 10
         data = make_baskets(options.data / f"baskets-{n_entries}", shape, n_entries)
         size = f"{shape[0]:.0e} x {shape[1]:.0e}, {n_entries:.0e} entries"
-        for run in OTHERS:
+        for run in options.others:
             keep("baskets", size, run, measured(f"baskets-{run}", data))
     return rows
 
@@ -124,22 +125,22 @@ def draw() -> None:
             heads = ("size", "where", "CPU seconds", "MB, all processes", "digest of the release")
             put_table(PAGE, f"scale-{what}", markdown(heads, lines))
     put_table(PAGE, "scale-paper", _on_paper(rows))
-    put_table(PAGE, "scale-workers", _of_workers(read_rows("scale-workers")))
+    for name in NAMES[1:]:
+        put_table(PAGE, name, _apart(read_rows(name)))
     about = rows[0]
     words = f"Commit {about['commit']}, {about['date']}, {about['machine']}, {about['setting']}."
     put_table(PAGE, "scale-about", words)
     _figure([row for row in rows if row["what"] == "points"])
 
 
-def _of_workers(rows: Sequence[dict[str, str]]) -> str:
-    """Return one machine beside workers, from a run of these alone."""
-    points = [row for row in rows if row["what"] == "points"]
+def _apart(rows: Sequence[dict[str, str]]) -> str:
+    """Return the table of a run apart from the others."""
     lines = [
-        (row["size"], WORDS[row["run"]], f"{float(row['cpu']):.1f}",
+        (row["what"], row["size"], WORDS[row["run"]], f"{float(row['cpu']):.1f}",
          f"{float(row['megabytes']):,.0f}", row["digest"], row["commit"])
-        for row in points
+        for row in rows if row["what"] != "tasks"
     ]  # fmt: skip
-    heads = ("size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
+    heads = ("what", "size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
     return markdown(heads, lines)
 
 
@@ -192,8 +193,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--entries", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--runs", nargs="*", choices=POINTS, help="Of the points; all by default.")
+    parser.add_argument("--others", nargs="*", choices=OTHERS, default=OTHERS, help="The same.")
     parser.add_argument("--setting", default="small")
-    parser.add_argument("--name", choices=("scale", "scale-workers"), default="scale")
+    parser.add_argument(
+        "--name", choices=("scale", "scale-workers", "scale-large"), default="scale"
+    )
     parser.add_argument("--draw", action="store_true", help="Only fill the page from the file.")
     options = parser.parse_args()
     if not options.draw:

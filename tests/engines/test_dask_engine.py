@@ -17,6 +17,7 @@ from contract.golden_fits import digest_of
 from privclust import Person, PrivateCoclustering, PrivateDilca, PrivateKMeans
 from privclust.data.engines import tasks
 from privclust.data.engines.base import current_engine
+from privclust.data.engines.dask import DaskRows
 from privclust.data.reading import open_rows
 from support.datasets import POINTS, SURVEY, baskets, points, survey
 from support.estimators import ESTIMATORS
@@ -66,6 +67,40 @@ def test_triples_in_parts_are_the_matrix(unit, client, tmp_path):
     assert digest_of(model.fit(path)) == here
     with privclust.engine(client):
         assert digest_of(model.fit(path)) == here
+
+
+@pytest.mark.parametrize("name", ["PrivateDilca", "PrivateCoclustering", "PrivateSummary-mixed"])
+@pytest.mark.parametrize(("n_files", "row_group"), [(1, 1000), (3, 37), (7, 11)])
+def test_releases_do_not_depend_on_the_cut_into_parts(name, n_files, row_group, client, tmp_path):
+    record = RECORDS[name]
+    data = record.data(record.units[0])
+    if hasattr(data, "tocsr"):
+        files = npz_folder(data, tmp_path / "data", n_files=n_files)
+    else:
+        files = parquet_folder(data, tmp_path / "data", n_files=n_files, row_group=row_group)
+    here = released(record, record.units[0], data)
+    assert released(record, record.units[0], files) == here
+    with privclust.engine(client, memory=0):
+        assert released(record, record.units[0], files) == here
+
+
+def test_workers_may_join_in_the_middle_of_a_fit(tmp_path, monkeypatch):
+    data = parquet_folder(points().drop(columns="who"), tmp_path / "data", row_group=20)
+    model = PrivateKMeans(3, schema=POINTS, random_state=7)
+    here, submitted, passes = digest_of(model.fit(data)), DaskRows._submitted, []
+    with privclust.local_cluster(1, processes=False) as client:
+
+        def joined(self, statistic):
+            passes.append(statistic)
+            if len(passes) == 2:
+                client.cluster.scale(2)
+                client.wait_for_workers(2)
+            return submitted(self, statistic)
+
+        monkeypatch.setattr(DaskRows, "_submitted", joined)
+        with privclust.engine(client):
+            assert digest_of(model.fit(data)) == here
+        assert len(client.scheduler_info()["workers"]) == 2
 
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])

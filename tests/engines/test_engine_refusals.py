@@ -205,7 +205,7 @@ def test_the_command_line_refuses_alike(options, part, tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("privclust.data.engines.choosing._WAIT_SECONDS", 0.3)
     points().drop(columns="who").to_csv("rows.csv", index=False)
-    command = ["kmeans", "fit", "rows.csv", "--bounds", "-1", "1", "--epsilon", "1", *options]
+    command = ["kmeans", "rows.csv", "--bounds", "-1", "1", "--epsilon", "1", *options]
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code

@@ -278,11 +278,17 @@ def test_labels_distances_and_score_are_those_of_brute_force(rescale):
     assert fitted.score(new) == pytest.approx(-(distances.min(axis=1) ** 2).sum())
 
 
-@pytest.mark.parametrize("far", [1e3, 1e30, 1e300])
-def test_rows_far_beyond_the_bounds_go_to_the_centre_in_their_direction(far):
-    fitted = model(2, epsilon=100).fit(ROWS)
+@pytest.mark.parametrize("rescale", [False, True])
+@pytest.mark.parametrize("far", [1e3, 1e30, 1e300, 1.7e308])
+def test_rows_far_beyond_the_bounds_go_to_the_centre_in_their_direction(far, rescale):
+    """And no warning about overflow tells of them; warnings are errors here."""
+    fitted = model(2, epsilon=100, rescale=rescale).fit(ROWS)
     upper = fitted.cluster_centers_.sum(axis=1).argmax()
-    assert_array_equal(fitted.predict([[far, far], [-far, -far]]), [upper, 1 - upper])
+    rows = [[far, far], [-far, -far]]
+    assert_array_equal(fitted.predict(rows), [upper, 1 - upper])
+    assert np.isfinite(fitted.transform(rows)).all()
+    assert np.isfinite(fitted.score(rows))
+    model(2, epsilon=100, rescale=rescale).fit(np.vstack([ROWS, rows]))
 
 
 def test_rows_far_from_zero_are_told_apart():

@@ -33,6 +33,9 @@ _AT_A_TIME = 2**13
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
 _FAR_OUT = 2.0**60
 
+# Likewise for distances from rows that nobody clips, in the units of the domain.
+_FARTHEST = 1e150
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -180,7 +183,9 @@ class Domain:
         """
         # Around the center, so that a large offset common to all rows costs no digits.
         targets = (centers - self.center) / self.widths
-        rows = (self.rows(block) - self.center) / self.widths
+        with np.errstate(over="ignore"):
+            rows = (self.rows(block) - self.center) / self.widths
+        np.clip(rows, -_FARTHEST, _FARTHEST, out=rows)
         squares = (targets**2).sum(axis=1) - 2 * rows @ targets.T
         if not up_to_row:
             squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
