@@ -86,7 +86,7 @@ def attack(given: Given) -> Iterator[Row]:
         if given.sets and part not in given.sets:
             continue
         for number, attacked in enumerate(attacks):
-            trials = given.pick(4, min(200, attacked.runs), min(2000, attacked.runs))
+            trials = given.pick(4, min(100, attacked.runs), min(2000, attacked.runs))
             for claim in attacked.claims:
                 on_d, on_neighbour, bound = bound_of(attacked, claim, trials)
                 keys = {"set": f"{part} {number + 1}", "at": claim, "by": attacked.neighbours}
