@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from judging import FAILS, HOLDS, PARTLY, Claim, Verdict, counted, fixed, means
-from pivoting import Rows, picked
+from pivoting import Rows, picked, with_a_gap
 
 __all__ = ["CLAIMS"]
 
@@ -13,7 +13,7 @@ SYNTHETIC = ("Synthetic 1", "Synthetic 2", "Synthetic 3")
 
 
 def shares_of(rows: Rows, method: str, by: str) -> dict[str, float]:
-    return means(rows["targets-costs"], measure="share", method=method, by=by)
+    return means(with_a_gap(rows["targets-costs"]), measure="share", method=method, by=by)
 
 
 def improves(method: str, by: str, real: bool) -> Callable[[Rows], Verdict]:

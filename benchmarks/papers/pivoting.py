@@ -21,6 +21,7 @@ __all__ = [
     "published",
     "rows_in",
     "table_of",
+    "with_a_gap",
 ]
 
 PUBLISHED = Path(__file__).parents[1] / "published"
@@ -125,6 +126,23 @@ def about(rows: list[Line]) -> str:
             f"{key[2]}, {key[3]} ({sets})"
         )
     return "*Run: " + "; ".join(told) + ".*"
+
+
+def with_a_gap(rows: list[Line], least: float = 0.01) -> list[Line]:
+    """Return the rows of source-target sets in which the source matters.
+
+    A share of the gap says nothing where the best choice is no better than ClusterT by at least
+    this share of the cost.
+    """
+    means = picked(rows, measure="cost, mean of all k", method=("ClusterT", "not private"))
+    cost = {(row["set"], row["method"]): float(row["mean"]) for row in means}
+    kept = {
+        name
+        for name, method in cost
+        if method == "ClusterT"
+        and cost[name, method] - cost[name, "not private"] > least * cost[name, method]
+    }
+    return [row for row in rows if row["set"] in kept]
 
 
 def table_of(

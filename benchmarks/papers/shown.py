@@ -51,8 +51,8 @@ TABLES: dict[str, Callable[[Rows], str]] = {
     "zones-attack": table_of("zones-attack", attacks),
     "zones-compare": table_of("zones-compare", lambda r: pivot(r, **BY_EPSILON)),
     "zones-ablation": table_of("zones-ablation", lambda r: pivot(r, **BY_EPSILON)),
-    "targets-shares": table_of("targets-costs", shares, measure="share"),
-    "targets-worst": table_of("targets-costs", shares, measure="worst share"),
+    "targets-shares": table_of("targets-costs", shares("share")),
+    "targets-worst": table_of("targets-costs", shares("worst share")),
     "targets-cost": table_of(
         "targets-costs",
         lambda r: pivot(r, across="by", digits=4),

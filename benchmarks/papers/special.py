@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pivoting import Line, cell, named, picked, pivot, published
+from pivoting import Line, cell, named, picked, pivot, published, with_a_gap
 
 from keeping import markdown
 
@@ -205,9 +205,20 @@ def largest_p(measure: str) -> Callable[[list[Line]], str]:
     return make
 
 
-def shares(rows: list[Line]) -> str:
+def shares(measure: str) -> Callable[[list[Line]], str]:
     """Return the share of the gap that is closed, in per cent, by budget."""
-    return pivot(rows, across="by", digits=0)
+
+    def make(rows: list[Line]) -> str:
+        kept = with_a_gap(rows)
+        left = [
+            s for s in dict.fromkeys(r["set"] for r in rows) if s not in {r["set"] for r in kept}
+        ]
+        table = pivot(picked(kept, measure=measure), across="by", digits=0)
+        if not left:
+            return table
+        return f"{table}\n\nLeft out, for there is no gap to speak of: {', '.join(left)}."
+
+    return make
 
 
 def leaked(rows: list[Line]) -> str:

@@ -79,3 +79,13 @@ def test_pages_are_filled_beside_results_that_are_not_committed(tmp_path):
     text = (tmp_path / "docs" / "research" / "dp-tau-cc.md").read_text("utf-8")
     assert "| A' | [[9, 2], [0, 16]] | the last |" in text
     assert "tiny setting" in text
+
+
+def test_a_share_of_no_gap_is_not_shown():
+    row = papers.given.row
+    rows = [
+        row("cost, mean of all k", cost, 0, 1, set=name, method=method)
+        for name, costs in {"far": (1.0, 0.5), "equal": (1.0, 0.999)}.items()
+        for method, cost in zip(("ClusterT", "not private"), costs, strict=True)
+    ]
+    assert {line["set"] for line in papers.pivoting.with_a_gap(rows)} == {"far"}
