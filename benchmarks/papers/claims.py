@@ -10,7 +10,7 @@ import claims_dilca
 import claims_targets
 import claims_tau
 import claims_zones
-from pivoting import Rows
+from pivoting import Line, Rows
 
 from keeping import markdown
 
@@ -24,14 +24,32 @@ CLAIMS = {
 }
 
 
+class Read(dict[str, list[Line]]):
+    """Rows of results that remember which files were looked at."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(rows)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> list[Line]:
+        """Return the rows of a file."""
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
 def claims_table(paper: str, rows: Rows) -> str:
-    """Return the claims of one paper as a table."""
+    """Return the claims of one paper as a table; from small runs, a verdict is but a hint."""
     lines = []
     for claim in CLAIMS[paper]:
+        read = Read(rows)
         try:
-            verdict, figures = claim.judged(rows)
+            verdict, figures = claim.judged(read)
         except (KeyError, IndexError, ValueError):  # a file or a set that it needs is not there
             verdict, figures = "not tried yet", ""
+        else:
+            full = all(row["setting"] == "full" for name in read.names for row in rows[name])
+            if not (full or claim.sure):
+                verdict = f"a hint, from few runs or sets: {verdict.strip('*')}"
         lines.append([claim.words, verdict, figures])
     table = markdown(["the paper says", "verdict", "what says so"], lines)
     return f"{table}\n\n{judged_from(paper, rows)}"
@@ -45,7 +63,4 @@ def judged_from(paper: str, rows: Rows) -> str:
             settings = " and ".join(dict.fromkeys(line["setting"] for line in lines))
             found.setdefault(settings, []).append(name)
     told = "; ".join(f"{setting}: {', '.join(names)}" for setting, names in found.items())
-    return (
-        f"*Verdicts follow from the files, run at these settings: {told or 'none yet'}. "
-        "At the small setting, with its few runs, a verdict is a hint.*"
-    )
+    return f"*Verdicts follow from the files, run at these settings: {told or 'none yet'}.*"

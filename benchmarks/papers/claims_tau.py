@@ -100,6 +100,7 @@ CLAIMS = [
     Claim(
         "a co-clustering leaks: one unit changes T and the column clusters (Fig. 1)",
         leaks,
+        sure=True,
     ),
     Claim("with four rounds DP-τCC is near to Fast-τCC at ε of 0.5 to 1 (5.1)", near_fast),
     Claim("3 to 5 rounds are the good trade-off; more bring little (5.2)", more_rounds),

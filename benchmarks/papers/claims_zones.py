@@ -29,7 +29,8 @@ def attacked(rows: Rows) -> Verdict:
         for kind in ("KMeansGuarantee", "SubclusterGuarantee", "PrivateZoneKMeans")
     }
     words = ", ".join(f"{kind} {bound:.2f}" for kind, bound in told.items())
-    return FAILS, f"largest audited ε at claims of at most 1: {words}"
+    refuted = min(told["KMeansGuarantee"], told["SubclusterGuarantee"]) > 1
+    return (FAILS if refuted else PARTLY), f"largest audited ε at claims of at most 1: {words}"
 
 
 def converges(rows: Rows) -> Verdict:
@@ -53,7 +54,7 @@ def little_internal_k(rows: Rows) -> Verdict:
 
 
 CLAIMS = [
-    Claim("both algorithms are ε-differentially private", attacked),
+    Claim("both algorithms are ε-differentially private", attacked, sure=True),
     Claim("the iteration converges", converges),
     Claim("CostGap is 1.1 times smaller than the baseline's on iris", zone_ratio("iris", 1.1)),
     Claim("... 4.13 times on wine", zone_ratio("wine", 4.13)),

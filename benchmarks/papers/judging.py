@@ -15,10 +15,11 @@ Verdict = tuple[str, str]
 
 
 class Claim(NamedTuple):
-    """What a paper says, and a function that judges it."""
+    """What a paper says, a function that judges it, and whether few runs suffice to do so."""
 
     words: str
     judged: Callable[[Rows], Verdict]
+    sure: bool = False
 
 
 def fixed(verdict: str, words: str) -> Callable[[Rows], Verdict]:

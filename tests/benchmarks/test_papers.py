@@ -89,3 +89,15 @@ def test_a_share_of_no_gap_is_not_shown():
         for method, cost in zip(("ClusterT", "not private"), costs, strict=True)
     ]
     assert {line["set"] for line in papers.pivoting.with_a_gap(rows)} == {"far"}
+
+
+def test_a_verdict_from_small_runs_is_called_a_hint():
+    row = papers.given.row
+    rows = [
+        {**row("nmi", 0.5, 0, 2, set="a", method=method, at=at), "setting": "small"}
+        for method, at in (("DP-tauCC, repaired, 4 rounds", "1"), ("Fast-tauCC, not private", ""))
+    ]
+    small = papers.claims.claims_table("tau", {"tau-epsilon": rows})
+    full = [{**line, "setting": "full"} for line in rows]
+    assert "| a hint, from few runs or sets: holds |" in small
+    assert "a hint" not in papers.claims.claims_table("tau", {"tau-epsilon": full})
