@@ -66,12 +66,12 @@ docs: $(VENV)/.installed-docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going -b html -c docs . build/site
 	$(BIN)/pytest -q tests/site/test_pages_open.py
 
-# Wheel and source archive in dist/, checked: metadata, contents, and an import without any extra.
+# Wheel and source archive in dist/, checked: metadata, contents, and an install without extras.
 dist: $(VENV)/.installed-dev
 	rm -rf dist
 	$(BIN)/python -m build --quiet
 	$(BIN)/python -m twine check --strict dist/*
-	$(BIN)/python tests/dist/check.py dist
+	$(BIN)/python tests/wheels/check.py dist
 
 # Every figure and table of the four papers, in minutes and without data, to build/papers. Data sets
 # are read from PRIVCLUST_DATA. To renew what is committed, on a machine of your own:

@@ -1,9 +1,9 @@
 """How far private bounds are from the true range, and what they cost the k-means that uses them.
 
-``python benchmarks/bounds.py [ranges | kmeans] [--full] [--seed 0]`` prints a table, writes
-every run to ``benchmarks/results/bounds-TABLE.csv`` and fills the table of ``docs/bounds.md``. The
-true range of a column is the smallest one that leaves out 1 % of its rows. Data are generated from
-the seed; the noise is the system's. The small setting takes a minute.
+``python benchmarks/bounds.py [ranges | kmeans] [--full] [--seed 0]`` prints a table, writes every
+run to ``benchmarks/results/bounds-TABLE.csv`` and fills the table of ``docs/research/bounds.md``.
+The true range of a column is the smallest one that leaves out 1 % of its rows. Data are generated
+from the seed; the noise is the system's. The small setting takes a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from privclust import PrivateBounds, PrivateKMeans, Schema
 from privclust.datasets import clumps
 from privclust.metrics import inertia
 
-PAGE = Path(__file__).parents[1] / "docs" / "bounds.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "bounds.md"
 BUDGETS = ((0.1, 0), (0.5, 0), (1.0, 0), (0.1, 1e-6))
 OUTSIDE = 0.01
 # Rows, columns and clumps; the small setting has the first two.

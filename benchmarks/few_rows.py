@@ -1,10 +1,10 @@
 """Private k-means of few rows: the method that is chosen, beside the cells and DPLloyd.
 
 ``python benchmarks/few_rows.py [--epsilon .5 1] [--runs 30] [--seed 0]`` prints a table and writes
-every mean to ``benchmarks/results/few-rows.csv``; ``--page docs/kmeans.md`` puts the table there,
-and ``--drawn`` draws it from its file. The named sets are scaled to the unit box; the generated
-ones are of 100 to 2000 rows, and none of them was used to choose the rule. The error is the inertia
-over the best that ordinary k-means finds.
+every mean to ``benchmarks/results/few-rows.csv``; ``--page docs/research/few-rows.md`` puts the
+table there, and ``--drawn`` draws it from its file. The named sets are scaled to the unit box; the
+generated ones are of 100 to 2000 rows, and none of them was used to choose the rule. The error is
+the inertia over the best that ordinary k-means finds.
 """
 
 from __future__ import annotations

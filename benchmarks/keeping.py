@@ -11,8 +11,10 @@ import csv
 import os
 import platform
 import subprocess
+import tarfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ __all__ = [
     "put_table",
     "read_rows",
     "results_folder",
+    "source_at",
     "write_rows",
 ]
 
@@ -86,3 +89,14 @@ def put_table(page: Path, name: str, table: str) -> None:
     if not found:
         raise ValueError(f"{page} has no markers for the table {name!r}.")
     page.write_text(f"{before}{start}\n{table}\n{end}{after}", encoding="utf-8")
+
+
+def source_at(commit: str, folder: Path) -> Path:
+    """Put the library as it was at a commit into a folder, and return what to import it from."""
+    command = ["git", "archive", commit, "src"]
+    archive = subprocess.run(  # noqa: S603
+        command, cwd=Path(__file__).parents[1], capture_output=True, check=True
+    )
+    with tarfile.open(fileobj=BytesIO(archive.stdout)) as packed:
+        packed.extractall(folder, filter="data")
+    return folder / "src"

@@ -1,9 +1,9 @@
 """Mixed tables: adult against k-means without privacy, the two metrics, and the time of a fit.
 
 ``python benchmarks/mixed.py [adult | metrics | speed] [--data FOLDER] [--full] [--seed 0]`` prints
-a table, puts it on the page ``docs/mixed.md`` and writes ``benchmarks/results/mixed-TABLE.csv``.
-The folder holds the public data sets as ``NAME.csv.gz``; speed needs none. The noise is the
-system's.
+a table, puts it on the page ``docs/research/mixed.md`` and writes
+``benchmarks/results/mixed-TABLE.csv``. The folder holds the public data sets as ``NAME.csv.gz``;
+speed needs none. The noise is the system's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
 CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
 SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
-PAGE = Path(__file__).parents[1] / "docs" / "mixed.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 # Rows of the timed fits.
 SMALL, FULL = 10**5, 10**6

@@ -2,8 +2,8 @@
 
 ``python benchmarks/scale.py --data FOLDER --rows 2000000 10000000`` makes the data, runs every
 configuration in a process of its own, one after the other, and writes ``results/scale.csv``.
-``--draw`` fills the tables of ``docs/scaling.md`` and draws its figure from that file. CPU seconds
-of one run on a shared machine are compared with each other, not with those of another run.
+``--draw`` fills the tables of ``docs/research/scaling.md`` and draws its figure from that file. CPU
+seconds of one run on a shared machine are compared with each other, not with those of another run.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ import math
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from keeping import markdown, put_table, read_rows, write_rows
+from keeping import markdown, put_table, read_rows, source_at, write_rows
 from scale_sets import DIMENSION, make_baskets, make_categories, make_points
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "scaling.md"
+PAGE = HERE.parent / "docs" / "research" / "scaling.md"
 FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
 # The last commit that read the files anew for every question.
 BEFORE = "31eb29a"
@@ -65,15 +63,6 @@ def measured(run: str, data: Path, source: Path | None = None) -> dict[str, Any]
     return facts
 
 
-def source_before(folder: Path) -> Path:
-    """Return the library as it was before."""
-    command = ["git", "archive", BEFORE, "src"]
-    archive = subprocess.run(command, cwd=HERE.parent, capture_output=True, check=True)  # noqa: S603
-    with tarfile.open(fileobj=BytesIO(archive.stdout)) as packed:
-        packed.extractall(folder, filter="data")
-    return folder / "src"
-
-
 def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run everything that was asked for."""
     rows: list[dict[str, Any]] = []
@@ -90,7 +79,7 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
     keep("tasks", "2000", "dask", measured("tasks", options.data))
     runs = POINTS if options.runs is None else options.runs
     with tempfile.TemporaryDirectory() as folder:
-        before = source_before(Path(folder)) if "before" in runs else None
+        before = source_at(BEFORE, Path(folder)) if "before" in runs else None
         for n_rows in options.rows:
             data = make_points(options.data / f"points-{n_rows}", n_rows)
             for run in runs:

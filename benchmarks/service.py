@@ -2,9 +2,10 @@
 
     python benchmarks/service.py --analysts 200 --seconds 60
 
-Starts a server on 127.0.0.1 with made-up data, and lets every analyst look at pages and plans with
-a pause of two seconds or so between them. Writes the times of all requests by page to
-``benchmarks/results/service-load.csv``, with the server's memory at the begin and at the end.
+Starts a server on 127.0.0.1 with made-up data and an account with a budget for every analyst, and
+lets them look at pages and plans with a pause of two seconds or so between them. Writes the times
+of all requests by page to ``benchmarks/results/service-load.csv``, with the server's memory after
+the first tenth of the time, at most, and at the end, and the load of the machine beforehand.
 """
 
 from __future__ import annotations
@@ -23,15 +24,19 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+from argon2 import PasswordHasher
 
-from keeping import write_rows
+from keeping import markdown, put_table, read_rows, write_rows
+from privclust.service.database import Database
+from privclust.service.datasets import Datasets
+from privclust.service.people import People
 
-PASSWORD = "a password for the load"  # noqa: S105
 SRC = Path(__file__).parents[1] / "src"
 # Seconds in which the worker and the planner import what they need.
 WARMING = 15.0
 # Seconds between two pages of an analyst, on average.
 PAUSE = 2.0
+GUIDE = Path(__file__).parents[1] / "docs" / "service" / "operator.md"
 
 
 def free_port() -> int:
@@ -40,8 +45,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def started(folder: Path, port: int) -> tuple[subprocess.Popen, dict[str, str]]:
-    """Start the demo, and return it with its one-time passwords."""
+def started(folder: Path, port: int) -> subprocess.Popen:
+    """Start the demo."""
     environment = os.environ | {
         "PYTHONPATH": str(SRC),
         "PRIVCLUST_SERVICE_SIGN_INS_PER_MINUTE": "100000",
@@ -52,13 +57,10 @@ def started(folder: Path, port: int) -> tuple[subprocess.Popen, dict[str, str]]:
         server = subprocess.Popen(  # noqa: S603
             command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
         )
-    passwords = {}
     for line in server.stdout or ():
-        if found := re.match(r"One-time password of (\w+), shown this once: (\S+)", line):
-            passwords[found[1]] = found[2]
         if line.startswith("Serving"):
             break
-    return server, passwords
+    return server
 
 
 def memory(process: int) -> float:
@@ -67,25 +69,24 @@ def memory(process: int) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024
 
 
-async def form(client: httpx.AsyncClient, path: str, to: str, **fields: str) -> httpx.Response:
-    page = (await client.get(path)).text
-    token = re.search(r'name="form" value="([^"]*)"', page)[1]
-    return await client.post(to, data={"form": token, **fields})
+def sessions(folder: Path, analysts: int) -> list[str]:
+    """Make accounts with budgets on both data sets, and return the cookie of each."""
+    database = Database.opened(str(folder / "service.db"))
+    people = People(database, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    datasets, cookies = Datasets(database, (folder / "data").resolve()), []
+    for number in range(analysts):
+        name = f"analyst {number}"
+        people.add(name, "analyst")
+        for dataset in datasets.all():
+            datasets.grant(dataset, people.named(name), "4", "0", "")
+        cookies.append(people.sign_in_vouched(name) or "")
+    return cookies
 
 
-async def session(url: str, password: str) -> dict[str, str]:
-    """Return the cookies of the demo's analyst, who all of them are."""
-    headers = {"Origin": url}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
-        await form(client, "/sign-in", "/sign-in", name="analyst", password=password)
-        await form(client, "/password", "/password", old=password, new=PASSWORD)
-        await form(client, "/sign-in", "/sign-in", name="analyst", password=PASSWORD)
-        return dict(client.cookies)
-
-
-async def analyst(url, cookies, number, until, times, waits) -> None:
+async def analyst(url, cookie, number, until, times, waits) -> None:
     rng = np.random.default_rng(number)
-    async with httpx.AsyncClient(base_url=url, cookies=cookies, timeout=60) as client:
+    given = {"base_url": url, "cookies": {"session": cookie}, "timeout": 60, "verify": False}
+    async with httpx.AsyncClient(**given) as client:
         await asyncio.sleep(float(rng.uniform(0, PAUSE)))
         places = re.findall(r'href="(/datasets/\w+)"', (await client.get("/")).text)
         while True:  # one round at least
@@ -114,12 +115,35 @@ async def analyst(url, cookies, number, until, times, waits) -> None:
                 return
 
 
-async def measured(url: str, password: str, analysts: int, seconds: float):
-    cookies, times, waits = await session(url, password), defaultdict(list), []
+async def watched(process: int, seconds: float, memories: list[float]) -> None:
+    for _ in range(10):
+        await asyncio.sleep(seconds / 10)
+        memories.append(memory(process))
+
+
+async def measured(url: str, cookies: list[str], process: int, seconds: float):
+    times, waits, memories = defaultdict(list), [], []
     until = time.monotonic() + seconds
-    people = (analyst(url, cookies, n, until, times, waits) for n in range(analysts))
-    await asyncio.gather(*people)
-    return times, waits
+    people = (analyst(url, it, n, until, times, waits) for n, it in enumerate(cookies))
+    await asyncio.gather(watched(process, seconds, memories), *people)
+    return times, waits, memories
+
+
+def draw() -> None:
+    """Put the table of the results file into the operator's guide."""
+    rows = read_rows("service-load")
+    heads = ["page", "requests", "failed", "median, ms", "p99, ms"]
+    lines = [
+        [it["page"], it["requests"], it["failed"], it["median_ms"], it["p99_ms"]] for it in rows
+    ]
+    about = rows[0]
+    words = (
+        f"{about['analysts']} analysts for {float(about['seconds']):.0f} seconds, "
+        f"{about['machine']}, {about['setting']}; memory of the server {about['memory_tenth_mb']} "
+        f"MB after a tenth of the time, {about['memory_end_mb']} MB at the end; "
+        f"commit {about['commit']}, {about['date']}."
+    )
+    put_table(GUIDE, "service-load", f"\n{markdown(heads, lines)}\n\n{words}\n")
 
 
 def main() -> None:
@@ -129,15 +153,14 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
-        server, passwords = started(Path(folder), port)
+        server = started(Path(folder), port)
         try:
             time.sleep(WARMING)
-            before = memory(server.pid)
-            url = f"http://127.0.0.1:{port}"
-            times, waits = asyncio.run(
-                measured(url, passwords["analyst"], options.analysts, options.seconds)
+            url, load = f"http://127.0.0.1:{port}", os.getloadavg()[0]
+            cookies = sessions(Path(folder), options.analysts)
+            times, waits, memories = asyncio.run(
+                measured(url, cookies, server.pid, options.seconds)
             )
-            after = memory(server.pid)
         finally:
             server.terminate()
             server.wait()
@@ -157,12 +180,14 @@ def main() -> None:
                 "failed": sum(status != 200 for _, status in found),
                 "median_ms": round(1000 * float(np.median(spent))),
                 "p99_ms": round(1000 * float(np.quantile(spent, 0.99))),
-                "memory_before_mb": round(before),
-                "memory_after_mb": round(after),
+                "memory_tenth_mb": round(memories[0]),
+                "memory_most_mb": round(max(memories)),
+                "memory_end_mb": round(memories[-1]),
             }
         )
         print(rows[-1])
-    write_rows("service-load", rows, seed=0, setting=f"load {os.getloadavg()[0]:.0f} before")
+    write_rows("service-load", rows, seed=0, setting=f"load of the machine {load:.0f} before")
+    draw()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 ``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
 writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine;
-``--page docs/summary.md`` puts the table there, ``--drawn`` draws it from its file. The small
-setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the seed;
-the noise is the system's.
+``--page docs/research/summary.md`` puts the table there, ``--drawn`` draws it from its file. The
+small setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the
+seed; the noise is the system's.
 """
 
 from __future__ import annotations

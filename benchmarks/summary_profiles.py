@@ -2,8 +2,8 @@
 
 ``python benchmarks/summary_profiles.py [profiles | sample] [--data FOLDER] [--full] [--seed 0]``
 prints a table, writes every run to ``benchmarks/results/summary-TABLE.csv`` and fills the table of
-``docs/summary.md``. The census set Adult is read from the folder, if there is one; the others are
-generated from the seed. The noise is the system's. The small setting takes some minutes.
+``docs/research/summary.md``. The census set Adult is read from the folder, if there is one; the
+others are generated from the seed. The noise is the system's. The small setting takes some minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
 from privclust.datasets import clumps
 from privclust.schema.coordinates import Coordinates
 
-PAGE = Path(__file__).parents[1] / "docs" / "summary.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "summary.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 SHARES = (0.05, 0.1, 0.2)
 # Of the generated sets, and of the census in the small setting.

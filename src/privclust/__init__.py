@@ -2,6 +2,6 @@
 
 from privclust._lazy import names_of_stub
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from privclust.categorical.evidence import usual_level
 from privclust.categorical.metric import attribute_metric
 from privclust.categorical.pairs import _chained
-from privclust.categorical.shrinkage import Estimate, _usual_strength
+from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
 
 CHANCES = np.array([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])
@@ -55,7 +56,7 @@ def test_the_usual_strength_is_not_drawn_to_zero_by_pairs_that_happen_to_look_we
 
     truth = 0.2
     found = rng.normal(truth, doubt(np.array([truth]))[:, 0])
-    assert abs(_usual_strength(found, doubt) - truth) < 0.03
+    assert abs(usual_level(found, doubt, default=0.08, least=0.02) - truth) < 0.03
 
 
 def test_along_a_chain_the_doubts_of_the_edges_add_up():

@@ -92,8 +92,13 @@ def towns(count: int) -> pd.DataFrame:
     return pd.DataFrame(places)
 
 
-# Pages that are walked as they stand: Python and commands in turn, from an empty folder.
+# Pages that are walked as they stand, from an empty folder: Python, commands and schemas in turn.
 TUTORIALS = ("hospital", "survey", "baskets", "clinic-sites", "ledger-year")
+WALKED = [
+    *(f"docs/tutorials/{name}.md" for name in TUTORIALS),
+    "docs/start/command-line.md",
+    "docs/start/install.md",
+]
 
 # What each page takes for granted: names of data in memory.
 PAGES = {
@@ -101,7 +106,7 @@ PAGES = {
     "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
     "docs/how/audits.md": {},
     "docs/start/five-minutes.md": {},
-    **{f"docs/tutorials/{name}.md": {} for name in TUTORIALS},
+    **{page: {} for page in WALKED if page != "docs/start/install.md"},
     "docs/kmeans.md": {"frame": visits()[["age", "visits"]]},
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
@@ -110,9 +115,11 @@ PAGES = {
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
+    "docs/research/coclustering.md": {},
+    "docs/research/source-target.md": {},
     "docs/datasets.md": {},
     "docs/research/dp-tau-cc.md": {},
-    "docs/research/source-target.md": {},
+    "docs/research/nas-nna.md": {},
     "docs/scaling.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }
@@ -122,38 +129,66 @@ def test_every_page_with_python_is_tried():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     with_python = {str(p.relative_to(ROOT)) for p in pages if "```python" in p.read_text("utf-8")}
     elsewhere = {"docs/schema.md", "docs/service/analyst.md"}  # test_schema_docs, test_service_api
-    assert with_python - elsewhere == PAGES.keys()
+    walks = {page for page in with_python if page.startswith("docs/how/extending/")}
+    assert walks  # tried by tests/site/test_extending.py
+    assert with_python - elsewhere - walks == PAGES.keys()
 
 
 def steps(page: str) -> list[tuple[str, str]]:
-    """Return the language and the text of each block of a tutorial, in order."""
+    """Return the language and the text of each block of a page that is walked, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return re.findall(r"^```(python|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```(python|sh|toml)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def run_commands(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run the commands of a block in this process; each must succeed."""
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "privclust"
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code in (0, None), (line, capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("blank_pictures")
-@pytest.mark.parametrize("name", TUTORIALS)
-def test_a_tutorial_can_be_walked_from_an_empty_folder(name, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", WALKED)
+def test_a_page_can_be_walked_from_an_empty_folder(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page, names = f"docs/tutorials/{name}.md", {}
+    names: dict[str, object] = {}
     for language, block in steps(page):
-        if language == "python":
+        if language == "sh":
+            run_commands(block, capsys)
+        elif language == "toml":
+            Path("visits.toml").write_text(block, "utf-8")
+        else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 exec(compile(block, page, "exec"), names)  # noqa: S102
-            continue
-        for line in block.splitlines():
-            program, *arguments = shlex.split(line)
-            assert program == "privclust"
-            with pytest.raises(SystemExit) as ended:
-                main(arguments)
-            assert ended.value.code in (0, None), (line, capsys.readouterr().err)
+
+
+VISITS_TOML = "\n".join(
+    f"[columns.{name}]\nlow = 0\nhigh = {high}\n"
+    for name, high in (("age", 110), ("visits", 50), ("cost", 20_000))
+)
 
 
 @pytest.mark.usefixtures("blank_pictures")
-@pytest.mark.parametrize(
-    "page", sorted(PAGES.keys() - {f"docs/tutorials/{n}.md" for n in TUTORIALS})
-)
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/choosing-k.md"])
+def test_the_commands_of_a_page_run_beside_a_table_of_visits(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    visits().to_parquet("visits.parquet")
+    visits().to_csv("visits.csv", index=False)
+    visits().head(5).to_csv("new.csv", index=False)
+    Path("visits.toml").write_text(VISITS_TOML, "utf-8")
+    text = (ROOT / page).read_text("utf-8")
+    found = re.findall(r"^(privclust .*)$", text, re.MULTILINE)
+    assert len(found) >= 3
+    # An audit takes a minute; tests/cli runs one, and test_commands_on_pages parses this one.
+    run_commands("\n".join(line for line in found if " audit " not in line), capsys)
+
+
+@pytest.mark.usefixtures("blank_pictures")
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - set(WALKED)))
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(auditor, "FEWEST_RUNS", 30)

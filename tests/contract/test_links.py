@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs", "proofs", "examples")
-PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
+FOLDERS = ("", "proofs", "examples")
+# Pages of the reference and of the gallery are made by the build of the site, which checks them.
+MADE = ("docs/gallery", "docs/reference/api", "docs/reference/commands")
+MADE_PAGES = ("docs/reference/python.md", "docs/reference/command-line.md")
+PAGES = sorted(
+    page
+    for page in (
+        *(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md")),
+        *(ROOT / "docs").rglob("*.md"),
+    )
+    if not str(page.relative_to(ROOT)).startswith((*MADE, *MADE_PAGES))
+)
 TOP = ("src/", "tests/", "docs/", "proofs/", "benchmarks/", "examples/")
 SOURCES = ROOT / "src" / "privclust"
 
-LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w./-]+\.(?:py|md|j2|toml|sql|csv)|[\w./-]+/")
 MODULE = re.compile(r"privclust(?:\.\w+)+")
@@ -24,12 +35,19 @@ def named(page: Path) -> list[str]:
     return [word for quoted in QUOTED.findall(page.read_text("utf-8")) for word in quoted.split()]
 
 
+@cache
 def is_there(path: str) -> bool:
     """Tell whether a path exists in the repository, in the package or among the tests."""
     if path.startswith(TOP):
         return (ROOT / path).exists()
     places = [ROOT / path, SOURCES / path, *SOURCES.rglob(path), *(ROOT / "tests").rglob(path)]
     return any(place.exists() for place in places)
+
+
+@cache
+def all_tests() -> str:
+    """Return the text of all tests."""
+    return "\n".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
 
 
 def paths(page: Path) -> list[str]:
@@ -39,6 +57,7 @@ def paths(page: Path) -> list[str]:
     return [path for path in files if PATH.fullmatch(path) and path.startswith(ours)]
 
 
+@cache
 def resolves(dotted: str) -> bool:
     """Tell whether the longest part of a dotted name that can be a module is one."""
     parts = dotted.split(".")[1:]
@@ -58,11 +77,33 @@ def resolves(dotted: str) -> bool:
     return bool(re.search(rf"\bas {parts[0]}\b", (SOURCES / "__init__.pyi").read_text("utf-8")))
 
 
+def links_of(page: Path) -> list[tuple[str, str]]:
+    """Return the files and places within them that a page links to, in this repository."""
+    found = [(a or b, at.removeprefix("#")) for a, at, b in LINK.findall(page.read_text("utf-8"))]
+    return [(link, at) for link, at in found if "://" not in link and "mailto:" not in link]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the places of a page that can be linked to: its headings, as GitHub and MyST do."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    words = [re.sub(r"[^\w\- ]", "", heading.strip().lower()) for heading in headings]
+    return {word.replace(" ", "-") for word in words}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_of_a_page_leads_to_a_file(page):
-    links = [a or b for a, _, b in LINK.findall(page.read_text("utf-8"))]
-    own = [link for link in links if "://" not in link and not link.startswith("mailto:")]
-    assert [link for link in own if not (page.parent / link).exists()] == []
+    gone = [link for link, _ in links_of(page) if link and not (page.parent / link).exists()]
+    made = [(ROOT / name).resolve() for name in MADE_PAGES]
+    assert [link for link in gone if (page.parent / link).resolve() not in made] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_place_of_a_page_leads_to_a_heading(page):
+    placed = [(page.parent / link if link else page, at) for link, at in links_of(page) if at]
+    assert [
+        (str(to), at) for to, at in placed if to.suffix == ".md" and at not in anchors(to)
+    ] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -74,9 +115,8 @@ def test_every_file_and_module_that_a_page_names_exists(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_test_that_a_page_names_exists(page):
-    tests = "\n".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     names = [n for word in named(page) for n in re.findall(r"\btest_\w+\b(?!\.py)", word)]
-    assert [name for name in names if f"def {name}(" not in tests] == []
+    assert [name for name in names if f"def {name}(" not in all_tests()] == []
 
 
 def test_something_is_checked():

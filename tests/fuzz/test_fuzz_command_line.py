@@ -99,6 +99,7 @@ def cluttered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a little of everything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("uvicorn.run", lambda *given, **options: None)  # serve would not end
     rows = np.random.default_rng(0).uniform(0, 10, (40, 2)).round()
     np.savetxt("data.csv", rows, "%d", ",", header="x,y", comments="")
     Path("words.csv").write_text("x,y\n" + "a,1\nb,2\nq,\n" * 5)

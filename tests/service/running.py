@@ -25,6 +25,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _is_ours(process: int) -> bool:
+    """Tell whether a process still runs, and is not another one with a number used again."""
+    try:
+        return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
 @dataclass
 class Running:
     """A server on a folder, which can be killed and started again."""
@@ -34,6 +42,7 @@ class Running:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[str] | None = None
     passwords: dict[str, str] = field(default_factory=dict)
+    orphans: list[int] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -75,9 +84,10 @@ class Running:
             time.sleep(0.1)
         raise AssertionError((self.folder / "server.log").read_text()[-2000:])
 
-    def worker(self) -> int | None:
-        """Return the id of the worker's process, if it runs."""
+    def children(self) -> list[int]:
+        """Return the ids of the processes beneath the server: its worker and its planner."""
         assert self.process is not None
+        found = []
         for status in Path("/proc").glob("[0-9]*/status"):
             try:
                 parent = re.search(r"^PPid:\s+(\d+)", status.read_text(), re.MULTILINE)
@@ -85,16 +95,31 @@ class Running:
             except OSError:
                 continue
             if parent and int(parent[1]) == self.process.pid and b"spawn_main" in line:
-                return int(status.parent.name)
-        return None
+                found.append(int(status.parent.name))
+        return sorted(found)
+
+    def worker(self) -> int | None:
+        """Return the id of the worker's process, if it runs."""
+        return next(iter(self.children()), None)
 
     def kill(self) -> None:
-        """End the server at once, as a power cut would."""
+        """End the server at once, as a power cut would; what is beneath it must follow."""
         assert self.process is not None
+        self.orphans += self.children()
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+    def wait_for_orphans(self) -> None:
+        """Wait until nothing is left of servers that were killed."""
+        left = self.orphans
+        for _ in range(600):
+            left = [process for process in left if _is_ours(process)]
+            if not left:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{len(left)} processes outlive their server")
 
     def stop(self) -> None:
         """End the server in order."""

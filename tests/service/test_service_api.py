@@ -1,27 +1,15 @@
-"""The interface for programs, the Python client, and the command line on top of it."""
+"""The interface for programs, and the settings."""
 
 from __future__ import annotations
 
-import io
-import json
-import re
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import urlsplit
 
-import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from privclust import Person, PrivateDilca, PrivateKMeans
-from privclust.cli import app
-from privclust.service import RemoteDataset, RemoteError
 from privclust.service.errors import ServiceError
 from privclust.service.settings import Settings
 from privclust.service.worker import run_one
-from service.browser import ORIGIN, Browser, site_on
+from service.browser import Browser, site_on
 from service.serving import SCHEMA, Serving, write_rows
 from service.test_service_rules import later
 
@@ -123,102 +111,6 @@ def test_the_interface_describes_itself(serving: Serving) -> None:
     assert "/api/v1/datasets/{dataset_id}/jobs" in document["paths"]
     assert all(path.startswith("/api/v1/") for path in document["paths"])
     assert "POST /api/v1/datasets/{dataset_id}/plan" in browser.get("/api").text
-
-
-# The client.
-@pytest.fixture
-def connected(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> Api:
-    """Let the client's requests reach the application without a network."""
-    api = Api(serving)
-
-    def opened(request: Any, timeout: float) -> Any:
-        parts = urlsplit(request.full_url)
-        answer = api.client.request(
-            request.get_method(), parts.path, content=request.data, headers=request.headers
-        )
-        if answer.status_code >= 400:
-            body = io.BytesIO(answer.content)
-            raise HTTPError(request.full_url, answer.status_code, "", None, body)  # type: ignore[arg-type]
-        return io.BytesIO(answer.content)
-
-    monkeypatch.setattr(
-        "privclust.service.remote.build_opener", lambda *_: SimpleNamespace(open=opened)
-    )
-    return api
-
-
-def test_a_remote_data_set_is_fitted_with_an_estimator(
-    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = RemoteDataset(f"{ORIGIN}/datasets/{serving.visits.id}", connected.token)
-
-    def wait(seconds: float) -> None:
-        run_one(serving.database, serving.settings)
-        later(monkeypatch)
-
-    model = PrivateDilca(epsilon=0.5)
-    assert data.plan(model)["cost"] == "ε = 0.5"
-    release = data.fit(model, wait=wait)
-    assert (release.kind, str(release.privacy.epsilon)) == ("categorical", "1/2")
-    assert data.about()["balance"][0]["left"] == "ε = 1.5"
-
-
-def test_the_python_of_the_analysts_guide_runs(
-    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Path(__file__).parents[2] / "docs" / "service" / "analyst.md"
-    (code,) = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
-
-    def wait(seconds: float) -> None:
-        run_one(serving.database, serving.settings)
-        later(monkeypatch)
-
-    monkeypatch.setattr("privclust.service.remote.time.sleep", wait)
-    own = pd.DataFrame({"age": [1.0, 90.0], "cost": [1.0, 9.0]})
-    names: dict[str, Any] = {"token": connected.token, "my_own_rows": own}
-    exec(code.replace("0f3a", serving.visits.id), names)  # noqa: S102
-    assert names["release"].predict(own).shape == (2,)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        PrivateKMeans(random_state=1),
-        PrivateKMeans(bounds=(0, 1)),
-        PrivateKMeans(unit=Person("who", 1)),
-        PrivateKMeans(method="lloyd"),
-    ],
-)
-def test_what_is_the_services_cannot_be_given(
-    serving: Serving, connected: Api, model: PrivateKMeans
-) -> None:
-    data = RemoteDataset(f"{ORIGIN}/datasets/{serving.visits.id}", connected.token)
-    with pytest.raises(RemoteError, match="leave it out"):
-        data.fit(model)
-
-
-def test_a_refusal_arrives_as_its_sentence(serving: Serving, connected: Api) -> None:
-    data = RemoteDataset(f"{ORIGIN}/datasets/{serving.visits.id}", connected.token)
-    with pytest.raises(RemoteError, match="does not cover"):
-        data.fit(PrivateKMeans(epsilon=50))
-
-
-def test_a_token_is_never_sent_in_the_clear() -> None:
-    with pytest.raises(RemoteError, match="https"):
-        RemoteDataset("http://clusters.example.org/datasets/1", "token")
-
-
-def test_the_command_line_lists_and_plans(
-    serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
-    listed = CliRunner().invoke(app, ["remote", "datasets", ORIGIN])
-    assert f"{ORIGIN}/datasets/{serving.visits.id}, left: ε = 2" in listed.stdout
-    place = f"{ORIGIN}/datasets/{serving.visits.id}"
-    planned = CliRunner().invoke(
-        app, ["remote", "plan", place, "--family", "distances", "--epsilon", "1", "--json"]
-    )
-    assert json.loads(planned.stdout)["covered"]
 
 
 # Settings.

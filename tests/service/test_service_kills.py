@@ -1,6 +1,6 @@
 """Kills at random moments: of the worker, of both, of the server, in turn.
 
-A few in every run; ``PRIVCLUST_KILLS=100`` for many.
+A few in every run; ``PRIVCLUST_KILLS=100`` for many, of which PostgreSQL gets another fifth.
 """
 
 from __future__ import annotations
@@ -40,16 +40,18 @@ def check_books(database: Database) -> tuple[int, int]:
 
 
 def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
-    serving: Serving, tmp_path: Path
+    any_serving: Serving, tmp_path: Path
 ) -> None:
+    serving = any_serving
+    kills = KILLS if is_sqlite(serving) else max(1, KILLS // 5)
     rng = np.random.default_rng(int.from_bytes(os.urandom(4), "big"))
     serving.datasets.grant(serving.visits, serving.ann, "100", "0", "")
     token = serving.people.add_token(serving.ann, "program", "run", 1)
-    server = Running(tmp_path, str(tmp_path / "service.db")).start()
+    server = Running(tmp_path, serving.settings.database).start()
     service = RemoteService(server.url, token)
     asked = 0
     try:
-        for kill in range(KILLS):
+        for kill in range(kills):
             for _ in range(2):
                 asked += 1
                 question = {"family": "distances", "epsilon": f"0.{1000 + asked}"}
@@ -69,8 +71,9 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
         _wait_for_queue(serving.database)
     finally:
         server.stop()
+    server.wait_for_orphans()
     jobs, releases = check_books(serving.database)
-    assert jobs >= KILLS
+    assert jobs >= kills
     assert 1 <= releases <= jobs
     (last,) = serving.database.rows(
         "SELECT state FROM service_jobs WHERE asked LIKE ?", '%"epsilon": "2"%'
@@ -78,10 +81,14 @@ def test_after_a_kill_at_any_moment_the_books_are_right_and_the_queue_goes_on(
     assert last == ("done",)
 
 
+def is_sqlite(serving: Serving) -> bool:
+    return "://" not in serving.settings.database
+
+
 def _wait_for_queue(database: Database) -> None:
     """Wait until nothing is queued or running; fail only if nothing moves for a long time."""
     left, still = -1, 0
-    while left and still < 600:
+    while left and still < 3000:
         sql = "SELECT count(*) FROM service_jobs WHERE state IN ('queued', 'running')"
         ((now_left,),) = database.rows(sql)
         left, still = now_left, 0 if now_left != left else still + 1

@@ -1,80 +1,159 @@
 """Neighbouring data sets are told apart by releases alone: complete transcripts, noise held fixed.
 
-Two services differ in one row of their file. An analyst does the same on both and writes down
-everything that can be fetched: status codes, headers, texts, sizes. The noise is the same in both,
-and the releases are taken out; then nothing may differ.
+Two services differ in one row of their file, and in how long their job took. An analyst does the
+same on both and writes down everything that can be fetched: status codes, headers, texts, sizes.
+Every bit of noise and of chance is the same in both. What shows nothing of a release may not differ
+at all; and when the stored release of one is put in the place of the other's, nothing may.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
+from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from privclust.service.jobs import Finished
-from privclust.service.worker import fitted, run_one
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.service.worker import run_one
 from service.browser import Browser, site_on
 from service.serving import Serving
-from service.test_service_rules import later
 
 # What is random or clocks, and therefore differs between any two services.
 RANDOM = re.compile(r"[0-9a-f]{32,64}|[0-9a-f]{16}\b|\d\d:\d\d(:\d\d)?|\d{10}|[\w-]{43}")
-EXTRA = {
-    "one row more": "50,5,f,a",
-    "a row that breaks every type": "old,1e999,nobody,",
+MOMENT = 1_900_000_000
+CLOCKS = ("database", "jobs", "queue", "releases", "people", "web.browse", "web.api")
+ONE_MORE, BROKEN = "50,5,f,a", "old,1e999,nobody,"
+FORMS: dict[str, dict[str, Any]] = {
+    "distances": {"epsilon": "1", "columns": ["sex", "ward"]},
+    "kmeans": {"epsilon": "1", "clusters": "2"},
 }
 
-
-def transcript(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return everything that an analyst sees before, while and after a job runs."""
-    browser = Browser(site_on(serving))
-    browser.sign_in("ann")
-    dataset = f"/datasets/{serving.visits.id}"
-    ask = f"{dataset}/ask/distances"
-    fields = {"epsilon": "1", "columns": ["sex", "ward"], "act": "run", "request": "d" * 32}
-    job = f"/jobs/{'d' * 32}"
-
-    def seen() -> list[Any]:
-        paths = ("/", dataset, ask, "/jobs", job, "/releases", f"{ask}/plan?epsilon=1", "/tokens")
-        return [_plain(browser.get(path)) for path in paths]
-
-    answers = [*seen(), _plain(browser.post(ask, ask, **fields)), *seen()]
-    assert run_one(serving.database, serving.settings)
-    answers += [*seen(), _plain(browser.post(ask, ask, **fields))]
-    later(monkeypatch)
-    return [*answers, *seen(), _plain(browser.post(ask, ask, **fields))]
+Transcript = dict[str, list[Any]]
 
 
-def _plain(answer: Any) -> tuple[Any, ...]:
-    headers = {name: RANDOM.sub("#", value) for name, value in answer.headers.items()}
-    return answer.status_code, headers, RANDOM.sub("#", answer.text), len(answer.text)
+class Analyst:
+    """Somebody who fetches everything there is, and writes it down by address."""
+
+    def __init__(self, serving: Serving, family: str) -> None:
+        self.seen: Transcript = {}
+        self._browser = Browser(site_on(serving))
+        self._browser.sign_in("ann")
+        token = serving.people.add_token(serving.ann, "program", "run", 1)
+        self._token = {"Authorization": f"Bearer {token}"}
+        self._job, self._dataset = "d" * 32, f"/datasets/{serving.visits.id}"
+        self._ask = f"{self._dataset}/ask/{family}"
+        self._fields = FORMS[family] | {"act": "run", "request": self._job}
+
+    def ask(self) -> None:
+        """Ask, or ask again."""
+        answer = self._browser.post(self._ask, self._ask, **self._fields)
+        self._write("asked", answer)
+
+    def look(self) -> None:
+        """Fetch every page, and the same as a program does."""
+        job = f"/jobs/{self._job}"
+        paths = ["/", self._dataset, self._ask, f"{self._ask}/plan?epsilon=1", "/jobs", job]
+        for path in [*paths, "/tokens", "/releases", "/healthz"]:
+            self._write(path, self._browser.get(path))
+        for path in ("/datasets", self._dataset, "/jobs", job, "/releases"):
+            answer = self._browser.client.get(f"/api/v1{path}", headers=self._token)
+            self._write(f"/api/v1{path}", answer)
+        done = self._browser.client.get(f"/api/v1{job}", headers=self._token).json().get("release")
+        for part in ("", "/report", "/file"):
+            self._write(f"/releases/#{part}", self._browser.get(f"/releases/{done}{part}"))
+
+    def _write(self, path: str, answer: Any) -> None:
+        headers = {name: RANDOM.sub("#", value) for name, value in answer.headers.items()}
+        line = answer.status_code, headers, RANDOM.sub("#", answer.text), len(answer.content)
+        self.seen.setdefault(RANDOM.sub("#", path), []).append(line)
 
 
-def without_release(taken: Any, dataset: Any, data: str) -> Finished:
-    """Fit for real, on whatever the file holds, and leave out what was released."""
-    fitted(taken, dataset, data)
-    card = {"title": "t", "facts": [], "bars": [], "epsilon": "1"}
-    return Finished("f" * 64, b"PK", "<p>report</p>", card)
+def with_fixed_chance(patch: pytest.MonkeyPatch) -> None:
+    """Let every fit draw the same noise and make the same public choices."""
+
+    def noise() -> ExactNoise:
+        return ExactNoise(SeededBits(np.random.SeedSequence(5)))
+
+    def chance(self: object) -> tuple[None, np.random.Generator]:
+        return None, np.random.default_rng(5)
+
+    patch.setattr("privclust.data.door.ExactNoise", noise)
+    patch.setattr("privclust.estimator.PrivateEstimator._seeds", chance)
+
+
+class Fixed(datetime):
+    """A calendar that stands still; the ledger and the burn-down look at it."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        return datetime.fromtimestamp(MOMENT, tz)
+
+
+def set_clocks(patch: pytest.MonkeyPatch, moment: int, names: tuple[str, ...] = CLOCKS) -> None:
+    for name in names:
+        patch.setattr(f"privclust.service.{name}.now", lambda: moment)
 
 
 @cache
-def seen_with(*lines: str) -> list[Any]:
-    """Return the transcript of a service whose file has these lines more, at one moment."""
+def seen_with(
+    family: str, line: str = "", took: int = 0, stored: tuple[Any, ...] = ()
+) -> tuple[Transcript, tuple[Any, ...]]:
+    """Return a transcript, and what was stored as the release.
+
+    Parameters
+    ----------
+    family : str
+    line : str
+        A further line of the file.
+    took : int
+        The seconds until the job ends.
+    stored : tuple
+        A release that is put in the place of the job's own, if given.
+    """
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr("privclust.service.worker.fitted", without_release)
+        with_fixed_chance(patch)
         patch.setattr("privclust.service.planner._MOMENT", 60)
-        patch.setattr("privclust.release.Release.to_html", lambda self: "")
-        for module in ("database", "jobs", "queue", "releases", "people", "web.browse"):
-            patch.setattr(f"privclust.service.{module}.now", lambda: 1_900_000_000)
+        set_clocks(patch, MOMENT)
+        for module in ("ledger.moments", "service.balance"):
+            patch.setattr(f"privclust.{module}.datetime", Fixed)
         place = Path(folder)
-        return transcript(Serving.made(place, str(place / "service.db"), lines), patch)
+        serving = Serving.made(place, str(place / "service.db"), (line,) if line else ())
+        analyst = Analyst(serving, family)
+        analyst.look()
+        analyst.ask()
+        analyst.look()
+        set_clocks(patch, MOMENT + took, ("queue",))
+        assert run_one(serving.database, serving.settings)
+        if stored:
+            sql = "UPDATE service_releases SET digest = ?, file = ?, report = ?, card = ?"
+            serving.database.write(sql, *stored)
+        analyst.look()
+        analyst.ask()
+        set_clocks(patch, MOMENT + 3600)
+        analyst.look()
+        analyst.ask()
+        (kept,) = serving.database.rows("SELECT digest, file, report, card FROM service_releases")
+        return analyst.seen, tuple(kept)
 
 
-@pytest.mark.parametrize("extra", EXTRA.values(), ids=EXTRA)
-def test_neighbours_are_told_apart_by_releases_alone(extra: str) -> None:
-    assert len(seen_with()) > 30
-    assert seen_with() == seen_with(extra)
+@pytest.mark.parametrize(
+    ("family", "line"),
+    [("distances", ONE_MORE), ("kmeans", BROKEN)],
+    ids=["one row more", "a row that breaks every type"],
+)
+def test_neighbours_are_told_apart_by_releases_alone(family: str, line: str) -> None:
+    one, stored = seen_with(family)
+    other, its_own = seen_with(family, line, took=30)
+    assert stored[1] != its_own[1]  # the noise is the same, so the releases differ
+    shown = [path for path in one if "/releases" not in path]
+    assert len(shown) > 12
+    for path in shown:
+        assert one[path] == other[path], path
+    exchanged, _ = seen_with(family, line, took=30, stored=stored)
+    assert exchanged == one
+    assert [answer[0] for answer in one["/releases/#/report"]] == [404, 404, 404, 200]

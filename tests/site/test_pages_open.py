@@ -12,7 +12,11 @@ import pytest
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-PAGES = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts)
+# The entrance leads on to the first page by itself, so it is opened apart from the others.
+ENTRANCE = SITE / "index.html"
+PAGES = sorted(
+    page for page in SITE.rglob("*.html") if "_static" not in page.parts and page != ENTRANCE
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,15 @@ def test_every_page_opens_from_disk_without_an_error_or_a_request_elsewhere(brow
     for place in PAGES:
         page.goto(place.as_uri())
         assert wrong == [], place.relative_to(SITE)
+
+
+@pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
+def test_the_entrance_leads_to_the_first_page(browser):
+    page = browser.new_page()
+    page.goto(ENTRANCE.as_uri(), wait_until="commit")
+    page.wait_for_url("**/docs/index.html")
+    assert page.title().startswith("privclust")
+    page.close()
 
 
 @pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")

@@ -5,7 +5,8 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.source_target.posterior import count_posterior, false_shares
+from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
+from privclust.source_target.rings import _cautious
 from source_target.source_doubles import view_of
 
 TABLES = 100
@@ -56,5 +57,24 @@ def test_occupied_bins_are_believed_and_the_others_are_not():
     ).doubted(false_shares(view.count_tail(share, noisy)), 0.05)
     assert found.occupied[:60].mean() > 0.95
     assert found.occupied[60:].mean() < 0.03
-    drawn_counts = found.draw(np.random.default_rng(0))
+    drawn_counts = found.draws(1, np.random.default_rng(0))[0]
     assert drawn_counts[:60].sum() == pytest.approx(60 * 25, rel=0.1)
+
+
+def test_a_chance_of_one_in_sixteen_comes_up_once_in_sixteen_draws():
+    chances = np.tile([1 / 16, 15 / 16], (50, 1))
+    drawn = CountPosterior(np.array([0.0, 3.0]), chances).draws(16, np.random.default_rng(0))
+    np.testing.assert_array_equal((drawn == 0).sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("false", [0.0, 1e-3, 0.04, 1.0])
+def test_bins_are_doubted_more_than_their_chance_of_being_false(false):
+    assert _cautious(np.array([false]))[0] >= false
+
+
+def test_a_single_bin_that_may_be_false_is_empty_in_some_draws():
+    # Among 300 bins, one that noise alone fills in one histogram of a hundred.
+    doubts = _cautious(np.array([0.01]))
+    sure = CountPosterior(np.array([0.0, 5.0]), np.array([[0.0, 1.0]]))
+    drawn = sure.doubted(doubts).draws(16, np.random.default_rng(0))
+    assert 1 <= (drawn == 0).sum() <= 2

@@ -24,6 +24,7 @@ from privclust.privacy.meter import Charge
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release, storage
 from privclust.release import arrays as npz
+from privclust.release.facts import shown_error
 from privclust.schema import Box, Schema
 from support.releases import (
     CENTERS,
@@ -214,3 +215,19 @@ def test_the_release_stays_outside_the_door():
     for module in folder.glob("*.py"):
         inside = r"(from|import) privclust\.(data\.(?!\w*door\b)|privacy\.noise)"
         assert not re.search(inside, module.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (0, "0"),
+        (0.0123, "0.012"),
+        (1, "1"),
+        (9.96, "10"),
+        (47.4, "47"),
+        (141, "140"),
+        (12345, "12,000"),
+    ],
+)
+def test_an_error_is_shown_with_two_digits_and_without_an_exponent(error, shown):
+    assert shown_error(error) == shown

@@ -77,6 +77,11 @@ class Cells:
             np.float64,
         )
 
+    def centred(self, values: Floats) -> Floats:
+        """Return numbers of all values, less their mean over each attribute."""
+        means = np.add.reduceat(values, self.offsets[:-1]) / self.sizes
+        return np.asarray(values - np.repeat(means, self.sizes))
+
     def square(self, values: Floats) -> Floats:
         """Return the symmetric matrix over all values, zero where no table is."""
         matrix = np.zeros((self.n_values, self.n_values))

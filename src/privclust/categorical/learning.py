@@ -60,4 +60,4 @@ def learn_metric(
         )
         for target, context in learned.contexts.items()
     }
-    return Learning(CategoricalMetric(view.names, parts), learned)
+    return Learning(CategoricalMetric(view.names, parts), learned, learned.warnings)

@@ -1,15 +1,42 @@
-"""One consistent set of margins from noisy histograms and noisy tables."""
+"""One consistent set of margins from noisy histograms and noisy tables.
+
+Noise makes values look more unequally common than they are. So the margins of each attribute are
+drawn towards equal ones by as much of their inequality as noise explains (empirical Bayes), and
+what remains uncertain about them is kept. Everything here is computed from released values.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import NamedTuple
 
-from privclust._typing import Floats
+import numpy as np
+from scipy.stats import norm
+
+from privclust._typing import Floats, Indices
 from privclust.categorical.cells import Cells
+from privclust.categorical.evidence import chances, usual_level
 from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
 
-__all__ = ["combined_margins", "number_of_rows", "on_simplex"]
+__all__ = ["Margins", "calibrated_margins", "combined_margins", "number_of_rows", "on_simplex"]
+
+# The inequality to expect of margins, as a share of the most there can be.
+_USUAL_INEQUALITY = 0.35
+_INEQUALITIES = np.concatenate([[0.0], np.logspace(-5, 0, 100)])
+_LEAST_LEARNED = 1e-3
+# Margins of which noise explains all inequality are equal, if any above this share would show ...
+_LEAST_INEQUALITY = 0.02
+# ... by this many standard errors; Laplace noise has heavy tails.
+_CLEARLY = 4.0
+_TINY = 1e-12
+
+
+class Margins(NamedTuple):
+    """Counts of all values, and how uncertain each is."""
+
+    counts: Floats
+    variances: Floats
 
 
 def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: Cells) -> float:
@@ -24,11 +51,40 @@ def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: Cells) -> floa
             cells.heights * cells.widths * max(tables.standard_error, 1e-9) ** 2,
         ]
     )
-    return max(1.0, float((totals / variances).sum() / (1 / variances).sum()))
+    found = float((totals / variances).sum() / (1 / variances).sum())
+    return max(1.0, _positive_mean(found, float((1 / variances).sum() ** -0.5)))
+
+
+def _positive_mean(found: float, error: float) -> float:
+    """Return what to expect of a positive number that was measured with an error."""
+    place = found / error
+    return found + error * math.exp(float(norm.logpdf(place) - norm.logcdf(place)))
 
 
 def combined_margins(histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float) -> Floats:
-    """Return the counts of all values: weighted by precision, none negative, adding up to N.
+    """Return the counts of all values: weighted by precision, none negative, adding up to N."""
+    noisy = _weighted(histograms, tables, cells, n_rows).counts
+    return np.concatenate(
+        [on_simplex(noisy[cells.slice(a)], n_rows) for a in range(len(cells.sizes))]
+    )
+
+
+def calibrated_margins(
+    histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float
+) -> Margins:
+    """Return the same, less unequal by what noise adds to them, with what is still uncertain."""
+    noisy, variances = _weighted(histograms, tables, cells, n_rows)
+    own = np.repeat(np.arange(len(cells.sizes)), cells.sizes)
+    even = np.repeat(n_rows / cells.sizes, cells.sizes)
+    squares = np.asarray(np.bincount(own, (noisy - even) ** 2), np.float64)
+    by_attribute = variances[cells.offsets[:-1]]
+    gains = _gains(squares, by_attribute, cells.sizes, n_rows)[own]
+    counts = combined_margins(histograms, tables, cells, n_rows)
+    return Margins(even + gains * (counts - even), gains * variances)
+
+
+def _weighted(histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float) -> Margins:
+    """Return noisy margins that add up to N, by precision.
 
     A table of w columns tells a margin with w times the variance of its cells.
     """
@@ -45,8 +101,43 @@ def combined_margins(histograms: Noisy, tables: NoisyTables, cells: Cells, n_row
     for attribute, weight in enumerate(precision):
         part = cells.slice(attribute)
         noisy = (sums[part] + histograms.value[part] * own) / (weight + own)
-        counts[part] = on_simplex(noisy + (n_rows - noisy.sum()) / len(noisy), n_rows)
-    return counts
+        counts[part] = noisy + (n_rows - noisy.sum()) / len(noisy)
+    return Margins(counts, np.repeat(1 / (precision + own), cells.sizes))
+
+
+def _gains(squares: Floats, variances: Floats, sizes: Indices, n_rows: float) -> Floats:
+    """Return for each attribute the share of its inequality that is likely not noise.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_attributes,)
+        Squared distances of the noisy margins from equal ones.
+    variances : ndarray of shape (n_attributes,)
+        Of the noise of each margin.
+    sizes : ndarray of shape (n_attributes,)
+        Numbers of values.
+    n_rows : float
+    """
+    most = np.maximum(n_rows**2 * (1 - 1 / sizes), _TINY)
+    noise, free = variances / most, sizes - 1
+    found = squares / most - free * noise
+
+    def doubt(inequality: Floats) -> Floats:
+        constant = 2 * (free * noise**2)[:, None]
+        return np.asarray(np.sqrt(constant + 4 * noise[:, None] * inequality) + _TINY)
+
+    error = float(np.sqrt((doubt(np.zeros(1)) ** 2).sum()))
+    unclear = float(found.sum()) < _CLEARLY * error
+    if unclear and float(found.sum()) + _CLEARLY * error < _LEAST_INEQUALITY * len(sizes):
+        return np.zeros(len(sizes))
+    least = _LEAST_LEARNED * _USUAL_INEQUALITY
+    usual = usual_level(found, doubt, default=_USUAL_INEQUALITY, least=least)
+    import os
+
+    gains = _INEQUALITIES / (
+        _INEQUALITIES + float(os.environ.get("MF", "1")) * (free * noise)[:, None] + _TINY
+    )
+    return np.asarray((chances(found, doubt, _INEQUALITIES, usual) * gains).sum(axis=1))
 
 
 def on_simplex(values: Floats, total: float) -> Floats:

@@ -21,6 +21,7 @@ __all__ = ["AttributeMetric", "CategoricalMetric", "attribute_metric"]
 
 # Attributes with more values get no axes for what is uncertain about them.
 _MOST_DOUBTED = 500
+_LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -152,5 +153,6 @@ def _reduced(points: Floats) -> Floats:
     """Return coordinates of the same distances in as few axes as they need."""
     centred = points - points.mean(axis=0)
     left, strengths, _ = np.linalg.svd(centred, full_matrices=False)
-    needed = strengths > 1e-9 * max(float(strengths.max(initial=0)), 1e-300)
+    # Chances are shares of one: what is far smaller is rounding, even if all of it is small.
+    needed = strengths > 1e-9 * max(float(strengths.max(initial=0)), _LEAST_SPREAD)
     return np.asarray(left[:, needed] * strengths[needed])

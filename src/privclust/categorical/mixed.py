@@ -45,12 +45,15 @@ class Learned:
         The share of rows of every value.
     slopes : ndarray of shape (n_axes, n_values)
         How the shares change with the place on the axes.
+    warnings : tuple of str
+        Why the metric should not be trusted, if so.
     """
 
     points: ValuePoints
     radius: float
     shares: Floats
     slopes: Floats
+    warnings: tuple[str, ...] = ()
 
     def centers(self, places: Floats, schema: Schema) -> Floats:
         """Return what places on the axes say of every column: numbers and shares."""
@@ -96,7 +99,7 @@ def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int)
     # The points are centred, so this is the regression of what a row has on where it lies.
     variances = places.T @ joint @ places
     slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
-    return Learned(points, radius, np.diag(joint).copy(), slopes)
+    return Learned(points, radius, np.diag(joint).copy(), slopes, learning.warnings)
 
 
 def _joint(estimate: Estimate) -> Floats:
@@ -113,6 +116,7 @@ def _weighted(
 
     Learned distances are as long as the chances that they compare differ. They are multiplied by
     one factor, so that rows differ as much in all categories together as if mismatches counted one.
+    Where nothing is learned, as of independent columns, mismatches do count one.
     """
     cells, shares = Cells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
     parts = [metric.attributes[name] for name in metric.names]
@@ -127,7 +131,8 @@ def _weighted(
     factor = np.sqrt(plain / learned) if learned > 0 and plain > 0 else 1.0
 
     def scaled(fact: Fact, part: AttributeMetric) -> AttributeMetric:
-        own = _MIDDLES[:, None] if isinstance(fact, Box) else factor * part.coordinates
+        own = factor * part.coordinates if learned > 0 else np.eye(len(part.labels)) / np.sqrt(2)
+        own = _MIDDLES[:, None] if isinstance(fact, Box) else own
         return replace(part, coordinates=fact.weight * own)
 
     pairs = zip(metric.names, facts, parts, strict=True)

@@ -7,6 +7,7 @@ chains of conditional probabilities along the tree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from privclust.categorical.context import association, choose_context
 from privclust.categorical.margins import on_simplex
 from privclust.categorical.papers import Learned, Options
 from privclust.categorical.shrinkage import Estimate, shrunk_estimate
+from privclust.categorical.signal import what_to_doubt
 from privclust.data.table.public import PairLayout
 from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
@@ -35,7 +37,7 @@ def pairs(view: TableView, budget: Share, options: Options) -> Learned:
     histograms = view.histograms("histograms", for_histograms)
     every = list(combinations(range(view.n_attributes), 2))
     tables = view.pair_tables("pair tables", every, for_tables)
-    estimate = shrunk_estimate(histograms, tables, _public_count(view, budget))
+    estimate = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
     return _learned(estimate, tables.standard_error, options)
 
 
@@ -47,7 +49,7 @@ def tree(view: TableView, budget: Share, options: Options) -> Learned:
     histograms = view.histograms("histograms", for_histograms)
     edges = view.spanning_tree("tree", _rough_margins(view, histograms), for_edges)
     tables = view.pair_tables("tables along the tree", edges, for_tables)
-    along = shrunk_estimate(histograms, tables, _public_count(view, budget))
+    along = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
     return _learned(_chained(along), tables.standard_error, options)
 
 
@@ -64,7 +66,8 @@ def _learned(estimate: Estimate, cell_error: float, options: Options) -> Learned
         target: choose_context(options.rule, target, known, options.context_size, options.sigma)
         for target in options.targets
     }
-    return Learned(contexts, dict.fromkeys(contexts, estimate), cell_error)
+    doubts = what_to_doubt(estimate.signal)
+    return Learned(contexts, dict.fromkeys(contexts, estimate), cell_error, doubts)
 
 
 def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
@@ -78,7 +81,8 @@ def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
 def _chained(along: Estimate) -> Estimate:
     """Return tables of all pairs: products of conditional probabilities along the tree.
 
-    What is learned of a pair is what is learned of every edge between the two.
+    What is learned of a pair is what is learned of every edge between the two. What may be hidden
+    is as strong as it may be on any of these edges.
     """
     layout = PairLayout.all_pairs(along.layout.sizes)
     neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
@@ -86,34 +90,47 @@ def _chained(along: Estimate) -> Estimate:
         neighbours[i].append(j)
         neighbours[j].append(i)
     counts, variances = np.zeros(layout.n_cells), np.zeros(layout.n_cells)
-    unlearned = np.ones(len(layout.pairs))
+    unlearned, credible = np.ones(len(layout.pairs)), np.zeros(len(layout.pairs))
     starts = np.cumsum((0, *layout.sizes))
     for given in neighbours:
         margin = along.margins[starts[given] : starts[given + 1]]
-        for target, (chances, learned) in _from(along, given, neighbours).items():
+        for target, (chances, learned, hidden) in _from(along, given, neighbours).items():
             if given < target:
                 layout.table(counts, (given, target))[:] = (chances * margin).T
-                unlearned[layout.places[given, target]] = 1 - learned
+                place = layout.places[given, target]
+                unlearned[place], credible[place] = 1 - learned, hidden
     for i, j in along.layout.pairs:
         layout.table(counts, (i, j))[:] = along.layout.table(along.counts, (i, j))
         layout.table(variances, (i, j))[:] = along.layout.table(along.variances, (i, j))
-    return Estimate(layout, along.n_rows, along.margins, counts, variances, unlearned)
+    return replace(
+        along,
+        layout=layout,
+        counts=counts,
+        variances=variances,
+        unlearned=unlearned,
+        credible=credible,
+    )
 
 
 def _from(
     along: Estimate, given: int, neighbours: dict[int, list[int]]
-) -> dict[int, tuple[Floats, float]]:
-    """Walk outwards from ``given``; return P(target | given) and what share of it is learned."""
+) -> dict[int, tuple[Floats, float, float]]:
+    """Walk outwards from ``given``.
+
+    Return P(target | given), what share of it is learned, and how strong the rest may be.
+    """
     start = np.eye(along.layout.sizes[given])
-    reached: dict[int, tuple[Floats, float]] = {given: (start, 1.0)}
+    reached: dict[int, tuple[Floats, float, float]] = {given: (start, 1.0, 0.0)}
+    credible = np.broadcast_to(along.credible, along.unlearned.shape)
     waiting = [given]
     while waiting:
         here = waiting.pop()
-        chances, learned = reached[here]
+        chances, learned, hidden = reached[here]
         for target in neighbours[here]:
             if target not in reached:
-                edge = along.unlearned[along.layout.places[min(here, target), max(here, target)]]
-                step = along.conditional(target, here)[0]
-                reached[target] = step @ chances, learned * (1 - float(edge))
+                edge = along.layout.places[min(here, target), max(here, target)]
+                step = along.conditional(target, here)[0] @ chances
+                left = learned * (1 - float(along.unlearned[edge]))
+                reached[target] = step, left, max(hidden, float(credible[edge]))
                 waiting.append(target)
     return reached

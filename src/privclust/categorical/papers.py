@@ -63,11 +63,14 @@ class Learned:
         By target; several targets may share one.
     cell_error : float
         The standard error of the noise on a cell of the tables.
+    warnings : tuple of str
+        Why the tables should not be trusted, if so.
     """
 
     contexts: dict[int, Context]
     estimates: dict[int, Estimate]
     cell_error: float
+    warnings: tuple[str, ...] = ()
 
 
 def baseline(view: TableView, budget: Share, options: Options) -> Learned:

@@ -42,6 +42,8 @@ def principal_axes(
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes
     points = np.concatenate(metric.points())
+    if not points.shape[1]:  # no distance was learned: all rows are one point
+        points = np.zeros((len(points), 1))
     own = np.repeat(np.arange(len(sizes)), sizes)
     means = np.stack([shares[own == a] @ points[own == a] for a in range(len(sizes))])
     points = points - means[own]

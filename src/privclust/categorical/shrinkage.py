@@ -14,15 +14,18 @@ Everything here is computed from released values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.budget import Currency
 from privclust.categorical.cells import Cells
-from privclust.categorical.margins import combined_margins, number_of_rows
+from privclust.categorical.margins import calibrated_margins, number_of_rows
+from privclust.categorical.signal import IndependentTables, Signal, signal_in
+from privclust.categorical.strength import CONTEXT_STRENGTH, Strengths, strengths_in
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.view import Noisy
 
@@ -31,20 +34,12 @@ __all__ = ["Estimate", "plain_estimate", "shrunk_estimate"]
 
 # The prior variance of a cell grows as this power of the two shares of rows.
 _POWER = 1.5
-# The strength of dependence to expect of a pair, as a share of the strongest possible.
-_USUAL_STRENGTH = 0.08
-_LEAST_STRENGTH = 0.02
-_STRENGTHS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 # An eigenvalue above the edge of noise by this factor is signal.
 _ABOVE_NOISE = 1.15
 _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too long
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
-# Contexts are the attributes that tell most of a target: how strong to take a dependence that noise
-# hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
-_CONTEXT_STRENGTH = 0.3
-_ROUNDS = 5
 _TINY = 1e-9
 
 
@@ -62,6 +57,12 @@ class Estimate:
         Estimated counts of the cells, and how uncertain each is.
     unlearned : ndarray of shape (n_pairs,)
         The share of each table's dependence that noise hides; 0 where the table is exact.
+    credible : ndarray of shape (n_pairs,) or float
+        How strong the hidden dependence of each may be, as a share of the strongest possible.
+    margin_variances : ndarray of shape (n_values,) or float
+        How uncertain the margins are.
+    signal : {"seen", "hidden", "absent"}
+        Whether any dependence stands out from noise.
     """
 
     layout: PairLayout
@@ -70,6 +71,9 @@ class Estimate:
     counts: Floats
     variances: Floats
     unlearned: Floats
+    credible: Floats | float = CONTEXT_STRENGTH
+    margin_variances: Floats | float = 0.0
+    signal: Signal = "seen"
 
     def conditional(self, target: int, given: int) -> tuple[Floats, Floats]:
         """Return P(target | given), of shape (n_target, n_given), and the doubt about each column.
@@ -81,15 +85,19 @@ class Estimate:
         sums = counts.sum(axis=0)
         shares = counts.sum(axis=1) / max(float(counts.sum()), _TINY)
         chances = np.where(sums > 0, counts / np.where(sums > 0, sums, 1), shares[:, None])
-        rows = np.maximum(self._margin(given), 1.0)
+        rows = np.maximum(self._of(self.margins, given)[:, 0], 1.0)
         most = chances * (1 - chances)
-        known = np.minimum(spread / rows**2, most).sum(axis=0) / np.maximum(most.sum(axis=0), _TINY)
+        uncertain = spread / rows**2 + self._of(self.margin_variances, target) / self.n_rows**2
+        known = np.minimum(uncertain, most).sum(axis=0) / np.maximum(most.sum(axis=0), _TINY)
         place = self.layout.places[min(target, given), max(target, given)]
-        return chances, known + (1 - known) * _CONTEXT_STRENGTH * self.unlearned[place]
+        hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
+        return chances, known + (1 - known) * hidden[place]
 
-    def _margin(self, attribute: int) -> Floats:
+    def _of(self, values: Floats | float, attribute: int) -> Floats:
+        """Return what a vector over all values has for one attribute, in a column."""
         start = sum(self.layout.sizes[:attribute])
-        return self.margins[start : start + self.layout.sizes[attribute]]
+        whole = np.broadcast_to(values, self.margins.shape)
+        return np.asarray(whole[start : start + self.layout.sizes[attribute], None])
 
 
 def plain_estimate(tables: NoisyTables) -> Estimate:
@@ -105,7 +113,7 @@ def plain_estimate(tables: NoisyTables) -> Estimate:
 
 
 def shrunk_estimate(
-    histograms: Noisy, tables: NoisyTables, n_rows: float | None = None
+    histograms: Noisy, tables: NoisyTables, currency: Currency, n_rows: float | None = None
 ) -> Estimate:
     """Return the empirical-Bayes estimate of the tables.
 
@@ -114,29 +122,34 @@ def shrunk_estimate(
     histograms : Noisy
         Noisy counts of all values.
     tables : NoisyTables
+    currency : {"pure", "zcdp"}
+        What they were paid for in.
     n_rows : float or None
         The number of rows, if it is known exactly.
     """
     cells = Cells(tables.layout)
     if n_rows is None:
         n_rows = number_of_rows(histograms, tables, cells)
-    margins = combined_margins(histograms, tables, cells, n_rows)
-    problem = _Problem(cells, margins, n_rows, tables)
+    margins = calibrated_margins(histograms, tables, cells, n_rows)
+    problem = _Problem(cells, margins.counts, n_rows, tables)
     residuals = problem.residuals(tables.cells)
-    common, leverage = problem.common_part(residuals)
-    if leverage is None:
-        parts = [problem.shrunk(residuals, problem.noise, problem.sampling)]
-    else:
-        noise_in, noise_out = problem.noise * leverage + _TINY, problem.noise * (1 - leverage)
-        parts = [
-            problem.shrunk(common, noise_in, np.zeros_like(common)),
-            problem.shrunk(residuals - common, noise_out + _TINY, problem.sampling),
-        ]
-    counts = problem.independent + sum(part.mean for part in parts)
-    variances = np.asarray(sum(part.variance for part in parts))
-    prior = cells.per_table(np.asarray(sum(part.prior for part in parts)))
-    unlearned = cells.per_table(variances) / np.maximum(prior, _TINY)
-    return Estimate(tables.layout, n_rows, margins, np.maximum(counts, 0), variances, unlearned)
+    strengths = partial(problem.strengths, other=problem.noise + problem.sampling)
+    independent = IndependentTables(cells, margins, n_rows)
+    signal = signal_in(residuals, strengths, independent, tables.standard_error, currency)
+    known = partial(
+        Estimate,
+        tables.layout,
+        n_rows,
+        margins.counts,
+        margin_variances=margins.variances,
+        signal=signal,
+    )
+    if signal == "absent":
+        nothing = np.zeros(len(cells.pairs))
+        return known(problem.independent, np.zeros(len(residuals)), nothing)
+    counts, variances, prior = problem.shrunk_in_parts(residuals)
+    unlearned = cells.per_table(variances) / np.maximum(cells.per_table(prior), _TINY)
+    return known(np.maximum(counts, 0), variances, unlearned, strengths(residuals).credible())
 
 
 class _Shrunk(NamedTuple):
@@ -200,53 +213,29 @@ class _Problem:
         a, b = own[cells.first], own[cells.second]
         return common, np.clip(a + b - a * b, 0, 1)
 
+    def shrunk_in_parts(self, residuals: Floats) -> _Shrunk:
+        """Return the tables: what many of them agree on is shrunk apart from the rest."""
+        common, leverage = self.common_part(residuals)
+        if leverage is None:
+            parts = [self.shrunk(residuals, self.noise, self.sampling)]
+        else:
+            noise_in, noise_out = self.noise * leverage + _TINY, self.noise * (1 - leverage)
+            parts = [
+                self.shrunk(common, noise_in, np.zeros_like(common)),
+                self.shrunk(residuals - common, noise_out + _TINY, self.sampling),
+            ]
+        mean, variance, prior = (np.asarray(sum(values)) for values in zip(*parts, strict=True))
+        return _Shrunk(self.independent + mean, variance, prior)
+
+    def strengths(self, residuals: Floats, other: Floats) -> Strengths:
+        """Return how strong the dependence of each pair is, beyond what else explains it."""
+        return strengths_in(residuals, other, self.shape, self.strongest, self.cells)
+
     def shrunk(self, residuals: Floats, noise: Floats, sampling: Floats) -> _Shrunk:
         """Keep of each residual what is more likely signal than noise."""
-        strength = self._strengths(residuals, noise, sampling)
-        prior = sampling + self.cells.spread(strength) * self.shape
+        strengths = self.strengths(residuals, noise + sampling)
+        prior = sampling + self.cells.spread(strengths.expected()) * self.shape
         beyond = np.maximum(residuals**2 - self.outstanding * noise, 0)
         prior = np.maximum(prior, (_OWN_WEIGHT * prior + beyond) / (_OWN_WEIGHT + 1))
         gain = prior / (prior + noise)
         return _Shrunk(gain * residuals, gain * noise, prior)
-
-    def _strengths(self, residuals: Floats, noise: Floats, sampling: Floats) -> Floats:
-        """Return the strength of dependence of each pair: by moments, then shared among pairs."""
-        cells, shape, other = self.cells, self.shape, noise + sampling
-        squares = cells.per_table(shape**2)
-        scale = squares * self.strongest
-        found = cells.per_table(shape * (residuals**2 - other)) / scale
-        # The variance of what is found, for a true strength t, is a polynomial in t.
-        terms = [
-            2 * cells.per_table(shape ** (2 + power) * other ** (2 - power)) / scale**2
-            for power in range(3)
-        ]
-
-        def doubt(strengths: Floats) -> Floats:
-            constant, linear, square = (term[:, None] for term in terms)
-            absolute = strengths * self.strongest[:, None]
-            variance = constant + 2 * linear * absolute + square * absolute**2
-            return np.asarray(np.sqrt(variance) + _TINY)
-
-        usual = _usual_strength(found, doubt)
-        # The posterior mean on a grid: an exponential prior, a normal likelihood.
-        errors = doubt(_STRENGTHS)
-        fit = -0.5 * ((found[:, None] - _STRENGTHS) / errors) ** 2 - np.log(errors)
-        prior = np.gradient(_STRENGTHS) * np.exp(-_STRENGTHS / usual)
-        weights = np.exp(fit - fit.max(axis=1, keepdims=True)) * prior
-        mean = weights @ _STRENGTHS / np.maximum(weights.sum(axis=1), 1e-300)
-        return np.asarray(mean * self.strongest)
-
-
-def _usual_strength(found: Floats, doubt: Callable[[Floats], Floats]) -> float:
-    """Return the mean strength of all pairs, drawn towards a default where little is known.
-
-    Pairs are weighed by how uncertain they would be at the mean strength, never at the one found:
-    that would give the most weight to those that happen to look weak.
-    """
-    usual, own = _USUAL_STRENGTH, 1 / _USUAL_STRENGTH**2
-    for _ in range(_ROUNDS):
-        weights = 1 / (doubt(np.array([usual]))[:, 0] ** 2 + usual**2)
-        weight = float(weights.sum())
-        mean = (float(weights @ found) + _USUAL_STRENGTH * own) / (weight + own)
-        usual = max(mean, _LEAST_STRENGTH)
-    return usual

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -20,12 +21,25 @@ __all__ = ["app"]
 app = typer.Typer(help="Ask data sets on a service; rows stay there.", **PLAIN)
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="Of the service, or of a data set on it.")]
-Family = Annotated[str, typer.Option("--family", help="kmeans, summarise, categorical, distances.")]
+Family = Annotated[
+    str | None,
+    typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
+]
 Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.")]
 Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="0, or as granted.")]
-Clusters = Annotated[int | None, typer.Option("--clusters", "-k", min=1, help="How many.")]
+Clusters = Annotated[
+    str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
+]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", metavar="NAME", help="One of those asked about.")
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd."),
+]
+TargetPath = Annotated[
+    Path | None,
+    typer.Option("--target", metavar="FILE", help="Public points a line each; source-target."),
 ]
 
 
@@ -40,15 +54,17 @@ def datasets(url: Url, as_json: options.Json = False) -> None:
 @app.command("plan")
 def plan(
     url: Url,
-    family: Family = "kmeans",
+    family: Family = None,
     epsilon: Epsilon = "1",
     delta: Delta = "0",
     clusters: Clusters = None,
     columns: Columns = None,
+    option: Options = None,
+    target: TargetPath = None,
     as_json: options.Json = False,
 ) -> None:
     """Say what a question would cost and achieve; nothing is spent."""
-    asked = _asked(family, epsilon, delta, clusters, columns)
+    asked = _asked(family, epsilon, delta, clusters, columns, option, target)
     made = _service(url).post(f"{_dataset(url)}/plan", asked)
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
     screen.answer(made, *lines, as_json=as_json)
@@ -57,11 +73,13 @@ def plan(
 @app.command("ask")
 def ask(
     url: Url,
-    family: Family = "kmeans",
+    family: Family = None,
     epsilon: Epsilon = "1",
     delta: Delta = "0",
     clusters: Clusters = None,
     columns: Columns = None,
+    option: Options = None,
+    target: TargetPath = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATH", help="Folder, or .privclust file.")
     ] = Path("release"),
@@ -74,13 +92,14 @@ def ask(
     from privclust.service.remote import RemoteDataset
 
     place = Place.checked(output, report=True, overwrite=False)
-    asked = _asked(family, epsilon, delta, clusters, columns)
+    asked = _asked(family, epsilon, delta, clusters, columns, option, target)
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
-    screen.answer(published.to_dict(), *published.sentences, as_json=as_json)
+    plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
+    screen.answer(plain, *published.sentences, as_json=as_json)
 
 
 @app.command("jobs")
@@ -89,6 +108,44 @@ def jobs(url: Url, as_json: options.Json = False) -> None:
     found = _service(url).get("/jobs")
     lines = [f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}" for it in found]
     screen.answer({"jobs": found}, *lines, as_json=as_json)
+
+
+@app.command("users")
+def users(
+    url: Url,
+    add: Annotated[str | None, typer.Option("--add", metavar="NAME", help="A new one.")] = None,
+    role: Annotated[
+        str, typer.Option("--role", help="Of a new one: analyst, auditor, steward.")
+    ] = "analyst",
+    reset: Annotated[
+        str | None, typer.Option("--reset", metavar="NAME", help="A new password.")
+    ] = None,
+    close: Annotated[
+        str | None, typer.Option("--close", metavar="NAME", help="No more access.")
+    ] = None,
+    reopen: Annotated[
+        str | None, typer.Option("--open", metavar="NAME", help="Access again.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """List users, or change one; needs a steward's token. A one-time password is shown once."""
+    if sum(name is not None for name in (add, reset, close, reopen)) > 1:
+        raise UsageError("Change one user at a time: --add, --reset, --close or --open.")
+    service, made = _service(url), None
+    if add is not None:
+        made = service.post("/users", {"name": add, "role": role})
+    elif reset is not None:
+        made = service.post(f"/users/{quote(reset, safe='')}/reset", {})
+    elif close is not None or reopen is not None:
+        act, name = ("close", close) if close is not None else ("open", reopen)
+        service.send("POST", f"/users/{quote(name or '', safe='')}/{act}", {})
+    if made is not None:
+        line = f"One-time password of {made['name']}, shown this once: {made['password']}"
+        screen.answer(made, line, as_json=as_json)
+        return
+    found = service.get("/users")
+    lines = [f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}" for it in found]
+    screen.answer({"users": found}, *lines, as_json=as_json)
 
 
 def _token() -> str:
@@ -112,11 +169,32 @@ def _dataset(url: str) -> str:
 
 
 def _asked(
-    family: str, epsilon: str, delta: str, clusters: int | None, columns: list[str] | None
+    family: str | None,
+    epsilon: str,
+    delta: str,
+    clusters: str | None,
+    columns: list[str] | None,
+    chosen: list[str] | None,
+    target: Path | None,
 ) -> dict[str, Any]:
-    asked: dict[str, Any] = {"family": family, "epsilon": epsilon, "delta": delta}
-    asked |= {} if clusters is None else {"clusters": clusters}
-    return asked | ({"columns": columns} if columns else {})
+    asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    asked |= options.given(family=family, clusters=clusters, columns=columns)
+    if any("=" not in option for option in chosen or ()):
+        raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
+    if chosen:
+        asked["options"] = dict(option.split("=", 1) for option in chosen)
+    return asked if target is None else asked | {"targets": _points(target)}
+
+
+def _points(target: Path) -> list[list[float]]:
+    from privclust.service.targets import targets_in
+
+    try:
+        return [
+            [float(it) for it in point] for point in targets_in("\n".join(options.lines_of(target)))
+        ]
+    except ValueError:
+        raise UsageError(f"'{target}' must hold one point a line, in numbers.") from None
 
 
 def _left(dataset: dict[str, Any]) -> str:

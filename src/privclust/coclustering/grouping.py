@@ -16,7 +16,7 @@ from privclust._typing import Floats, Indices
 from privclust.data.matrix.public import Groups
 from privclust.data.view import Noisy
 
-__all__ = ["Embedded", "embed", "grouped", "kmeans"]
+__all__ = ["Embedded", "embed", "grouped", "kmeans", "merging"]
 
 
 _MOST_ITERATIONS = 15
@@ -113,12 +113,42 @@ def kmeans(
     if len(points) > _SOME or weights.min() < weights.max():
         sample = points[rng.choice(len(points), min(len(points), _SOME), p=weights / weights.sum())]
     ones = np.ones(len(sample))
+    centres = _best_of(sample, ones, n_groups, rng, n_starts)[1]
+    return _lloyd(points, weights, centres, _LAST_ITERATIONS, rng)[2]
+
+
+def merging(
+    lines: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, *, n_starts: int
+) -> Indices:
+    """Return into which group each of some heavy lines goes: few points, so none is left out.
+
+    Lines are compared by where they point among as many directions as there are groups, the
+    strongest of them all. So many tell the groups apart; in the others there is noise.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (n_lines, n_columns)
+        Sums over rows.
+    weights : ndarray of shape (n_lines,)
+        About how many rows each of them is the sum of; above zero.
+    """
+    spread = lines / np.sqrt(weights)[:, None]
+    strengths, directions = np.linalg.eigh(spread @ spread.T)
+    points = (directions * np.sqrt(np.maximum(strengths, 0)))[:, ::-1][:, :n_groups]
+    lengths: Floats = np.linalg.norm(points, axis=1, keepdims=True)
+    points = points / np.maximum(lengths, 1e-12)
+    return _best_of(points, weights, n_groups, rng, n_starts)[2]
+
+
+def _best_of(
+    points: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, n_starts: int
+) -> tuple[float, Floats, Indices]:
+    """Return the run of k-means with the least inertia."""
     runs = [
-        _lloyd(sample, ones, _seeds(sample, n_groups, rng), _MOST_ITERATIONS, rng)
+        _lloyd(points, weights, _seeds(points, n_groups, rng), _MOST_ITERATIONS, rng)
         for _ in range(n_starts)
     ]
-    centres = min(runs, key=lambda run: run[0])[1]
-    return _lloyd(points, weights, centres, _LAST_ITERATIONS, rng)[2]
+    return min(runs, key=lambda run: run[0])
 
 
 def _lloyd(

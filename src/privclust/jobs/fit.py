@@ -21,7 +21,7 @@ __all__ = ["Fit"]
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit that is ready to run; nothing is read and nothing charged before :meth:`run`.
+    """A fit that is ready to run; nothing is read and nothing charged before it runs.
 
     Attributes
     ----------
@@ -58,11 +58,16 @@ class Fit:
         NotSavedError
             The release could not be written; the error says where it is kept, if anywhere.
         """
+        return place.publish(self._described(self.released(listener), about))
+
+    def released(self, listener: Listener | None = None) -> Release:
+        """Fit the model and return its release, which is not written anywhere yet."""
         from privclust.data.engines.progress import listening
 
         with nullcontext() if listener is None else listening(listener):
             self.model.fit(self.data, **self.beside)
-        return place.publish(self._described(self.model.release(), about))
+        release: Release = self.model.release()
+        return release
 
     def _described(self, release: Release, about: About | None) -> Release:
         from privclust.jobs.publish import described_or_not

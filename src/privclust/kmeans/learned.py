@@ -54,4 +54,5 @@ def by_learned_metric(
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
     table = learned.centers(places, data.schema)
-    return replace(found, learned=LearnedCenters(places, values, table))
+    doubts = (*learned.warnings, *found.warnings)
+    return replace(found, learned=LearnedCenters(places, values, table), warnings=doubts)

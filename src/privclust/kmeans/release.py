@@ -13,7 +13,7 @@ from privclust.exceptions import ReleaseError
 from privclust.kmeans.profiles import check_profiles
 from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
-from privclust.release.facts import Facts, Listing
+from privclust.release.facts import Facts, Listing, shown_error
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema.coordinates import Coordinates
 
@@ -111,7 +111,7 @@ def _facts(release: Release) -> Facts:
             value["center_error"] = coordinates.described(errors[label].tolist())
             both = zip(shown, errors[label], strict=True)
             shown = [f"{text} ± {noise:.2g}" for text, noise in both]
-        lines.append([str(label), f"{size:,.0f} ± {error:,.2g}", *shown])
+        lines.append([str(label), f"{size:,.0f} ± {shown_error(error)}", *shown])
         values.append(value)
     return Facts(
         summary=[

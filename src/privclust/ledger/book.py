@@ -99,9 +99,10 @@ class Book:
         newest = self._newest(dataset=dataset, holder=holder, pot=name)
         return newest.after if newest else Pot(dataset, holder, name)
 
-    def pots(self, dataset: str) -> list[Pot]:
-        """Return all pots of a data set that were ever granted anything, oldest grant first."""
-        grants = self._entries(dataset=dataset, kind="grant")
+    def pots(self, dataset: str, holder: str | None = None) -> list[Pot]:
+        """Return the pots of a data set, or of one holder, with a grant; oldest grant first."""
+        whose = {} if holder is None else {"holder": holder}
+        grants = self._entries(dataset=dataset, kind="grant", **whose)
         found = dict.fromkeys((grant.holder, grant.pot) for grant in grants)
         return [self.pot(dataset, holder, name) for holder, name in found]
 
@@ -109,9 +110,10 @@ class Book:
         """Return the names of all data sets, oldest first."""
         return [created.dataset for created in self._entries(kind="create")]
 
-    def entries(self, dataset: str | None = None) -> list[Entry]:
-        """Return all entries in order, or those of one data set."""
-        return self._entries() if dataset is None else self._entries(dataset=dataset)
+    def entries(self, dataset: str | None = None, holder: str | None = None) -> list[Entry]:
+        """Return all entries in order, or those of one data set, or of one holder."""
+        wanted = {"dataset": dataset, "holder": holder}
+        return self._entries(**{name: it for name, it in wanted.items() if it is not None})
 
     def keys(self, dataset: str) -> list[Entry]:
         """Return the public keys of the whole ledger and of a data set, oldest first."""

@@ -1,7 +1,8 @@
-"""One open connection to a database that waits for its next use.
+"""Open connections to one database that wait for their next use.
 
-Opening takes time, most of all on a server, so a connection stays open between two charges. It is
-never used by two threads at once, and it is closed before a fork, so that no child inherits it.
+Opening takes time, most of all on a server, so a few connections stay open between two charges. One
+is never used by two threads at once, and all are closed before a fork, so that no child inherits
+them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _Connection = TypeVar("_Connection", bound=_Closable)
 
 # Appending to and popping from a deque is atomic, so that no lock can be held over a fork.
 _waiting: deque[tuple[Hashable, Any]] = deque()
+_MOST = 8
 
 
 @contextmanager
@@ -46,9 +48,9 @@ def borrowed(
         Tells whether a connection that waited can still be used; by default it can.
     """
     waiting = _taken()
-    if waiting is not None and (waiting[0] != key or not is_alive(waiting[1])):
+    while waiting is not None and (waiting[0] != key or not is_alive(waiting[1])):
         waiting[1].close()
-        waiting = None
+        waiting = _taken()
     lent: _Connection = opened() if waiting is None else waiting[1]
     try:
         yield lent
@@ -62,8 +64,12 @@ def borrowed(
 
 
 def _keep(key: Hashable, connection: _Closable) -> None:
-    _close_waiting()
     _waiting.append((key, connection))
+    while len(_waiting) > _MOST:
+        try:
+            _waiting.popleft()[1].close()
+        except IndexError:  # others have taken them in the meantime
+            return
 
 
 def _taken() -> tuple[Hashable, Any] | None:

@@ -245,14 +245,13 @@ class Ledger:
         """Return what was granted and spent on a data set, of all holders or of one."""
         with self._store().reading() as book:
             name = acts.dataset_named(book, dataset).dataset
-            whose = holder and name_of("holder", holder)
-            return [pot for pot in book.pots(name) if whose in (None, pot.holder)]
+            return book.pots(name, holder and name_of("holder", holder))
 
-    def history(self, dataset: str | None = None) -> list[Entry]:
-        """Return every entry, oldest first, or those of one data set."""
+    def history(self, dataset: str | None = None, holder: str | None = None) -> list[Entry]:
+        """Return every entry, oldest first, or those of one data set, or of one holder."""
         with self._store().reading() as book:
             name = None if dataset is None else acts.dataset_named(book, dataset).dataset
-            return book.entries(name)
+            return book.entries(name, holder and name_of("holder", holder))
 
     def head(self) -> Head:
         """Return the digest that stands for the whole ledger; keep it elsewhere."""

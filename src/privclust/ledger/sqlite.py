@@ -72,21 +72,14 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[Book]:
         """Open the ledger as it is at one moment."""
-        with self._connected("rw") as connection, _transaction(connection, "BEGIN"):
+        with self._borrowed() as connection, _transaction(connection, "BEGIN"):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
     @contextmanager
     def writing(self) -> Iterator[Book]:
         """Open the ledger for nobody else; the commit waits for the disk."""
-        # The file is looked at before it is opened: if another one takes its place in between, the
-        # connection is remembered under the old one and not used again.
-        place = self._place()
-        with (
-            self._sentences(),
-            borrowed(place, self._open) as connection,
-            self._durable(connection),
-        ):
+        with self._borrowed() as connection, self._durable(connection):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
@@ -135,6 +128,14 @@ class SQLiteStore:
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
         with self._sentences(), closing(self._open(mode)) as connection:
+            yield connection
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        # The file is looked at before it is opened: if another one takes its place in between, the
+        # connection is remembered under the old one and not used again.
+        place = self._place()
+        with self._sentences(), borrowed(place, self._open) as connection:
             yield connection
 
     def _place(self) -> tuple[str, float, int, int]:

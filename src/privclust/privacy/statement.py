@@ -41,6 +41,9 @@ class PrivacyStatement:
         for a private release.
     receipt : str or None
         The ledger's receipt, if the fit was charged to one.
+    lists_flaws : bool
+        False of the first releases, whose statement has no list of flaws: it is written as it was
+        read, so that the digest of the release stays.
     """
 
     epsilon: Fraction
@@ -50,6 +53,7 @@ class PrivacyStatement:
     queries: tuple[Charge, ...]
     flaws: tuple[str, ...] = ()
     receipt: str | None = None
+    lists_flaws: bool = True
 
     def __post_init__(self) -> None:
         # One text in place of a tuple would be taken for a flaw per letter.
@@ -117,7 +121,7 @@ class PrivacyStatement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data."""
-        return {
+        plain = {
             "private": self.private,
             "flaws": list(self.flaws),
             "epsilon": str(self.epsilon),
@@ -127,12 +131,17 @@ class PrivacyStatement:
             "queries": [charge.to_dict() for charge in self.queries],
             "receipt": self.receipt,
         }
+        if not self.lists_flaws:
+            del plain["flaws"]
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyStatement:
         """Read the statement back from :meth:`to_dict`."""
         queries = tuple(Charge.from_dict(query) for query in plain["queries"])
-        if plain["private"] is not (not plain["flaws"]):
+        # The first statements listed no flaws; the one that they could have was a seed.
+        flaws = plain.get("flaws", [] if plain["private"] else [SEEDED])
+        if plain["private"] is not (not flaws):
             raise ValueError(
                 "The privacy statement contradicts itself about whether it is private."
             )
@@ -142,8 +151,9 @@ class PrivacyStatement:
             dict(plain["unit"]),
             plain["protects"],
             queries,
-            tuple(plain["flaws"]),
+            tuple(flaws),
             plain["receipt"],
+            lists_flaws="flaws" in plain,
         )
 
     def __repr__(self) -> str:

@@ -54,7 +54,6 @@ _KEYS = {
 _APART = ("about", "arrays_file", "digest")
 _PRIVACY_KEYS: dict[str, type | tuple[type, ...]] = {
     "private": bool,
-    "flaws": list,
     "epsilon": str,
     "delta": str,
     "unit": dict,
@@ -201,7 +200,8 @@ def _check_keys(table: Any, keys: Mapping[str, type | tuple[type, ...]], where: 
 
 def _statement(plain: Any) -> PrivacyStatement:
     """Read the privacy statement; a word in place of ``false`` must not read as true."""
-    _check_keys(plain, _PRIVACY_KEYS, "the privacy statement")
+    listed = {"flaws": list} if "flaws" in plain else {}  # the first releases had no such list
+    _check_keys(plain, _PRIVACY_KEYS | listed, "the privacy statement")
     amounts = [plain["epsilon"], plain["delta"]]
     for query in plain["queries"]:
         _check_keys(query, _QUERY_KEYS, "a query of the privacy statement")

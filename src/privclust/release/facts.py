@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Facts", "Listing"]
+__all__ = ["Facts", "Listing", "shown_error"]
 
 
 @dataclass(frozen=True)
@@ -34,3 +34,9 @@ class Facts:
     summary: Sequence[tuple[str, str]]
     listings: Sequence[Listing] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def shown_error(error: float) -> str:
+    """Return an error with two digits that mean something, and never with an exponent."""
+    rounded = float(f"{error:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

@@ -38,6 +38,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # they are part of the package, and looking costs every page time
     )
     environment.filters["inline"] = Markup  # for our own SVG only, whose text is escaped
     environment.filters["powers"] = lambda text: Markup(  # noqa: S704

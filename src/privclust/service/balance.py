@@ -54,7 +54,7 @@ def balance_of(ledger: Ledger, dataset: str, holder: str, *, drawn: bool = False
         Whether the burn-down is wanted too, for which all entries are read.
     """
     pots = ledger.balance(dataset, holder)
-    pictures = _pictures(ledger, dataset, pots) if drawn else [None] * len(pots)
+    pictures = _pictures(ledger, dataset, holder, pots) if drawn else [None] * len(pots)
     return [
         Balance(granted_words(pot), left_words(pot), picture)
         for pot, picture in zip(pots, pictures, strict=True)
@@ -78,8 +78,8 @@ def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
     return Cost(words, False, f"Left is {left}; lower ε or ask the steward for a grant.")
 
 
-def _pictures(ledger: Ledger, dataset: str, pots: list[Pot]) -> list[BurnDown | None]:
-    entries, until = ledger.history(dataset), datetime.now(UTC)
+def _pictures(ledger: Ledger, dataset: str, holder: str, pots: list[Pot]) -> list[BurnDown | None]:
+    entries, until = ledger.history(dataset, holder), datetime.now(UTC)
     pictures: list[BurnDown | None] = []
     for pot in pots:
         moments = [

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privclust.exceptions import PrivclustError
+from privclust.jobs.sentences import expected_errors, sentence_of
 from privclust.schema import Categories, Schema
+from privclust.service.asking import fit_for
+from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.files import digest_of_files
-from privclust.service.questions import Question, offers_for
-from privclust.unit import Person, RowUnit
+from privclust.service.offers import offers_for
+from privclust.service.questions import Question
+from privclust.unit import MatrixUnit, Person, RowUnit, Unit
 
 __all__ = ["Checked", "check_files", "check_rules"]
 
@@ -38,8 +41,39 @@ class Checked:
     digest: str
 
 
-def check_rules(schema: Schema, unit: RowUnit) -> None:
+@dataclass(frozen=True)
+class MatrixReport:
+    """What a steward reads of a matrix that was checked; nothing but what was declared."""
+
+    declared: Counts
+
+    def table(self) -> list[list[str]]:
+        """Return the lines of a table, the first of which is its head."""
+        return [["rows", "columns"], [f"{length:,}" for length in self.declared.shape]]
+
+    def summary(self) -> list[str]:
+        """Return what was found, a sentence each."""
+        return ["Every entry was read as a count, and every family on offer was fitted."]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return self.declared.to_dict()
+
+
+def check_rules(schema: Declared, unit: Unit) -> None:
     """Raise unless every rule is total, so that no row can make a job fail."""
+    if isinstance(schema, Counts) != isinstance(unit, MatrixUnit):
+        raise ServiceError(
+            "A matrix is protected by count, entry or row, and a table by row or person; change "
+            "who is protected."
+        )
+    if isinstance(schema, Schema) and isinstance(unit, RowUnit):
+        _check_columns(schema, unit)
+    if not offers_for(schema):
+        raise ServiceError("Nothing can be asked of these columns; declare numbers or categories.")
+
+
+def _check_columns(schema: Schema, unit: RowUnit) -> None:
     for name, fact in schema.columns.items():
         unknown = isinstance(fact, Categories) and fact.unknown == "error"
         if fact.missing == "error" or unknown:
@@ -50,28 +84,40 @@ def check_rules(schema: Schema, unit: RowUnit) -> None:
             )
     if unit.id_column is not None and unit.id_column in schema:
         raise ServiceError(f"Column {unit.id_column!r} names people; leave it out of the schema.")
-    if not offers_for(schema):
-        raise ServiceError("Nothing can be asked of these columns; declare numbers or categories.")
 
 
-def check_files(place: Path, schema: Schema, unit: RowUnit, most_rows: int) -> Checked:
+def check_files(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Checked:
     """Read the rows once, try every offer on them, and return counts and digest for the steward.
 
     Parameters
     ----------
     place : Path
         The file or folder.
-    schema : Schema
-    unit : RowUnit
+    schema : Schema or Counts
+    unit : Unit
     most_rows : int
         The declared bound on the number of rows.
     """
     check_rules(schema, unit)
     digest = digest_of_files(place)
+    report = _report(place, schema, unit, most_rows)
+    _try_offers(place, schema, unit)
+    if digest_of_files(place) != digest:
+        raise ServiceError("The files changed while they were checked; check them again.")
+    return Checked(report, digest)
+
+
+def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:
+    """Count what a fit would meet, and raise if it is more than was declared."""
+    if isinstance(schema, Counts):
+        if schema.rows > most_rows:
+            raise ServiceError("The matrix has more rows than the declared bound; raise it.")
+        return MatrixReport(schema)
     people = (
         {"max_rows": unit.max_rows, "id_type": unit.id_type} if isinstance(unit, Person) else {}
     )
-    report = schema.check(str(place), id_column=unit.id_column, **people)
+    id_column = unit.id_column if isinstance(unit, RowUnit) else None
+    report = schema.check(str(place), id_column=id_column, **people)
     separate = isinstance(unit, Person) and unit.missing == "separate"
     problems = [it for it in report.problems if not (separate and "missing ids" in it)]
     if problems:
@@ -80,19 +126,23 @@ def check_files(place: Path, schema: Schema, unit: RowUnit, most_rows: int) -> C
         raise ServiceError(
             "There are more rows than the declared bound; raise it, it is public and must hold."
         )
-    _try_offers(place, schema, unit)
-    if digest_of_files(place) != digest:
-        raise ServiceError("The files changed while they were checked; check them again.")
-    return Checked(report, digest)
+    return report
 
 
-def _try_offers(place: Path, schema: Schema, unit: RowUnit) -> None:
+def _try_offers(place: Path, schema: Declared, unit: Unit) -> None:
     """Fit every offer once; nothing of it is kept, shown or charged."""
+    delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     for offer in offers_for(schema):
-        question = Question.parsed({"family": offer.name, "epsilon": "1"}, schema)
+        asked = {"family": offer.name, "epsilon": "1", "delta": delta}
+        fit = fit_for(Question.parsed(asked, schema), schema, unit, str(place))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                question.model(schema, unit).fit(str(place))
-            except PrivclustError as error:
-                raise ServiceError(f"{offer.title} would fail on these rows: {error}") from None
+                release = fit.released()
+            except expected_errors() as error:
+                raise ServiceError(
+                    f"{offer.title} would fail on these rows: {sentence_of(error)}"
+                ) from None
+        labels = release.arrays.get("row_labels")
+        if isinstance(schema, Counts) and labels is not None and len(labels) != schema.rows:
+            raise ServiceError("The matrix has another number of rows than declared; correct it.")

@@ -9,14 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.names import name_of, text_of
-from privclust.schema import Schema
 from privclust.service.checking import Checked, check_files
 from privclust.service.database import Database, now
+from privclust.service.declared import Counts, Declared, declared_from
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.files import place_of
 from privclust.service.people import User
 from privclust.service.questions import budget_of
-from privclust.unit import RowUnit, row_unit
+from privclust.unit import Unit, unit_from
 
 __all__ = ["Dataset", "Datasets"]
 
@@ -33,8 +33,9 @@ class Dataset:
     id, name, note : str
     path : str
         Below the data folder; for stewards only.
-    schema : Schema
-    unit : RowUnit
+    schema : Schema or Counts
+        What is declared of a table, or of a matrix.
+    unit : Unit
     most_rows : int
         The declared bound on the number of rows, which is public.
     digest : str
@@ -46,12 +47,17 @@ class Dataset:
     id: str
     name: str
     path: str
-    schema: Schema
-    unit: RowUnit
+    schema: Declared
+    unit: Unit
     most_rows: int
     digest: str
     frozen: str
     note: str
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is a matrix of counts, not a table."""
+        return isinstance(self.schema, Counts)
 
 
 class Datasets:
@@ -68,7 +74,7 @@ class Datasets:
         self._database, self._folder = database, folder
 
     def register(
-        self, name: str, path: str, schema: Schema, unit: RowUnit, most_rows: int, note: str = ""
+        self, name: str, path: str, schema: Declared, unit: Unit, most_rows: int, note: str = ""
     ) -> tuple[Dataset, Checked]:
         """Check the files, pin their digest, and add the data set to service and ledger."""
         name, note = name_of("data set", name), text_of("note", note)
@@ -181,11 +187,16 @@ class Datasets:
 def dataset_of(row: tuple[object, ...]) -> Dataset:
     """Return the data set in a row."""
     id_, name, path, facts, unit, most_rows, digest, frozen, note = map(str, row)
-    schema, protects = _schema(facts), row_unit(json.loads(unit))
+    schema, protects = _declared(facts), _unit(unit)
     return Dataset(id_, name, path, schema, protects, int(most_rows), digest, frozen, note)
 
 
 @lru_cache(1000)
-def _schema(facts: str) -> Schema:
-    """Return the schema in a text; every page needs it, and it is never changed."""
-    return Schema.from_json(facts)
+def _declared(facts: str) -> Declared:
+    """Return what a text declares; every page needs it, and it is never changed."""
+    return declared_from(json.loads(facts))
+
+
+@lru_cache(1000)
+def _unit(facts: str) -> Unit:
+    return unit_from(json.loads(facts))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust.ledger.together import Together
+from privclust.service.asking import check_question
 from privclust.service.database import Database, now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
@@ -140,6 +141,7 @@ class Jobs:
         job_id = secrets.token_hex(16) if job_id is None else job_id
         if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
             raise ServiceError("A request is named by 32 hexadecimal digits; make a new one.")
+        check_question(question, dataset.schema, dataset.unit)
         digest = question.digest_on(dataset.id)
         with self._database.writing() as together:
             answer = self._known(together, user, dataset, digest, job_id)
@@ -215,7 +217,7 @@ class Jobs:
         receipt = together.reserve(
             dataset.name, user.name, question.budget, dataset.unit, purpose, job_id
         )
-        first = first_tick(dataset.most_rows, len(question.columns), self._unit)
+        first = first_tick(dataset.most_rows, question.values_per_row(dataset.schema), self._unit)
         row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, now())
         self._insert(together, (*row, None, None, "", ""))
         return Answer(job_id)

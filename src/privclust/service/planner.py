@@ -9,17 +9,19 @@ import asyncio
 import json
 import multiprocessing
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from privclust.schema import Schema
+from privclust.jobs.sentences import sentence_of
 from privclust.service.datasets import Dataset
-from privclust.service.errors import TooManyError
+from privclust.service.declared import declared_from
+from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.questions import Question
-from privclust.unit import row_unit
+from privclust.unit import unit_from
 
 __all__ = ["Planner"]
 
@@ -107,21 +109,32 @@ class Planner:
 
 
 def _behind_pages() -> None:
+    threading.Thread(target=_end_with_server, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)
 
 
+def _end_with_server() -> None:
+    """End this process when the server is gone, which may have had no time to say so."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(0)
+
+
 def _imported() -> None:
-    from privclust.service.questions import OFFERS
+    from privclust.service.offers import OFFERS
 
     for offer in OFFERS.values():
         assert offer.kind  # noqa: S101  # importing it is the purpose
 
 
 def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
-    schema = Schema.from_json(facts)
-    question = Question.parsed(json.loads(asked), schema)
-    made = question.model(schema, row_unit(json.loads(unit))).plan(n_rows=most_rows)
+    from privclust.service.asking import plan_of
+
+    declared = declared_from(json.loads(facts))
+    question = Question.parsed(json.loads(asked), declared)
+    made = plan_of(question, declared, unit_from(json.loads(unit)), most_rows)
     words = {"name": made.measure.name, "error": made.error_ratio, "n_rows": most_rows}
     plain: dict[str, Any] = made.to_dict()
     return plain | {"sentence": made.measure.sentence.format(**words)}
@@ -130,16 +143,17 @@ def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any
 def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     import warnings
 
-    from privclust.kmeans.plan import rehearsable
     from privclust.release import About
+    from privclust.service.asking import made_up_fit
 
-    schema, protects = Schema.from_json(facts), row_unit(json.loads(unit))
-    question, n_rows = Question.parsed(json.loads(asked), schema), min(most_rows, _MOST_DRY_ROWS)
-    plain = rehearsable(schema.only(question.columns))
-    rows = question.offer.rows(plain, question.clusters or 8, n_rows, protects)
+    declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
+    question, n_rows = Question.parsed(json.loads(asked), declared), min(most_rows, _MOST_DRY_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        release = question.model(plain, protects).fit(rows).release()
+        try:
+            release = made_up_fit(question, declared, protects, n_rows).released()
+        except ValueError as error:
+            raise ServiceError(sentence_of(error)) from None
     about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")
     page: str = release.described(about).to_html()
     return page

@@ -1,7 +1,7 @@
-"""What an analyst may ask: the estimators on offer, and a question as plain data.
+"""What an analyst asks: a question as plain data, checked against what is public about the data.
 
-A question names an offer, a budget, columns and clusters, and nothing else. There is no seed in
-it, no path and no code; bounds and unit come from the registered data set.
+A question names an offer, a budget, columns, clusters, options and public points, and nothing else.
+There is no seed in it, no path and no code; bounds and unit come from the registered data set.
 """
 
 from __future__ import annotations
@@ -9,131 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 from privclust.budget import Budget
 from privclust.schema import Schema
+from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
-from privclust.unit import RowUnit
+from privclust.service.offers import OFFERS, Offer
+from privclust.service.options import chosen_options
+from privclust.service.targets import Targets, targets_of
+from privclust.unit import Unit
 
-__all__ = ["OFFERS", "Offer", "Question", "budget_of", "offers_for"]
+__all__ = ["FIELDS", "Question", "budget_of", "described"]
 
 MOST_CLUSTERS = 200
 LARGEST_EPSILON = 100
+FIELDS = ("family", "epsilon", "delta", "clusters", "columns", "options", "targets")
 _NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One estimator that can be asked for.
-
-    Attributes
-    ----------
-    name, estimator : str
-        What a request calls it, and the class, as ``module:name``.
-    title, sentence : str
-        What a reader calls it, and what it is good for.
-    columns : callable
-        Takes a schema and returns the columns that can be asked about.
-    fewest : int
-        How many columns it needs at least.
-    clusters : int or None
-        The usual number of clusters; None if it takes none.
-    rows : callable
-        ``rows(schema, clusters, n_rows, unit)`` makes up rows for a dry run.
-    """
-
-    name: str
-    estimator: str
-    title: str
-    sentence: str
-    columns: Callable[[Schema], tuple[str, ...]]
-    fewest: int
-    clusters: int | None
-    rows: Callable[[Schema, int, int, RowUnit], Any]
-
-    @property
-    def kind(self) -> type:
-        """The class of the estimator."""
-        module, _, name = self.estimator.partition(":")
-        found: type = getattr(import_module(module), name)
-        return found
-
-
-def _clumps(schema: Schema, clusters: int, n_rows: int, unit: RowUnit) -> Any:
-    from privclust.kmeans.plan import Clumps
-
-    return Clumps.made(schema, clusters, n_rows, 0).table(unit)
-
-
-def _even(schema: Schema, clusters: int, n_rows: int, unit: RowUnit) -> Any:
-    from privclust.categorical.plan import synthetic_rows
-
-    return synthetic_rows(schema, n_rows, unit)
-
-
-def _all(schema: Schema) -> tuple[str, ...]:
-    return schema.names if schema.numeric else ()
-
-
-def _listed(schema: Schema) -> tuple[str, ...]:
-    return schema.categorical
-
-
-OFFERS = {
-    offer.name: offer
-    for offer in (
-        Offer(
-            "kmeans",
-            "privclust.kmeans:PrivateKMeans",
-            "Clusters (k-means)",
-            "Groups of similar rows: their centres and about how many rows each has.",
-            _all,
-            1,
-            8,
-            _clumps,
-        ),
-        Offer(
-            "summarise",
-            "privclust.summary:PrivateSummary",
-            "Summary for many questions",
-            "Spends the budget once; clusters for every number are then free.",
-            _all,
-            1,
-            None,
-            _clumps,
-        ),
-        Offer(
-            "categorical",
-            "privclust.categorical:PrivateCategoricalKMeans",
-            "Clusters of categories",
-            "Groups of rows that hold categories, by distances learned from the data.",
-            _listed,
-            2,
-            4,
-            _even,
-        ),
-        Offer(
-            "distances",
-            "privclust.categorical:PrivateDilca",
-            "Distances between categories",
-            "How alike the values of each column are, by what they occur with.",
-            _listed,
-            2,
-            None,
-            _even,
-        ),
-    )
-}
-
-
-def offers_for(schema: Schema) -> list[Offer]:
-    """Return what can be asked of data with this schema."""
-    return [offer for offer in OFFERS.values() if len(offer.columns(schema)) >= offer.fewest]
 
 
 @dataclass(frozen=True)
@@ -144,41 +39,59 @@ class Question:
     ----------
     offer : Offer
     columns : tuple of str
-        In the order of the schema.
-    clusters : int or None
+        In the order of the schema; none of a matrix.
+    clusters : int, "auto" or None
     budget : Budget
+    options : tuple of (name, value)
+        Parameters that are not at their defaults.
+    targets : tuple of points or None
+        Public points, in the order of the columns, where a family takes them.
     """
 
     offer: Offer
     columns: tuple[str, ...]
-    clusters: int | None
+    clusters: int | str | None
     budget: Budget
+    options: tuple[tuple[str, Any], ...] = ()
+    targets: Targets | None = None
 
     @classmethod
-    def parsed(cls, given: Mapping[str, Any], schema: Schema) -> Question:
+    def parsed(cls, given: Mapping[str, Any], declared: Declared) -> Question:
         """Return the question that a request holds, or refuse it in one sentence."""
-        unknown = set(given) - {"family", "epsilon", "delta", "clusters", "columns"}
+        unknown = set(given) - set(FIELDS)
         if unknown:
             raise ServiceError(
-                f"{min(unknown)[:40]!r} cannot be asked for; a question has family, epsilon, "
-                "delta, clusters and columns."
+                f"{min(unknown)[:40]!r} cannot be asked for; a question has {', '.join(FIELDS)}."
             )
-        offer = OFFERS.get(str(given.get("family", "kmeans")))
-        if offer is None or offer not in offers_for(schema):
+        offer = OFFERS.get(str(given.get("family") or _usual(declared)))
+        if offer is None or not offer.is_for(declared):
             raise ServiceError("This data set does not offer that family; choose another one.")
-        chosen = given.get("columns") or offer.columns(schema)
+        columns = _columns(offer, declared, given.get("columns"))
         return cls(
             offer,
-            _columns(offer, schema, chosen),
+            columns,
             _clusters(offer, given.get("clusters")),
             budget_of(given.get("epsilon", "1"), given.get("delta") or "0"),
+            tuple(sorted(chosen_options(offer.options, given.get("options")).items())),
+            _targets(offer, given.get("targets"), len(columns)),
         )
 
-    def model(self, schema: Schema, unit: RowUnit, **shared: Any) -> Any:
+    def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
-        first = () if self.clusters is None else (self.clusters,)
-        declared = schema.only(self.columns)
-        return self.offer.kind(*first, budget=self.budget, schema=declared, unit=unit, **shared)
+        given: dict[str, Any] = dict(self.options)
+        if self.offer.counted is not None:
+            given[self.offer.counted] = self.clusters
+        if isinstance(declared, Counts):
+            given["shape"] = declared.shape
+        else:
+            given["schema"] = declared.only(self.columns)
+        return self.offer.kind(budget=self.budget, unit=unit, **given, **shared)
+
+    def values_per_row(self, declared: Declared) -> int:
+        """Return about how many values of a row are read, from what is declared."""
+        if isinstance(declared, Counts):
+            return min(declared.columns, declared.row_total)
+        return len(self.columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as plain data, the way :meth:`parsed` reads it."""
@@ -188,6 +101,8 @@ class Question:
             "delta": _text(self.budget.delta),
             "columns": list(self.columns),
             **({} if self.clusters is None else {"clusters": self.clusters}),
+            **({"options": dict(self.options)} if self.options else {}),
+            **({} if self.targets is None else {"targets": [*map(list, self.targets)]}),
         }
 
     def digest_on(self, dataset_id: str) -> str:
@@ -195,18 +110,28 @@ class Question:
         plain = json.dumps([dataset_id, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 
-    @property
-    def words(self) -> str:
-        """The question in a few words."""
-        clusters = "" if self.clusters is None else f", {self.clusters} clusters"
-        delta = f", δ = {float(self.budget.delta):g}" if self.budget.delta else ""
-        return f"{self.offer.title}{clusters}, ε = {float(self.budget.epsilon):g}{delta}"
+    def option(self, name: str) -> str:
+        """Return an option as the form shows it."""
+        known = {option.name: option for option in self.offer.options}[name]
+        return known.shown(dict(self.options).get(name, known.default))
 
 
-def _columns(offer: Offer, schema: Schema, given: Any) -> tuple[str, ...]:
+def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question for readers: without long lists of points, and options as words."""
+    shown = {name: value for name, value in asked.items() if name not in ("options", "targets")}
+    shown |= dict(asked.get("options", {}))
+    return shown | ({"targets": f"{len(asked['targets'])} points"} if "targets" in asked else {})
+
+
+def _usual(declared: Declared) -> str:
+    return "kmeans" if isinstance(declared, Schema) else "cocluster"
+
+
+def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
+    given = given or offer.columns(declared)
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ServiceError("The columns are a list of names; give one name per item.")
-    allowed = offer.columns(schema)
+    allowed = offer.columns(declared)
     if any(name not in allowed for name in given):
         raise ServiceError("A column is not among those that this family takes; leave it out.")
     chosen = tuple(name for name in allowed if name in given)
@@ -215,16 +140,22 @@ def _columns(offer: Offer, schema: Schema, given: Any) -> tuple[str, ...]:
     return chosen
 
 
-def _clusters(offer: Offer, given: Any) -> int | None:
+def _clusters(offer: Offer, given: Any) -> int | str | None:
     if offer.clusters is None:
         return None
-    try:
-        number = int(str(given if given not in (None, "") else offer.clusters))
-    except ValueError:
-        number = 0
+    text = str(given if given not in (None, "") else offer.clusters).strip()
+    if offer.takes_auto and text == "auto":
+        return text
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if not 1 <= number <= MOST_CLUSTERS:
         raise ServiceError(f"The number of clusters is from 1 to {MOST_CLUSTERS}; change it.")
     return number
+
+
+def _targets(offer: Offer, given: Any, n_columns: int) -> Targets | None:
+    if given and not offer.takes_targets:
+        raise ServiceError("This family takes no points; leave targets out.")
+    return targets_of(given, n_columns) if given else None
 
 
 def budget_of(epsilon: Any, delta: Any) -> Budget:

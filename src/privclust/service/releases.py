@@ -108,10 +108,8 @@ def card_of(release: Release) -> dict[str, Any]:
     """Return what the card of a release shows: a title, a few facts, and sizes to draw."""
     from privclust.release.kinds import kind_named
 
-    sizes = next(
-        (release.arrays[name] for name in ("cluster_sizes", "counts") if name in release.arrays),
-        None,
-    )
+    drawn = ("cluster_sizes", "counts", "block_totals")
+    sizes = next((release.arrays[name] for name in drawn if name in release.arrays), None)
     bars = [] if sizes is None else sorted((float(size) for size in sizes.ravel()), reverse=True)
     return {
         "title": kind_named(release.kind).title,

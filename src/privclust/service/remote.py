@@ -21,8 +21,7 @@ from privclust.release import Release
 
 __all__ = ["RemoteDataset", "RemoteError", "RemoteService"]
 
-# Parameters that a question can hold; all others must be left at their defaults.
-_ASKED = {"n_clusters", "epsilon", "delta", "budget"}
+_BUDGET = {"epsilon", "delta", "budget"}
 _LARGEST_ANSWER = 2**28
 
 
@@ -119,15 +118,17 @@ class RemoteDataset:
         answer: dict[str, Any] = self._service.get(self._path)
         return answer
 
-    def plan(self, model: Any, columns: Sequence[str] | None = None) -> dict[str, Any]:
+    def plan(
+        self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None
+    ) -> dict[str, Any]:
         """Return what a fit would ask, cost and achieve; nothing is spent."""
-        asked = question_of(model, columns)
+        asked = question_of(model, columns, target)
         answer: dict[str, Any] = self._service.post(f"{self._path}/plan", asked)
         return answer
 
-    def ask(self, model: Any, columns: Sequence[str] | None = None) -> str:
+    def ask(self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None) -> str:
         """Charge a fit and queue it; return the id of its job."""
-        asked = question_of(model, columns) | {"request": secrets.token_hex(16)}
+        asked = question_of(model, columns, target) | {"request": secrets.token_hex(16)}
         return str(self._service.post(f"{self._path}/jobs", asked)["id"])
 
     def fit(
@@ -135,6 +136,7 @@ class RemoteDataset:
         model: Any,
         columns: Sequence[str] | None = None,
         *,
+        target: Any = None,
         wait: Callable[[float], object] | None = None,
     ) -> Release:
         """Ask, wait for the answer, and return the release.
@@ -142,13 +144,16 @@ class RemoteDataset:
         Parameters
         ----------
         model : private estimator
-            With its budget and number of clusters; bounds and unit are those of the data set.
+            With its budget, clusters and options; bounds and unit are those of the data set.
         columns : sequence of str or None
             The columns to ask about; all that the family takes if not given.
+        target : array-like of shape (n_targets, n_columns) or None
+            Public points among which new centres are chosen, for the family that takes them; their
+            columns are those asked about, in the order of the data set's schema.
         wait : callable or None
             Waits for a number of seconds; ``time.sleep`` if not given.
         """
-        return self.release(self.ask(model, columns), wait=wait)
+        return self.release(self.ask(model, columns, target=target), wait=wait)
 
     def release(self, job_id: str, *, wait: Callable[[float], object] | None = None) -> Release:
         """Wait for a job and return its release."""
@@ -163,29 +168,48 @@ class RemoteDataset:
         return release_from(self._service.send("GET", f"/releases/{job['release']}/file"))
 
 
-def question_of(model: Any, columns: Sequence[str] | None) -> dict[str, Any]:
+def question_of(
+    model: Any, columns: Sequence[str] | None = None, target: Any = None
+) -> dict[str, Any]:
     """Return the question that a model asks, as plain data; refuse what cannot be asked."""
-    from privclust.service.questions import OFFERS
+    from privclust.service.offers import OFFERS
 
     kind, given = type(model).__name__, model.get_params(deep=False)
-    families = {offer.estimator.partition(":")[2]: offer.name for offer in OFFERS.values()}
-    if kind not in families:
-        raise RemoteError(f"The service offers {', '.join(families)}, not {kind}.")
-    defaults = inspect.signature(type(model)).parameters
-    for name, value in given.items():
-        if name not in _ASKED and value != defaults[name].default:
+    offers = {offer.estimator.partition(":")[2]: offer for offer in OFFERS.values()}
+    if kind not in offers:
+        raise RemoteError(f"The service offers {', '.join(offers)}, not {kind}.")
+    offer, defaults = offers[kind], inspect.signature(type(model)).parameters
+    names = [option.name for option in offer.options]
+    changed = {name: it for name, it in given.items() if it != defaults[name].default}
+    for name in changed:
+        if name not in {*_BUDGET, *names, offer.counted}:
             raise RemoteError(
                 f"{name} cannot be asked for: bounds, unit and noise are the service's; "
                 "leave it out."
             )
     budget = given["budget"] or Budget(given["epsilon"], given["delta"])
+    options = {name: _plain(changed[name]) for name in names if name in changed}
     return {
-        "family": families[kind],
+        "family": offer.name,
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
-        **({"clusters": int(given["n_clusters"])} if "n_clusters" in given else {}),
+        **({} if offer.counted is None else {"clusters": _plain(given[offer.counted])}),
         **({} if columns is None else {"columns": list(columns)}),
+        **({"options": options} if options else {}),
+        **({} if target is None else {"targets": _points(target)}),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold, also of a number of NumPy's."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _points(target: Any) -> list[list[float]]:
+    import numpy as np
+
+    points: list[list[float]] = np.asarray(target, dtype=float).tolist()
+    return points
 
 
 def _sentence(error: HTTPError) -> str:

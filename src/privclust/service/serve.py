@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 from privclust.service.demo import fill, first_steward
+from privclust.service.errors import ServiceError
 from privclust.service.logs import log_to_stderr
 from privclust.service.settings import Settings
 from privclust.service.site import Site
@@ -28,6 +30,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
 
     from privclust.service.web.app import make_app
 
+    _check_port(settings)
     settings.folder.mkdir(parents=True, exist_ok=True)
     if "://" not in settings.database:
         Path(settings.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
@@ -52,3 +55,17 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
         timeout_keep_alive=75,  # longer than a reverse proxy keeps a connection
         timeout_graceful_shutdown=5,
     )
+
+
+def _check_port(settings: Settings) -> None:
+    """Raise if somebody listens there already, before a password is shown that is shown once."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise ServiceError(
+                f"The service cannot listen at {settings.host}, port {settings.port} "
+                f"({error.strerror}); choose another with --port."
+            ) from None

@@ -6,7 +6,7 @@ import os
 import socket
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
@@ -41,6 +41,12 @@ class Settings:
         The largest file of rows to label.
     sign_ins_per_minute : int
         How often one name may try to sign in; an address may try four times as often.
+    oidc_issuer : str
+        The address of an OpenID provider through which people may sign in; empty for none.
+    oidc_client_id, oidc_client_secret : str
+        What the service is known by at the provider.
+    oidc_claim : str
+        The claim of the provider that is the name of a user here; an ``email`` must be verified.
     instance : str
         The name of this server among several on one database.
     """
@@ -54,6 +60,10 @@ class Settings:
     session_hours: int = 12
     upload_megabytes: int = 20
     sign_ins_per_minute: int = 5
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = field(default="", repr=False)
+    oidc_claim: str = "email"
     instance: str = socket.gethostname()
 
     def __post_init__(self) -> None:
@@ -62,9 +72,19 @@ class Settings:
             raise ServiceError(f"url must be an origin such as https://host, got {self.url!r}.")
         if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise ServiceError("Without https the service runs on 127.0.0.1 only; set url.")
+        if self.oidc_issuer:
+            self._check_provider()
         for name in ("tick_seconds", "session_hours", "upload_megabytes", "sign_ins_per_minute"):
             if getattr(self, name) < 1:
                 raise ServiceError(f"{name} must be at least 1; change the setting.")
+
+    def _check_provider(self) -> None:
+        parts = urlsplit(self.oidc_issuer)
+        local = parts.hostname in ("127.0.0.1", "localhost", "::1")
+        if parts.scheme != "https" and not (parts.scheme == "http" and local):
+            raise ServiceError("oidc_issuer must be an address with https://; change the setting.")
+        if not self.oidc_client_id or not self.oidc_claim:
+            raise ServiceError("oidc_issuer needs oidc_client_id and oidc_claim; set them too.")
 
     @property
     def origin(self) -> str:
@@ -90,9 +110,9 @@ class Settings:
     ) -> Settings:
         """Return the settings of a file, changed by the environment and by what is given."""
         values = _from_file(path)
-        for field in fields(cls):
-            if (text := environment.get(_PREFIX + field.name.upper())) is not None:
-                values[field.name] = text
+        for part in fields(cls):
+            if (text := environment.get(_PREFIX + part.name.upper())) is not None:
+                values[part.name] = text
         values |= {name: value for name, value in given.items() if value is not None}
         kinds, checked = get_type_hints(cls), {}
         for name, value in values.items():

@@ -8,7 +8,7 @@ from argon2 import PasswordHasher
 
 from privclust.service.database import Database
 from privclust.service.datasets import Datasets
-from privclust.service.jobs import Jobs
+from privclust.service.jobs import Job, Jobs
 from privclust.service.people import People
 from privclust.service.planner import Planner
 from privclust.service.queue import Queue
@@ -32,6 +32,13 @@ class Site:
     releases: Releases
     planner: Planner
     worker: Worker | None
+
+    def progress_of(self, job: Job) -> str:
+        """Return how far a job is, in words for stewards; empty if it is not known here."""
+        if self.worker is None or job.state != "running":
+            return ""
+        progress = self.worker.progress(job.id)
+        return "" if progress is None else progress.words
 
     @classmethod
     def opened(

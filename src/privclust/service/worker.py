@@ -16,10 +16,12 @@ from typing import Any
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError
 from privclust.jobs.sentences import sentence_of
+from privclust.service.asking import fit_for
 from privclust.service.database import Database
 from privclust.service.datasets import Dataset, Datasets
 from privclust.service.files import digest_of_files
 from privclust.service.jobs import Finished
+from privclust.service.progress import Hearing, Progress, Telling
 from privclust.service.questions import Question
 from privclust.service.queue import Queue, Taken
 from privclust.service.releases import card_of, file_of
@@ -59,16 +61,17 @@ class Charged:
         self.digest, self.flaws = digest, tuple(flaws)
 
 
-def run_one(database: Database, settings: Settings) -> bool:
+def run_one(database: Database, settings: Settings, telling: Telling | None = None) -> bool:
     """Run the oldest job that may run, if there is one; return whether there was."""
     queue, datasets = Queue(database, settings.instance), Datasets(database, settings.folder)
     taken = queue.take()
     if taken is None:
         return False
-    dataset = datasets.by_id(taken.dataset_id)
+    dataset, telling = datasets.by_id(taken.dataset_id), telling or Telling()
+    telling.begin(taken.id)
     try:
         _check_unchanged(datasets, dataset)
-        finished = fitted(taken, dataset, str(datasets.place(dataset)))
+        finished = fitted(taken, dataset, str(datasets.place(dataset)), telling)
         _check_unchanged(datasets, dataset)  # nor did they change while they were read
         stored = queue.finish(taken, finished)
         log.info("job done", extra={"job": taken.id, "stored": stored})
@@ -84,20 +87,21 @@ def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
         raise ValueError(_CHANGED)
 
 
-def fitted(taken: Taken, dataset: Dataset, data: Any) -> Finished:
+def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
     question = Question.parsed(taken.asked, dataset.schema)
     charged = Charged(taken.receipt, dataset.name, question.budget, dataset.unit)
-    model = question.model(dataset.schema, dataset.unit, ledger=charged, dataset=dataset.name)
+    named: dict[str, Any] = {"ledger": charged, "dataset": dataset.name}
+    fit = fit_for(question, dataset.schema, dataset.unit, data, **named)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the fit warns of stands in the release
-        release = model.fit(data).release()
+        release = fit.released(telling)
     return Finished(
         charged.digest, file_of(release), release.to_html(), card_of(release), charged.flaws
     )
 
 
-def _work(settings: Settings, alive: Connection) -> None:
+def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
     """Run jobs until the server is gone; what the worker's process does."""
     from privclust.service.logs import log_to_stderr
 
@@ -105,10 +109,10 @@ def _work(settings: Settings, alive: Connection) -> None:
     threading.Thread(target=_end_with_server, args=(alive,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
-    database = Database.opened(settings.database)
+    database, telling = Database.opened(settings.database), Telling(tells)
     while True:
         try:
-            if not run_one(database, settings):
+            if not run_one(database, settings, telling):
                 time.sleep(_PAUSE)
         except Exception:  # the database may be away for a while
             log.info("the queue could not be read")
@@ -139,6 +143,7 @@ class Worker:
         self._stop = threading.Event()
         self._process: Any = None
         self._ours: Connection | None = None
+        self._hearing: Hearing | None = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
@@ -154,6 +159,10 @@ class Worker:
         """
         return self._thread.is_alive()
 
+    def progress(self, job_id: str) -> Progress | None:
+        """Return how far a job of this server is; for stewards alone."""
+        return None if self._hearing is None else self._hearing.of(job_id)
+
     def stop(self) -> None:
         """End the process; a job that runs is interrupted."""
         self._stop.set()
@@ -166,11 +175,14 @@ class Worker:
         # Nothing of this server can be running now: its worker is not.
         Queue(database, self._settings.instance).interrupt_left_over()
         theirs, self._ours = self._context.Pipe(duplex=False)
+        told, tells = self._context.Pipe(duplex=False)
         self._process = self._context.Process(
-            target=_work, args=(self._settings, theirs), daemon=True, name="privclust-worker"
+            target=_work, args=(self._settings, theirs, tells), daemon=True, name="privclust-worker"
         )
         self._process.start()
         theirs.close()
+        tells.close()
+        self._hearing = Hearing(told)
 
     def _end(self, how: Callable[[Any], None]) -> None:
         if self._process is not None:

@@ -74,7 +74,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         Parameters
         ----------
         n_rows : int, default=1000
-            About how many sources there are, from public knowledge.
+            About how many sources there are, from public knowledge; at most 100 000 are made.
         n_features : int or None
             The number of columns, if there are neither targets nor a schema.
         target : array-like of shape (n_targets, n_features) or None

@@ -18,6 +18,8 @@ DISTANCE = Measure("mean distance")
 
 _GROUPS = 20
 _TARGETS = 500
+# More sources than this are taken to be this many: the plan then promises rather too little.
+_MOST_REHEARSED = 100_000
 
 
 def synthetic(
@@ -47,4 +49,4 @@ def _synthetic_sources(public: PublicTargets, count: int, rng: np.random.Generat
     groups = places[rng.choice(len(places), min(_GROUPS, len(places)), replace=False)]
     labels = ((places[:, None] - groups) ** 2).sum(axis=2).argmin(axis=1)
     (equipped,) = np.nonzero(labels < max(1, len(groups) // 3))
-    return public.table[rng.choice(equipped, count)]
+    return public.table[rng.choice(equipped, min(count, _MOST_REHEARSED))]

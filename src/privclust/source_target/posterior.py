@@ -66,10 +66,17 @@ class CountPosterior:
         """Which bins surely enough hold a row."""
         return np.asarray(1 - self.chances[:, 0] >= _OCCUPIED)
 
-    def draw(self, rng: np.random.Generator) -> Integers:
-        """Return possible true counts of all bins; bins that are not surely occupied get none."""
-        thresholds = rng.random((len(self.chances), 1))
-        picked = (self.chances.cumsum(axis=1) < thresholds).sum(axis=1)
+    def draws(self, count: int, rng: np.random.Generator) -> Integers:
+        """Return possible true counts of all bins, of shape (count, n_bins).
+
+        Bins that are not surely occupied get none. Draws are stratified: a chance of one in
+        ``count`` comes up once, not once on average.
+        """
+        n_bins = len(self.chances)
+        order = rng.permuted(np.tile(np.arange(count), (n_bins, 1)), axis=1)
+        thresholds = (order + rng.random((n_bins, count))) / count
+        below = self.chances.cumsum(axis=1)
+        picked = np.array([(below < column[:, None]).sum(axis=1) for column in thresholds.T])
         drawn = self.counts[np.minimum(picked, len(self.counts) - 1)]
         return np.where(self.occupied, drawn, 0).astype(np.int64)
 

@@ -12,11 +12,12 @@ Instead of one guess the solver gets several draws of both and minimises its cos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
 from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
@@ -85,9 +86,10 @@ def rings(
     answer = view.histogram("cells of all shells", partition, for_cells)
     posteriors = _posteriors(view, for_cells, partition, answer)
     inner = shells.sizes[: _INNER_SHELLS + 1]
+    drawn = [posterior.draws(_DRAWS, rng) for posterior in posteriors]
     draws = [
-        _base_draw(cells, partition, posteriors, shells.edges, inner, error, rng)
-        for _ in range(_DRAWS)
+        _base_draw(cells, partition, counts, shells.edges, inner, error, rng)
+        for counts in zip(*drawn, strict=True)
     ]
     live = np.concatenate([posterior.occupied for posterior in posteriors])
     return Sanitised(
@@ -136,18 +138,30 @@ def _posteriors(
         for counts in (noisy[:first], noisy[first:])
     )
     tails = view.count_tail(share, noisy)
-    inner = inner.doubted(false_shares(tails[:first]), _FALSE_INNER)
+    shares = false_shares(tails[:first])
+    inner = inner.doubted(shares, _FALSE_INNER).doubted(_cautious(shares))
     # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
     # true one brings: as likely empty as false ones are to be expected, not just as their share.
-    outer = outer.doubted(np.minimum(tails[first:] * len(tails[first:]), 1))
+    expected = np.minimum(tails[first:] * len(tails[first:]), 1)
+    outer = outer.doubted(_cautious(expected))
     shells = np.split(outer.chances, cuts[1:] - first)
     return [inner, *(CountPosterior(outer.counts, chances) for chances in shells)]
+
+
+def _cautious(false: Floats) -> Floats:
+    """Return how empty to take bins, given the chances that noise alone fills them.
+
+    A false bin leaves targets without a centre, which costs far more than a true one brings. The
+    root keeps some draws in which a single bin is empty, so that targets which rest on it alone get
+    a centre if they are many or far away; targets with several bins around are served in any draw.
+    """
+    return np.asarray(np.sqrt(false))
 
 
 def _base_draw(
     cells: PublicCells,
     partition: Rings,
-    posteriors: list[CountPosterior],
+    drawn: Sequence[Integers],
     inner_edges: Floats,
     inner_sizes: Floats,
     error: float,
@@ -155,7 +169,7 @@ def _base_draw(
 ) -> Floats:
     """Draw places of sources and return the distance of each target to the nearest."""
     # A count that hardly stands out is worth one place; only a sure one is spread over its cell.
-    counts = posteriors[0].draw(rng)
+    counts = drawn[0]
     low, high = _UNSURE
     sure = np.clip((counts / error - low) / (high - low), 0, 1)
     inner_counts = np.minimum(counts, np.maximum(1, (sure * counts).astype(np.int64)))
@@ -168,8 +182,8 @@ def _base_draw(
             rng,
         )
     ]
-    for shell, posterior in enumerate(posteriors[1:], start=1):
-        counts = np.minimum(posterior.draw(rng), 1)
+    for shell, counts in enumerate(drawn[1:], start=1):
+        counts = np.minimum(counts, 1)
         if not counts.any():
             continue
         low, high = partition.edges[shell : shell + 2]

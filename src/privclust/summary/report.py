@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust.kmeans.report import context as kmeans_context
+from privclust.release.facts import shown_error
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg
 from privclust.summary.answers import Summary
 from privclust.summary.choosing import Choice
@@ -30,7 +31,7 @@ def context(release: Release) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "found": found,
         "rows": f"{cells.n_rows:,.0f}",
-        "rows_error": f"{2 * cells.n_rows_error:,.2g}",
+        "rows_error": shown_error(2 * cells.n_rows_error),
         "n_cells": most_clusters(cells),
     }
     if not found:
@@ -54,7 +55,7 @@ def _lines(choice: Choice) -> list[dict[str, str]]:
         {
             "k": str(k),
             "inertia": f"{inertia:,.4g}",
-            "error": f"{2 * error:,.2g}",
+            "error": shown_error(2 * error),
             "stability": f"{stability:.2f}".replace("-", "−"),
         }
         for k, inertia, error, stability in curve

@@ -9,10 +9,11 @@ from fastapi import APIRouter, Request
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from privclust.service.database import now
-from privclust.service.errors import ForbiddenError, TooManyError
+from privclust.service.errors import ForbiddenError, NotFoundError, TooManyError
+from privclust.service.oidc import Attempt, Provider
 from privclust.service.people import SCOPES, SHORTEST_PASSWORD
 from privclust.service.site import Site
 from privclust.service.web.pages import Here, Posted, Signed, Visited, cookie_name, page, see
@@ -22,6 +23,7 @@ __all__ = ["Attempts", "router"]
 router = APIRouter(include_in_schema=False)
 
 _WRONG = "Name and password do not go together; try again."
+_TOO_MANY = "Too many attempts to sign in; wait a minute and try again."
 _OTHER = "The form is out of date; open the page again and send it once more."
 
 
@@ -35,10 +37,15 @@ class Attempts:
 
     def count(self, name: str, address: str) -> None:
         """Count one attempt, or refuse it."""
-        by_address = self._limiter.hit(self._address, "address", address)
         by_name = self._limiter.hit(self._name, "name", name.casefold()[:200])
-        if not (by_name and by_address):
-            raise TooManyError("Too many attempts to sign in; wait a minute and try again.")
+        self.count_address(address)
+        if not by_name:
+            raise TooManyError(_TOO_MANY)
+
+    def count_address(self, address: str) -> None:
+        """Count one attempt of an address, or refuse it."""
+        if not self._limiter.hit(self._address, "address", address):
+            raise TooManyError(_TOO_MANY)
 
 
 def _set(response: Response, site: Site, name: str, value: str) -> None:
@@ -57,9 +64,15 @@ def _set(response: Response, site: Site, name: str, value: str) -> None:
 def sign_in_page(request: Request, site: Here) -> Response:
     """Show the form to sign in."""
     visitor = request.cookies.get(cookie_name(site, "visitor")) or secrets.token_urlsafe(32)
-    response = page("sign_in", visitor=visitor, message="")
+    response = _sign_in_page(request, visitor)
     _set(response, site, "visitor", visitor)
     return response
+
+
+def _sign_in_page(request: Request, visitor: str, message: str = "", status: int = 200) -> Response:
+    by_provider = request.app.state.provider is not None
+    shown: dict[str, Any] = {"visitor": visitor, "message": message, "by_provider": by_provider}
+    return page("sign_in", status=status, **shown)
 
 
 @router.post("/sign-in")
@@ -74,7 +87,45 @@ def sign_in(request: Request, site: Here, form: Visited) -> Response:
     password: Any = form.data.get("password", "")
     cookie = site.people.sign_in(name, password if isinstance(password, str) else "")
     if cookie is None:
-        return page("sign_in", status=403, visitor=visitor, message=_WRONG)
+        return _sign_in_page(request, visitor, _WRONG, 403)
+    return _signed_in(request, site, cookie)
+
+
+@router.get("/sign-in/provider")
+def sign_in_at_provider(request: Request, site: Here) -> Response:
+    """Send the browser to the provider that the operator chose."""
+    attempt = Attempt.new()
+    response = RedirectResponse(_provider(request).way_for(attempt), 303)
+    _set(response, site, "provider", attempt.cookie)
+    return response
+
+
+@router.get("/sign-in/provider/back")
+def sign_in_from_provider(
+    request: Request, site: Here, code: str = "", state: str = ""
+) -> Response:
+    """Begin a session of whoever the provider vouches for, if there is an account."""
+    attempts: Attempts = request.app.state.attempts
+    attempts.count_address(request.client.host if request.client else "-")
+    attempt = Attempt.from_cookie(request.cookies.get(cookie_name(site, "provider"), ""))
+    name = _provider(request).name_from(attempt, code, state)
+    cookie = site.people.sign_in_vouched(name)
+    if cookie is None:
+        raise ForbiddenError("There is no account for you here; ask the steward for one.")
+    response = _signed_in(request, site, cookie)
+    response.delete_cookie(cookie_name(site, "provider"), path="/", secure=site.settings.secure)
+    return response
+
+
+def _provider(request: Request) -> Provider:
+    provider: Provider | None = request.app.state.provider
+    if provider is None:
+        raise NotFoundError
+    return provider
+
+
+def _signed_in(request: Request, site: Site, cookie: str) -> Response:
+    """Send the browser to its data sets with a new cookie; the session it had ends."""
     old = request.cookies.get(cookie_name(site, "session"))
     if old:
         site.people.sign_out(old)

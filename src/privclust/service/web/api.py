@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from privclust.schema import Schema
 from privclust.service.balance import balance_of
 from privclust.service.database import now
 from privclust.service.datasets import Dataset
+from privclust.service.declared import declared_from
 from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError
 from privclust.service.jobs import FAILED, Job
+from privclust.service.offers import offers_for
 from privclust.service.people import User
-from privclust.service.questions import Question, offers_for
+from privclust.service.questions import described
 from privclust.service.site import Site
+from privclust.service.web.bodies import Asked, Grant, NewUser, Registration, Requested
 from privclust.service.web.browse import (
     file_response,
     labels_by,
@@ -38,55 +39,6 @@ class NoTokenError(ServiceError):
     """The request holds no good token."""
 
     status = 401
-
-
-class Asked(BaseModel):
-    """A question. Bounds and unit are those of the data set, and there is no seed."""
-
-    model_config = ConfigDict(extra="forbid")
-    family: str = Field("kmeans", max_length=40)
-    epsilon: str | int | float = "1"
-    delta: str | int | float = "0"
-    clusters: int | None = None
-    columns: list[str] | None = Field(None, max_length=10_000)
-
-    def question(self, schema: Schema) -> Question:
-        """Return the question, checked."""
-        given = {"family": self.family, "epsilon": self.epsilon, "delta": self.delta}
-        chosen = {"clusters": self.clusters, "columns": self.columns}
-        return Question.parsed({**given, **chosen}, schema)
-
-
-class Requested(Asked):
-    """A question to be charged and run."""
-
-    request: str | None = Field(None, description="32 hexadecimal digits; repeat them to be safe.")
-
-    def question(self, schema: Schema) -> Question:
-        """Return the question, checked."""
-        return Asked(**self.model_dump(exclude={"request"})).question(schema)
-
-
-class Registration(BaseModel):
-    """A data set to be registered."""
-
-    model_config = ConfigDict(extra="forbid")
-    name: str
-    path: str
-    facts: dict[str, Any] = Field(alias="schema")
-    unit: str | dict[str, Any] = "add-remove-row"
-    most_rows: int
-    note: str = ""
-
-
-class Grant(BaseModel):
-    """Budget for an analyst."""
-
-    model_config = ConfigDict(extra="forbid")
-    user: str
-    epsilon: str | int | float
-    delta: str | int | float = "0"
-    note: str = ""
 
 
 class Scoped:
@@ -127,7 +79,7 @@ def register(given: Registration, user: Steward, site: Here) -> dict[str, Any]:
     made, checked = site.datasets.register(
         given.name,
         given.path,
-        Schema.from_dict(given.facts),
+        declared_from(given.facts),
         unit_from_plain(given.unit),
         given.most_rows,
         given.note,
@@ -153,7 +105,7 @@ def ask(dataset_id: str, asked: Requested, user: Runner, site: Here) -> dict[str
     """Charge a question and queue it, or answer it from a stored release at no cost."""
     found = site.datasets.one(dataset_id, user)
     answer = site.jobs.ask(user, found, asked.question(found.schema), asked.request)
-    return {**_job(site.jobs.one(answer.job_id, user), user), "free": answer.free}
+    return {**_job(site, site.jobs.one(answer.job_id, user), user), "free": answer.free}
 
 
 @router.post("/datasets/{dataset_id}/grants", status_code=201)
@@ -196,16 +148,43 @@ def statement(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
     return site.database.ledger.statement(site.datasets.one(dataset_id, user).name).to_dict()
 
 
+@router.get("/users")
+def users(user: Steward, site: Here) -> list[dict[str, Any]]:
+    """List the users. For stewards."""
+    return [{"name": it.name, "role": it.role, "open": active} for it, active in site.people.all()]
+
+
+@router.post("/users", status_code=201)
+def add_user(given: NewUser, user: Steward, site: Here) -> dict[str, Any]:
+    """Make an account, and give its one-time password, once. For stewards."""
+    password = site.people.add(given.name, given.role)
+    return {"name": given.name, "role": given.role, "password": password}
+
+
+@router.post("/users/{name}/reset")
+def reset_user(name: str, user: Steward, site: Here) -> dict[str, Any]:
+    """Give a new one-time password; sessions and tokens of the user end. For stewards."""
+    whom = site.people.named(name)
+    return {"name": whom.name, "password": site.people.reset(whom)}
+
+
+@router.post("/users/{name}/{act}", status_code=204)
+def switch_user(name: str, act: Literal["open", "close"], user: Steward, site: Here) -> Response:
+    """Open or close an account. For stewards."""
+    site.people.switch_by(user, site.people.named(name), active=act == "open")
+    return Response(status_code=204)
+
+
 @router.get("/jobs")
 def jobs(user: Reader, site: Here) -> list[dict[str, Any]]:
     """List your jobs."""
-    return [_job(job, user) for job in site.jobs.of(user)]
+    return [_job(site, job, user) for job in site.jobs.of(user)]
 
 
 @router.get("/jobs/{job_id}")
 def job(job_id: str, user: Reader, site: Here) -> dict[str, Any]:
     """Tell whether a job waits, is done, or failed; ``next_look`` says when that can change."""
-    return _job(site.jobs.one(job_id, user), user)
+    return _job(site, site.jobs.one(job_id, user), user)
 
 
 @router.get("/releases")
@@ -231,9 +210,9 @@ def report(release_id: str, user: Reader, site: Here) -> Response:
 
 @router.post("/releases/{release_id}/labels")
 async def labels(release_id: str, request: Request, user: Reader, site: Here) -> Response:
-    """Label rows in the body, CSV or Parquet; they are not kept."""
+    """Label rows in the body, CSV, Parquet or a matrix as .npz; they are not kept."""
     body, kind = await request.body(), request.headers.get("content-type", "")
-    name = "rows.parquet" if "parquet" in kind else "rows.csv"
+    name = next((f"rows.{it}" for it in ("parquet", "npz") if it in kind), "rows.csv")
     file = await run_in_threadpool(site.releases.file, release_id, user)
     return await run_in_threadpool(labels_by, file, body, name)
 
@@ -257,11 +236,11 @@ def _dataset(site: Site, dataset: Dataset, user: User) -> dict[str, Any]:
     return {**public, "balance": [{"granted": it.granted, "left": it.left} for it in balance]}
 
 
-def _job(job: Job, user: User) -> dict[str, Any]:
+def _job(site: Site, job: Job, user: User) -> dict[str, Any]:
     shown = {
         "id": job.id,
         "dataset": job.dataset_id,
-        "asked": job.asked,
+        "asked": described(job.asked),
         "state": job.state,
         "charged": job.was_charged,
         "asked_at": job.asked_at,
@@ -269,4 +248,7 @@ def _job(job: Job, user: User) -> dict[str, Any]:
         "release": job.release_id,
         "message": FAILED if job.state == "failed" else "",
     }
-    return {**shown, "details": job.details, "user": job.user} if user.is_steward else shown
+    if not user.is_steward:
+        return shown
+    told = {"details": job.details, "user": job.user, "progress": site.progress_of(job)}
+    return {**shown, **told}

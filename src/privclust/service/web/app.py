@@ -24,6 +24,7 @@ from privclust.exceptions import (
     PrivclustError,
 )
 from privclust.service.errors import NOT_HERE
+from privclust.service.oidc import Provider
 from privclust.service.site import Site
 from privclust.service.web import account, api, browse, manage
 from privclust.service.web.pages import SignInNeededError, page, see
@@ -61,6 +62,7 @@ def make_app(site: Site) -> FastAPI:
     )
     app.state.site = site
     app.state.attempts = account.Attempts(site.settings.sign_ins_per_minute)
+    app.state.provider = Provider(site.settings) if site.settings.oidc_issuer else None
     app.state.static = {name: _static(name) for name in _STATIC}
     for module in (account, browse, manage, api):
         app.include_router(module.router)

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from privclust.jobs.label import write_labels
@@ -17,11 +18,13 @@ from privclust.service.database import now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.jobs import FAILED
+from privclust.service.offers import offers_for
 from privclust.service.people import Session, User
-from privclust.service.questions import Question, offers_for
+from privclust.service.questions import Question, described
 from privclust.service.releases import release_from
 from privclust.service.site import Site
-from privclust.service.web.pages import Form, Here, Posted, Signed, page, see
+from privclust.service.targets import targets_in
+from privclust.service.web.pages import Here, Posted, Signed, page, see
 from privclust.service.web.pictures import curve
 from privclust.service.web.security import REPORT_POLICY
 
@@ -29,6 +32,7 @@ __all__ = ["asked_in", "labels_by", "plan_with_cost", "report_response", "router
 
 router = APIRouter(include_in_schema=False)
 
+_OPTION = "option-"
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -62,7 +66,7 @@ def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
 def ask_page(dataset_id: str, family: str, session: Signed, site: Here) -> Response:
     """Show the form of a family."""
     dataset = _askable(site, dataset_id, session.user)
-    question = Question.parsed({"family": family}, dataset.schema)
+    question = Question.parsed({"family": family, **_usual(dataset)}, dataset.schema)
     return _ask_page(session, site, dataset, question)
 
 
@@ -72,10 +76,9 @@ async def live_plan(
 ) -> Response:
     """Return cost and expected error as JSON, for the script that shows them as one types."""
     dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
-    values = request.query_params
-    given = {name: values[name] for name in ("epsilon", "delta", "clusters") if name in values}
-    columns = {"columns": values.getlist("columns")} if "columns" in values else {}
-    question = Question.parsed({"family": family, **given, **columns}, dataset.schema)
+    # Public points are too many for an address: as one types, they are taken to lie anywhere.
+    asked = asked_in(request.query_params)
+    question = Question.parsed({"family": family, **asked}, dataset.schema)
     cost = await _cost(site, dataset, question, session.user)
     plan = await site.planner.plan_soon(dataset, question)
     return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
@@ -85,7 +88,9 @@ async def live_plan(
 async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: Posted) -> Response:
     """Plan, compare budgets, try on made-up rows, or run: what the pressed button says."""
     dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
-    question = Question.parsed({"family": family, **asked_in(form)}, dataset.schema)
+    points = targets_in(form.text("targets"))
+    asked = asked_in(form.data) | ({"targets": points} if points else {})
+    question = Question.parsed({"family": family, **asked}, dataset.schema)
     act = form.text("act", "plan")
     if act == "run":
         request = form.text("request") or None
@@ -115,6 +120,8 @@ def job_page(job_id: str, session: Signed, site: Here, free: str = "") -> Respon
         "job",
         session,
         job=job,
+        asked=described(job.asked),
+        progress=site.progress_of(job) if session.user.is_steward else "",
         look=job.next_look(now()),
         free=bool(free) and job.state == "done",
         failed=FAILED,
@@ -151,13 +158,14 @@ def labels(release_id: str, session: Signed, site: Here, form: Posted) -> Respon
     """Label rows that the reader uploads; they are not kept."""
     release, upload = site.releases.file(release_id, session.user), form.file("rows")
     if upload is None:
-        raise ServiceError("Choose a CSV or Parquet file with the columns of the release.")
+        raise ServiceError("Choose a file with the columns of the release: CSV, Parquet or .npz.")
     return labels_by(release, upload.file.read(), upload.filename or "")
 
 
 def labels_by(release: bytes, rows: bytes, name: str) -> Response:
     """Return the labels of uploaded rows as a CSV file; nothing of them is kept."""
-    suffix = ".parquet" if name.lower().endswith(".parquet") else ".csv"
+    known = (it for it in (".parquet", ".npz", ".mtx") if name.lower().endswith(it))
+    suffix = next(known, ".csv")
     with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
         given, made = Path(folder) / f"rows{suffix}", Path(folder) / "labels.csv"
         given.write_bytes(rows)
@@ -165,12 +173,23 @@ def labels_by(release: bytes, rows: bytes, name: str) -> Response:
         return file_response(made.read_bytes(), "labels.csv", "text/csv")
 
 
-def asked_in(form: Form) -> dict[str, Any]:
-    """Return the question in a form, as plain data."""
+def asked_in(values: ImmutableMultiDict[str, Any]) -> dict[str, Any]:
+    """Return the question in a form or in an address, as plain data; options have a prefix."""
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
     given: dict[str, Any] = {
-        name: form.text(name) for name in ("epsilon", "delta", "clusters") if name in form.data
+        name: texts[name].strip() for name in ("epsilon", "delta", "clusters") if name in texts
     }
-    return given | ({"columns": form.texts("columns")} if "columns" in form.data else {})
+    given["options"] = {
+        name.removeprefix(_OPTION): value
+        for name, value in texts.items()
+        if name.startswith(_OPTION)
+    }
+    return given | ({"columns": values.getlist("columns")} if "columns" in values else {})
+
+
+def _usual(dataset: Dataset) -> dict[str, str]:
+    """Return what a form holds at first, where it is not the same for all."""
+    return {"delta": "1e-6"} if getattr(dataset.unit, "whole_rows", False) else {}
 
 
 async def plan_with_cost(
@@ -227,6 +246,7 @@ def _ask_page(
         offer=question.offer,
         epsilon=f"{float(question.budget.epsilon):g}",
         delta=f"{float(question.budget.delta):g}",
+        targets="\n".join(", ".join(map(str, point)) for point in question.targets or ()),
         plan=plan,
         curve=drawn,
         request_id=secrets.token_hex(16),

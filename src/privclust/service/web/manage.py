@@ -8,14 +8,14 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from privclust.reports.ledger_page import html_statement
-from privclust.schema import Schema
+from privclust.service.declared import declared_in
 from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.people import ROLES, Session
 from privclust.service.web.browse import report_response
 from privclust.service.web.pages import Form, Here, Posted, Signed, Stewarded, page, see
-from privclust.unit import RowUnit, row_unit
+from privclust.unit import Unit, unit_from
 
-__all__ = ["router", "schema_from", "unit_from_plain"]
+__all__ = ["router", "unit_from_plain"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -32,7 +32,7 @@ def register(session: Stewarded, site: Here, form: Posted) -> Response:
     made, checked = site.datasets.register(
         form.text("name"),
         form.text("path"),
-        schema_from(form.text("schema")),
+        declared_in(form.text("schema")),
         _unit(form),
         form.number("most_rows"),
         form.text("note"),
@@ -101,9 +101,7 @@ def switch_user(user_id: str, act: str, session: Stewarded, site: Here, form: Po
     user = site.people.by_id(user_id)
     if act not in ("open", "close"):
         raise NotFoundError
-    if user.id == session.user.id:
-        raise ServiceError("You cannot close your own account; ask another steward.")
-    site.people.switch(user, active=act == "open")
+    site.people.switch_by(session.user, user, active=act == "open")
     return see("/steward/users")
 
 
@@ -140,21 +138,18 @@ def export(dataset_id: str, session: Signed, site: Here) -> Response:
     return JSONResponse(plain, headers={"Content-Disposition": "attachment"})
 
 
-def schema_from(text: str) -> Schema:
-    """Return the schema in a text, JSON if it begins with a brace and TOML otherwise."""
-    return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_toml(text)
-
-
-def unit_from_plain(plain: Any) -> RowUnit:
+def unit_from_plain(plain: Any) -> Unit:
     """Return the unit that plain data stand for."""
     try:
-        return row_unit(plain)
+        return unit_from(plain)
     except (ValueError, TypeError, AttributeError) as error:
         raise ServiceError(str(error)) from None
 
 
-def _unit(form: Form) -> RowUnit:
+def _unit(form: Form) -> Unit:
     name = form.text("unit", "add-remove-row")
+    if name == "matrix-entry":
+        return unit_from_plain({"name": name, "cap": form.number("cap") or 1})
     if name != "person":
         return unit_from_plain(name)
     return unit_from_plain(

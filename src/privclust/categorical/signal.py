@@ -1,0 +1,124 @@
+"""Do noisy tables show that attributes depend on each other? Their strengths against chance.
+
+Tables without any dependence, with the same noise, the same margins and the same number of rows,
+are made up; what stands out from all of them is seen. Where nothing does, either noise hides what
+there may be, or the noise is so small that any dependence worth having would show, and then there
+is none. Post-processing only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Currency
+from privclust.categorical.cells import Cells
+from privclust.categorical.margins import Margins
+from privclust.categorical.strength import Strengths
+from privclust.privacy.mechanisms import imitated_noise
+
+__all__ = ["IndependentTables", "Signal", "signal_in", "what_to_doubt"]
+
+Signal = Literal["seen", "hidden", "absent"]
+
+# So many sets of tables are made up, and what is seen must pass all of them by this factor.
+_MADE_UP, _MARGIN = 79, 1.15
+# Where pairs could be stronger than this on average and not be seen, noise hides them; it is the
+# strength to expect of a pair.
+_USUAL = 0.08
+# Eigenvalues of more values than these would take too long.
+_MOST_VALUES = 300
+
+_ABSENT = (
+    "The columns seem to be independent: nothing stands out from the noise, although any usual "
+    "dependence would, so the distances only tell how common the values are; do not compare rows "
+    "by them."
+)
+_HIDDEN = (
+    "Noise hides how the columns depend on each other, so the distances tell little beyond how "
+    "common the values are; raise epsilon, set delta, group rare values or gather more rows."
+)
+
+
+@dataclass(frozen=True)
+class IndependentTables:
+    """Tables of attributes that do not depend on each other, with given margins.
+
+    Attributes
+    ----------
+    cells : Cells
+    margins : Margins
+    n_rows : float
+    """
+
+    cells: Cells
+    margins: Margins
+    n_rows: float
+
+    def residuals(self, noise: Floats, rng: np.random.Generator) -> Floats:
+        """Make up what such tables would seem to say beyond independence, with noise on them."""
+        cells, shares = self.cells, self.margins.counts / self.n_rows
+        expected = self.n_rows * shares[cells.first] * shares[cells.second]
+        widths, heights = cells.spread(cells.widths), cells.spread(cells.heights)
+        level = noise + rng.poisson(expected) - expected
+        level -= cells.row_sums(level) / widths
+        level -= cells.column_sums(level) / heights
+        # Where margins are wrong, so is what independence makes of them.
+        wrong = cells.centred(rng.normal(0, np.sqrt(self.margins.variances)))
+        level += wrong[cells.first] * (1 / widths - shares[cells.second])
+        level += wrong[cells.second] * (1 / heights - shares[cells.first])
+        return np.asarray(level)
+
+
+def signal_in(
+    residuals: Floats,
+    strengths: Callable[[Floats], Strengths],
+    independent: IndependentTables,
+    error: float,
+    currency: Currency,
+) -> Signal:
+    """Return whether the dependence of any pair, or of all together, stands out from chance.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_cells,)
+        What the tables say beyond independence.
+    strengths : callable
+        From residuals to the strengths of all pairs.
+    independent : IndependentTables
+        Makes up the like without dependence.
+    error : float
+        The standard error of the noise on a cell.
+    currency : {"pure", "zcdp"}
+        What the tables were paid for in, which says what noise they have.
+    """
+    rng = np.random.default_rng(0)  # public, and the same for all: it protects nothing
+
+    def stand_out(values: Floats) -> Floats:
+        return _stand_out(values, strengths(values), independent.cells)
+
+    by_chance = [
+        stand_out(independent.residuals(imitated_noise(currency, error, residuals.shape, rng), rng))
+        for _ in range(_MADE_UP)
+    ]
+    if (stand_out(residuals) > _MARGIN * np.max(by_chance, axis=0)).any():
+        return "seen"
+    return "absent" if float(strengths(residuals).credible().mean()) < _USUAL else "hidden"
+
+
+def what_to_doubt(signal: Signal) -> tuple[str, ...]:
+    """Return what to say of a metric that was learned from such tables."""
+    return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
+
+
+def _stand_out(residuals: Floats, strengths: Strengths, cells: Cells) -> Floats:
+    """Return how clear the clearest pair is, all pairs together, and what many agree on."""
+    clear = strengths.found / strengths.doubt(np.zeros(1))[:, 0]
+    common = 0.0
+    if cells.n_values <= _MOST_VALUES:
+        common = float(np.linalg.eigvalsh(cells.square(residuals))[-1])
+    return np.array([clear.max(initial=0), max(float(clear.sum()), 0), common])

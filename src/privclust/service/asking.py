@@ -1,0 +1,102 @@
+"""From a question to a fit: to the rows, to made-up data, or as far as its charge and no further.
+
+*Why this is private.* What a fit refuses before its charge it refuses by public facts alone. So it
+is tried on made-up data first, and a question that could not be answered is never charged.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from privclust.jobs.fit import Fit
+from privclust.jobs.sentences import sentence_of
+from privclust.service.declared import Counts, Declared
+from privclust.service.errors import ServiceError
+from privclust.service.made_up import places
+from privclust.service.questions import Question
+from privclust.unit import Unit
+
+__all__ = ["check_question", "fit_for", "made_up_fit", "plan_of"]
+
+_FEW = 20
+_NO_TARGETS = "Give the public points among which new centres are chosen, one a line."
+
+
+def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
+    """Return the fit that answers a question, ready to run.
+
+    Parameters
+    ----------
+    question : Question
+    declared : Schema or Counts
+    unit : Unit
+    data : path or anything that the estimator's ``fit`` takes
+    **shared
+        Further parameters of the estimator, such as its ledger.
+    """
+    model = question.model(declared, unit, **shared)
+    if not question.offer.takes_targets:
+        return Fit(model, data)
+    return Fit(model, _places(question, declared), {"source": data})
+
+
+def made_up_fit(
+    question: Question, declared: Declared, unit: Unit, n_rows: int, **shared: Any
+) -> Fit:
+    """Return the fit of a question to data made up from what is declared."""
+    from privclust.kmeans.plan import rehearsable
+
+    if not isinstance(declared, Counts):
+        declared = rehearsable(declared.only(question.columns))
+    clusters = question.clusters if isinstance(question.clusters, int) else 8
+    rows = question.offer.rows(declared, clusters, n_rows, unit)
+    return fit_for(question, declared, unit, rows, **shared)
+
+
+def plan_of(question: Question, declared: Declared, unit: Unit, most_rows: int) -> Any:
+    """Return the plan of a question; what cannot be planned is refused in one sentence."""
+    targets = None if question.targets is None else _places(question, declared)
+    try:
+        model = question.model(declared, unit)
+        return question.offer.plan(model, declared, most_rows, targets)
+    except ValueError as error:
+        raise ServiceError(sentence_of(error)) from None
+
+
+def check_question(question: Question, declared: Declared, unit: Unit) -> None:
+    """Raise, before anything is charged, if no fit could answer the question."""
+    if question.offer.takes_targets and question.targets is None:
+        raise ServiceError(_NO_TARGETS)
+    tried = made_up_fit(question, declared, unit, _FEW, ledger=_Stop(), dataset="made up")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tried.model.fit(tried.data, **tried.beside)
+        except _ReachedError:
+            return
+        except ValueError as error:
+            raise ServiceError(sentence_of(error)) from None
+
+
+class _ReachedError(Exception):
+    """The fit came as far as its charge."""
+
+
+class _Stop:
+    """A ledger that ends a fit when it would be charged."""
+
+    def reserve(self, *_: Any, **__: Any) -> str:
+        """End the fit."""
+        raise _ReachedError
+
+
+def _places(question: Question, declared: Declared) -> Any:
+    """Return the public points as a table with the names of the columns."""
+    import numpy as np
+    import pyarrow as pa
+
+    assert not isinstance(declared, Counts)  # noqa: S101  # a matrix takes no points
+    chosen = declared.only(question.columns)
+    points = places(chosen) if question.targets is None else np.array(question.targets)
+    return pa.table({name: points[:, place] for place, name in enumerate(question.columns)})

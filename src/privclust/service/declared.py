@@ -1,0 +1,92 @@
+"""What a steward declares of a data set: the schema of a table, or the shape of a matrix.
+
+Both are public, written down without a look at the rows, and parsed from TOML or JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from privclust.schema import Schema
+from privclust.service.errors import ServiceError
+
+__all__ = ["Counts", "Declared", "declared_from", "declared_in"]
+
+_MOST = 10**10
+_WRONG = (
+    "A matrix is declared by whole numbers: rows, columns, and row_total, about what a row adds up "
+    "to; write them below [matrix]."
+)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is declared of a matrix of counts.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Its public shape; where whole rows are protected, ``rows`` is a bound on their number.
+    row_total : int
+        About what a row adds up to, for plans.
+    """
+
+    rows: int
+    columns: int
+    row_total: int = 100
+
+    def __post_init__(self) -> None:
+        if not all(type(it) is int and 1 <= it <= _MOST for it in asdict(self).values()):
+            raise ServiceError(_WRONG)
+
+    def __len__(self) -> int:
+        return self.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
+    def describe(self) -> str:
+        """Say in words what is declared."""
+        return (
+            f"A matrix of counts with {self.rows:,} rows and {self.columns:,} columns, whose rows "
+            f"add up to about {self.row_total:,}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"matrix": asdict(self)}
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return json.dumps(self.to_dict())
+
+
+Declared = Schema | Counts
+
+
+def declared_from(plain: Mapping[str, Any]) -> Declared:
+    """Return what plain data declare; those of a matrix have the key ``matrix`` alone."""
+    if set(plain) != {"matrix"}:
+        return Schema.from_dict(dict(plain))
+    try:
+        return Counts(**plain["matrix"])
+    except TypeError:
+        raise ServiceError(_WRONG) from None
+
+
+def declared_in(text: str) -> Declared:
+    """Return what a text declares, JSON if it begins with a brace and TOML otherwise."""
+    as_json = text.lstrip().startswith("{")
+    try:
+        plain = json.loads(text) if as_json else tomllib.loads(text)
+    except (ValueError, RecursionError):
+        plain = None
+    if isinstance(plain, dict) and set(plain) == {"matrix"}:
+        return declared_from(plain)
+    return Schema.from_json(text) if as_json else Schema.from_toml(text)

@@ -1,0 +1,168 @@
+"""Signing in through an OpenID provider, an option that can be left off (extra ``oidc``).
+
+The provider says who somebody is, and the service still says what they may do: only those who have
+an account here get in. Code flow with state, nonce and PKCE; the identity token is verified with
+the provider's keys, for this service and this very attempt.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from privclust.service.errors import ForbiddenError, ServiceError
+from privclust.service.settings import Settings
+
+__all__ = ["Attempt", "Provider"]
+
+_ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
+_SECONDS = 10
+_REFUSED = "The provider did not confirm who you are; sign in again, or use your password."
+_AWAY = "The provider cannot be reached at the moment; try again, or use your password."
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one browser keeps while it is away at the provider: random values, in a cookie."""
+
+    state: str
+    nonce: str
+    verifier: str
+
+    @classmethod
+    def new(cls) -> Attempt:
+        """Return a new attempt."""
+        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+
+    @classmethod
+    def from_cookie(cls, text: str) -> Attempt:
+        """Return the attempt in a cookie, or refuse what is none."""
+        parts = text.split(".")
+        if len(parts) != 3 or not all(parts):
+            raise ForbiddenError(_REFUSED)
+        return cls(*parts)
+
+    @property
+    def cookie(self) -> str:
+        """The attempt as the value of a cookie."""
+        return ".".join(asdict(self).values())
+
+
+class Provider:
+    """The provider that the operator chose.
+
+    Parameters
+    ----------
+    settings : Settings
+        With issuer, client id, client secret, and the claim that is the name of a user.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._back = f"{settings.url.rstrip('/')}/sign-in/provider/back"
+        try:  # found out now, not when somebody signs in
+            from authlib.integrations.requests_client import OAuth2Session
+        except ModuleNotFoundError:
+            raise ServiceError(
+                "Signing in through a provider needs more packages; install them with pip install "
+                "'privclust[oidc]', or leave oidc_issuer out."
+            ) from None
+        self._client_of = OAuth2Session
+
+    def way_for(self, attempt: Attempt) -> str:
+        """Return the address at the provider that a browser is sent to."""
+        way, _ = self._client().create_authorization_url(
+            self._place("authorization_endpoint"),
+            state=attempt.state,
+            nonce=attempt.nonce,
+            code_verifier=attempt.verifier,
+        )
+        return str(way)
+
+    def name_from(self, attempt: Attempt, code: str, state: str) -> str:
+        """Return the name that the provider vouches for, or refuse in one sentence."""
+        if not code or not secrets.compare_digest(state.encode(), attempt.state.encode()):
+            raise ForbiddenError(_REFUSED)
+        try:
+            token = self._client().fetch_token(
+                self._place("token_endpoint"),
+                code=code,
+                code_verifier=attempt.verifier,
+                grant_type="authorization_code",
+                timeout=_SECONDS,
+            )
+            claims = self._verified(str(token["id_token"]), attempt)
+        except ServiceError:
+            raise
+        except Exception:  # whatever the provider sends, it is no proof
+            raise ForbiddenError(_REFUSED) from None
+        return self._name(claims)
+
+    def _name(self, claims: Any) -> str:
+        claim = self._settings.oidc_claim
+        name = claims.get(claim)
+        unproved = claim == "email" and claims.get("email_verified") is not True
+        if not isinstance(name, str) or not name or unproved:
+            raise ForbiddenError(_REFUSED)
+        return name
+
+    def _verified(self, text: str, attempt: Attempt) -> Any:
+        from authlib.oidc.core import CodeIDToken
+        from joserfc import jwt
+        from joserfc.jwk import KeySet
+
+        keys = KeySet.import_key_set(self._fetched(self._place("jwks_uri")))
+        decoded = jwt.decode(text, keys, algorithms=_ALGORITHMS)
+        options = {
+            "iss": {"essential": True, "value": self._settings.oidc_issuer},
+            "aud": {"essential": True, "value": self._settings.oidc_client_id},
+            "nonce": {"essential": True, "value": attempt.nonce},
+        }
+        about = {"nonce": attempt.nonce, "client_id": self._settings.oidc_client_id}
+        claims = CodeIDToken(decoded.claims, decoded.header, options, about)
+        claims.validate(leeway=60)
+        return claims
+
+    def _client(self) -> Any:
+        return self._client_of(
+            self._settings.oidc_client_id,
+            self._settings.oidc_client_secret,
+            scope="openid email profile",
+            redirect_uri=self._back,
+            code_challenge_method="S256",
+        )
+
+    def _place(self, name: str) -> str:
+        place = str(self._found.get(name, ""))
+        if not _is_safe(place):
+            raise ServiceError(_AWAY)
+        return place
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        """What the provider says about itself; asked once it answers."""
+        issuer = self._settings.oidc_issuer.rstrip("/")
+        found: dict[str, Any] = self._fetched(f"{issuer}/.well-known/openid-configuration")
+        if found.get("issuer") != self._settings.oidc_issuer:
+            raise ServiceError(_AWAY)
+        return found
+
+    def _fetched(self, place: str) -> Any:
+        import requests
+
+        try:
+            answer = requests.get(place, timeout=_SECONDS, allow_redirects=False)
+            answer.raise_for_status()
+            return json.loads(answer.content)
+        except (requests.RequestException, ValueError):
+            raise ServiceError(_AWAY) from None
+
+
+def _is_safe(place: str) -> bool:
+    """Tell whether an address is encrypted, or on this machine."""
+    parts = urlsplit(place)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "localhost", "::1")

@@ -1,0 +1,54 @@
+"""Public points that come with a question: whom new centres are to serve."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from privclust.service.errors import ServiceError
+
+__all__ = ["Targets", "targets_in", "targets_of"]
+
+Targets = tuple[tuple[float, ...], ...]
+
+_MOST = 5000
+_FARTHEST = 1e15
+_WRONG = (
+    "The points are rows of numbers, one for each chosen column and in their order, at most "
+    f"{_MOST}; correct them."
+)
+
+
+def targets_of(given: Any, n_columns: int) -> Targets:
+    """Return points that a request holds as lists of numbers, or refuse them in one sentence."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) > _MOST:
+        raise ServiceError(_WRONG)
+    return tuple(_point(it, n_columns) for it in given)
+
+
+def targets_in(text: str) -> list[list[str]]:
+    """Return the points in a text: one a line, numbers apart by commas, semicolons or blanks.
+
+    A first line of names is passed over; the order is that of the columns.
+    """
+    lines = [re.split(r"[,;\s]+", line.strip().strip(",;")) for line in text.splitlines()]
+    lines = [line for line in lines if line != [""]]
+    return lines[1:] if lines and not all(map(_is_number, lines[0])) else lines
+
+
+def _point(given: Any, n_columns: int) -> tuple[float, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != n_columns:
+        raise ServiceError(_WRONG)
+    if not all(isinstance(it, str | int | float) and _is_number(it) for it in given):
+        raise ServiceError(_WRONG)
+    return tuple(float(it) for it in given)
+
+
+def _is_number(given: Any) -> bool:
+    try:
+        number = float(given)
+    except (ValueError, OverflowError):
+        return False
+    return math.isfinite(number) and abs(number) <= _FARTHEST

@@ -1,0 +1,185 @@
+"""Signing in through an OpenID provider: a small one on this machine, and what it may not do."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from privclust.service.errors import ServiceError
+from privclust.service.settings import Settings
+from service.browser import Browser, message, site_on
+from service.serving import Serving
+
+pytest.importorskip("authlib", reason="the extra 'oidc' is not installed")
+
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+KEY, OTHER_KEY = (RSAKey.generate_key(2048, {"kid": "one"}) for _ in range(2))
+
+
+@dataclass
+class FakeProvider:
+    """What a provider answers; tests change its claims."""
+
+    server: ThreadingHTTPServer
+    claims: dict[str, Any] = field(default_factory=dict)
+    key: RSAKey = field(default_factory=lambda: KEY)
+    posted: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def answer(self, path: str) -> Any:
+        if path == "/.well-known/openid-configuration":
+            places = {"authorization_endpoint": "auth", "token_endpoint": "token"}
+            places["jwks_uri"] = "keys"
+            return {"issuer": self.url} | {it: f"{self.url}/{at}" for it, at in places.items()}
+        if path == "/keys":
+            return {"keys": [KEY.as_dict(private=False)]}
+        token = jwt.encode({"alg": "RS256", "kid": "one"}, self.claims, self.key)
+        return {"access_token": "x", "token_type": "Bearer", "id_token": token}
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(fake.answer(self.path)).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            given = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            fake.posted = parse_qs(given)
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    fake = FakeProvider(server)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield fake
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@dataclass
+class Visit:
+    """A browser on its way to the provider and back."""
+
+    browser: Browser
+    asked: dict[str, str]
+
+    def back(self, **changes: str) -> Any:
+        given = {"code": "abc", "state": self.asked["state"]} | changes
+        return self.browser.client.get("/sign-in/provider/back", params=given)
+
+
+def begun(serving: Serving, provider: FakeProvider, **claims: Any) -> Visit:
+    """Send a browser to the provider, which will vouch for ann unless told otherwise."""
+    known = {"oidc_issuer": provider.url, "oidc_client_id": "clusters"}
+    settings = replace(serving.settings, **known, oidc_client_secret="s")  # noqa: S106
+    browser = Browser(replace(site_on(serving), settings=settings))
+    assert "through your organisation" in browser.get("/sign-in").text
+    sent = browser.get("/sign-in/provider")
+    assert sent.status_code == 303
+    asked = {
+        it: values[0] for it, values in parse_qs(urlsplit(sent.headers["location"]).query).items()
+    }
+    provider.claims = {
+        "iss": provider.url,
+        "aud": "clusters",
+        "sub": "17",
+        "iat": int(time.time()),
+        "exp": int(time.time()) + 300,
+        "nonce": asked["nonce"],
+        "email": "ann",
+        "email_verified": True,
+    } | claims
+    return Visit(browser, asked)
+
+
+def test_whoever_the_provider_vouches_for_and_has_an_account_gets_in(
+    serving: Serving, provider: FakeProvider
+) -> None:
+    serving.people.reset(serving.ann)  # a one-time password that nobody needs now
+    visit = begun(serving, provider)
+    assert visit.asked["code_challenge_method"] == "S256"
+    assert visit.asked["redirect_uri"].endswith("/sign-in/provider/back")
+    answer = visit.back()
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "visits" in visit.browser.get("/").text
+    assert provider.posted["code_verifier"]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": "another-service"},
+        {"iss": "https://elsewhere.example.org"},
+        {"nonce": "of another attempt"},
+        {"exp": 1_000_000_000},
+        {"email_verified": False},
+        {"email": ""},
+        {"email": "nobody"},
+    ],
+    ids=lambda claims: next(iter(claims)) + str(next(iter(claims.values())))[:8],
+)
+def test_a_token_that_proves_nothing_lets_nobody_in(
+    serving: Serving, provider: FakeProvider, claims: dict[str, Any]
+) -> None:
+    visit = begun(serving, provider, **claims)
+    answer = visit.back()
+    assert answer.status_code == 403
+    assert message(answer)
+    assert visit.browser.get("/").status_code == 303  # to the page to sign in
+
+
+def test_a_token_of_another_key_or_another_attempt_lets_nobody_in(
+    serving: Serving, provider: FakeProvider
+) -> None:
+    visit = begun(serving, provider)
+    assert visit.back(state="x").status_code == 403
+    assert visit.back(code="").status_code == 403
+    provider.key = OTHER_KEY
+    assert visit.back().status_code == 403
+    provider.key = KEY
+    visit.browser.client.cookies.clear()  # a link that somebody else was sent
+    assert visit.back().status_code == 403
+
+
+def test_a_closed_account_stays_closed(serving: Serving, provider: FakeProvider) -> None:
+    serving.people.switch(serving.ann, active=False)
+    assert begun(serving, provider).back().status_code == 403
+
+
+def test_without_a_provider_there_is_no_such_page(serving: Serving) -> None:
+    browser = Browser(site_on(serving))
+    assert "organisation" not in browser.get("/sign-in").text
+    assert browser.get("/sign-in/provider").status_code == 404
+    assert browser.get("/sign-in/provider/back").status_code in (403, 404)
+
+
+@pytest.mark.parametrize(
+    "given", [{"oidc_issuer": "http://id.example.org"}, {"oidc_issuer": "https://id.example.org"}]
+)
+def test_half_a_provider_is_refused_at_the_start(given: dict[str, str]) -> None:
+    with pytest.raises(ServiceError, match="oidc"):
+        Settings(**given)
+    assert "secret" not in repr(Settings(oidc_client_secret="secret"))  # noqa: S106
