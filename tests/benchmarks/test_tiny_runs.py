@@ -89,10 +89,20 @@ CASES = [
             "ROUNDS": (2,),
         },
     ),
+    Case(
+        "coclustering_rows",
+        "--data {data} --matrices blocks --epsilon 8 --runs 1 --lines",
+    ),
+    Case("category_signal", "tiny --data {data} --runs 2 --epsilon 1 --output {folder}"),
+    Case(
+        "source_target_worst",
+        "one --runs 2 --output {folder}",
+        {"pair_maker": tiny_pair, "NUMBERS": [2, 5]},
+    ),
     Case("data_sets", "--data {data} --output {folder} --page {pages}/datasets.md"),
     Case(
         "few_rows",
-        "iris --epsilon 1 --runs 2 --page {pages}/kmeans.md",
+        "iris --epsilon 1 --runs 2 --page {pages}/research/few-rows.md",
         {"DELTAS": (0,)},
     ),
     Case("kmeans", "iris --epsilon 1 --runs 2"),
@@ -126,9 +136,17 @@ CASES = [
     Case("subclustering", "attack zone repaired --runs 4"),
     Case("subclustering", "compare iris --runs 2", {"EPSILONS": (1.0,)}),
     Case("subclustering", "ablation iris --runs 2"),
-    Case("summary", "any-k --page {pages}/summary.md", {"point_sets": tiny_points, **BUDGET}),
-    Case("summary", "choose-k --page {pages}/summary.md", {"sets_to_choose": tiny_choices}),
-    Case("summary", "errors --page {pages}/summary.md", {"point_sets": tiny_points, **BUDGET}),
+    Case(
+        "summary", "any-k --page {pages}/research/summary.md", {"point_sets": tiny_points, **BUDGET}
+    ),
+    Case(
+        "summary", "choose-k --page {pages}/research/summary.md", {"sets_to_choose": tiny_choices}
+    ),
+    Case(
+        "summary",
+        "errors --page {pages}/research/summary.md",
+        {"point_sets": tiny_points, **BUDGET},
+    ),
     Case("summary_profiles", "profiles", {"N_ROWS": 2000, "SHARES": (0.2,), **RICH}),
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),
     Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
@@ -166,8 +184,10 @@ def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, caps
         assert hasattr(module, name), f"{case.file} has no {name} any more"
         monkeypatch.setattr(module, name, value)
     shutil.copy(BENCHMARKS / "results" / "scale-workers.csv", tmp_path / "results")
-    if hasattr(module, "PAGE"):
-        monkeypatch.setattr(module, "PAGE", pages / module.PAGE.name)
+    for page in ("PAGE", "GUIDE"):
+        if hasattr(module, page):
+            own = getattr(module, page).relative_to(ROOT / "docs")
+            monkeypatch.setattr(module, page, pages / own)
     if hasattr(module, "FIGURE"):
         monkeypatch.setattr(module, "FIGURE", tmp_path / module.FIGURE.name)
     places = {"data": data, "folder": tmp_path, "pages": pages, "points": tmp_path / "points"}
