@@ -46,7 +46,10 @@ def fit(model, data):
 
 
 MODELS = {
-    **{f"kmeans {m}": (PrivateKMeans, {"method": m}, POINTS, rows) for m in ("cells", "lloyd")},
+    **{
+        f"kmeans {m}": (PrivateKMeans, {"method": m}, POINTS, rows)
+        for m in ("cells", "cautious", "lloyd")
+    },
     "zones": (PrivateZoneKMeans, {}, POINTS, rows),
     "bounds": (PrivateBounds, {"columns": ["x", "y", "z"]}, None, rows),
     **{

@@ -30,7 +30,7 @@ from support.transcripts import (
 from support.views import plenty_of, view_of
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
-METHODS = ["cells", "lloyd"]
+METHODS = ["cells", "cautious", "lloyd"]
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 
 # Replacing a row leaves the number of rows as it is, and second moments at a right angle.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privclust import PrivateSummary
+from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.exceptions import ParameterError
 from privclust.summary.choosing import _rand_index, _separation
 
@@ -31,6 +32,23 @@ def test_one_cluster_is_one():
     rows = np.clip(np.random.default_rng(0).normal(0, 0.25, (20_000, 2)), -1, 1)
     choice = summary_of(rows).choose_k(range(1, 9))
     assert choice.n_clusters == choice.suggestion == 1
+
+
+def test_cells_too_few_to_halve_never_say_that_there_is_one_cluster():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(3, size=3000)
+    rows = pd.DataFrame({"age": np.array([25, 45, 75])[kinds] + rng.normal(0, 5, 3000)})
+    for name, size in (("status", 3), ("ward", 4)):
+        codes = np.where(rng.random(3000) < 0.9, kinds, rng.integers(size, size=3000))
+        rows[name] = np.array(list("abcd"))[codes]
+    schema = Schema(
+        {"age": Box(0, 110), "status": Categories(list("abc")), "ward": Categories(list("abcd"))}
+    )
+    summary = PrivateSummary(epsilon=1, schema=schema, random_state=1).fit(rows)
+    assert 3 < (summary.counts_ > 0).sum() < 16
+    choice = summary.choose_k()
+    assert choice.n_clusters is None
+    assert choice.suggestion == choice.ks[1:][int(choice.stability[1:].argmax())]
 
 
 def test_the_curve_has_every_number_and_falls():

@@ -148,7 +148,7 @@ _BASKETS = {
 }  # fmt: skip
 
 ESTIMATORS = (
-    EstimatorRecord(PrivateKMeans, methods=("cells", "lloyd"), **_POINTS),
+    EstimatorRecord(PrivateKMeans, methods=("cells", "cautious", "lloyd"), **_POINTS),
     EstimatorRecord(PrivateKMeans, variant="-auto", **{**_POINTS, "positional": ("auto",)}),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(
@@ -168,6 +168,14 @@ ESTIMATORS = (
         },
     ),
     EstimatorRecord(PrivateSummary, **_MIXED),
+    EstimatorRecord(
+        PrivateSummary,
+        **{
+            **_MIXED,
+            "variant": "-learned",
+            "parameters": {"schema": MIXED, "metric": "dilca"},
+        },
+    ),
     EstimatorRecord(
         PrivateBounds,
         private_data=points,

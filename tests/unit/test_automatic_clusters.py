@@ -10,7 +10,7 @@ import pytest
 from privclust import Budget, PrivateKMeans
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError
-from privclust.kmeans.few_rows import prefers_lloyd
+from privclust.kmeans.few_rows import prefers_caution
 from privclust.privacy.meter import Meter
 
 RNG = np.random.default_rng(3)
@@ -83,26 +83,32 @@ def preferred(n_rows, *, n_columns=4, n_clusters=3, epsilon=1.0, delta=0):
     budget = Budget(epsilon, delta)
     with PointRows(np.zeros((1, n_columns)), bounds=(0, 1)) as rows:
         view = rows.private(Meter(budget), np.random.SeedSequence(0))
-        return prefers_lloyd(view, budget.whole, n_rows, n_clusters)
+        return prefers_caution(view, budget.whole, n_rows, n_clusters)
 
 
-def test_few_rows_in_few_columns_prefer_lloyd_in_pure_epsilon_alone():
+def test_few_rows_prefer_caution_and_more_budget_or_rows_the_cells():
     assert preferred(150)
-    assert not preferred(150, delta=1e-6)
-    assert not preferred(150, n_columns=6)
-    assert not preferred(600, n_clusters=12)
-    assert not preferred(150, epsilon=0.1)  # Lloyd's centres would be noise
+    assert preferred(150, n_columns=30)
+    assert preferred(150, epsilon=0.1)
+    assert not preferred(150, n_columns=41)
     assert not preferred(150, epsilon=5)
     assert not preferred(1000)
+    assert not preferred(1, epsilon=0.1)  # the cells say that even the mean is noise
 
 
-def test_the_preference_depends_on_rows_times_epsilon_per_cluster():
-    for n_rows in (20, 50, 100, 200, 400):
+def test_with_delta_caution_is_for_fewer_rows():
+    assert preferred(200, delta=1e-6)
+    assert not preferred(300, delta=1e-6)
+    assert preferred(300)
+
+
+def test_the_preference_depends_on_rows_times_epsilon_over_the_root_of_clusters():
+    for n_rows in (20, 100, 300, 400, 500, 1000):
         assert preferred(n_rows) == preferred(10 * n_rows, epsilon=0.1)
-        assert preferred(n_rows) == preferred(2 * n_rows, n_clusters=6)
+        assert preferred(n_rows) == preferred(2 * n_rows, n_clusters=12)
 
 
-@pytest.mark.parametrize(("n_rows", "method"), [(150, "lloyd"), (8000, "cells")])
+@pytest.mark.parametrize(("n_rows", "method"), [(150, "cautious"), (8000, "cells")])
 def test_the_chosen_method_is_the_one_of_its_name_to_the_bit(n_rows, method):
     given = {"bounds": (0, 10), "random_state": 5}
     with warnings.catch_warnings():

@@ -25,7 +25,7 @@ from privclust import (
 )
 from support.noise import NoNoise
 
-METHODS = ["cells", "lloyd"]
+METHODS = ["cells", "cautious", "lloyd"]
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(400, 2)) + RNG.choice([-4.0, 4.0], (400, 1))

@@ -28,7 +28,7 @@ def fitted(rows=ROWS, **changes):
         ).fit(rows)
 
 
-@pytest.mark.parametrize("method", ["cells", "lloyd"])
+@pytest.mark.parametrize("method", ["cells", "cautious", "lloyd"])
 def test_two_errors_cover_most_means_of_the_rows_nearest_to_each_centre(method):
     inside = []
     for seed in range(10):
@@ -40,7 +40,7 @@ def test_two_errors_cover_most_means_of_the_rows_nearest_to_each_centre(method):
     assert np.mean(inside) > 0.8
 
 
-@pytest.mark.parametrize("method", ["cells", "lloyd"])
+@pytest.mark.parametrize("method", ["cells", "cautious", "lloyd"])
 def test_errors_shrink_with_the_budget(method):
     little, much = (
         fitted(method=method, epsilon=epsilon).cluster_centers_error_.mean() for epsilon in (0.3, 3)

@@ -34,7 +34,16 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 
-__all__ = ["COUNT", "HIDDEN", "LOST_MEAN", "SIZES", "by_cells", "cells_of_so_many", "counted"]
+__all__ = [
+    "COUNT",
+    "HIDDEN",
+    "LOST_MEAN",
+    "SIZES",
+    "by_cells",
+    "cells_of_so_many",
+    "counted",
+    "sized",
+]
 
 # Shares of the budget. The cells and the steps divide what these and ``spread`` leave.
 COUNT, SIZES = 0.03, 0.03
@@ -70,19 +79,25 @@ def cells_of_so_many(
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
         errors = unknown(n_clusters, *view.domain.box_in_unit_ball())
-        return _sized(view, centres, errors, purse.rest, (_UNSEEN,))
+        return sized(view, centres, errors, purse.rest, "cells", (_UNSEEN,))
     for_sizes = purse.take(SIZES)
     spread = find_spread(view, purse, n_rows)
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within)
+    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch)
     warnings = () if seeds.n_live >= n_clusters else (HIDDEN,)
-    return _sized(view, centres, errors, for_sizes, warnings)
+    return sized(view, centres, errors, for_sizes, "cells", warnings)
 
 
-def _sized(
-    view: PointsView, centres: Floats, errors: Floats, share: Share, warnings: tuple[str, ...]
+def sized(
+    view: PointsView,
+    centres: Floats,
+    errors: Floats,
+    share: Share,
+    method: str,
+    warnings: tuple[str, ...],
 ) -> KMeansResult:
+    """Ask for the sizes of the clusters, and return all that ``method`` has found."""
     centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
     sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
-    return KMeansResult(centres, errors, sizes, "cells", warnings)
+    return KMeansResult(centres, errors, sizes, method, warnings)

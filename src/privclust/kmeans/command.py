@@ -25,7 +25,7 @@ class KMeansOptions(NumericOptions):
 
     clusters: options.ClustersOrAuto = "8"
     method: Annotated[
-        Literal["auto", "cells", "lloyd", "zones"],
+        Literal["auto", "cells", "cautious", "lloyd", "zones"],
         typer.Option("--method", help="The algorithm."),
     ] = "auto"
     metric: Annotated[

@@ -12,6 +12,7 @@ from privclust.data.points.view import PointsView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
+from privclust.kmeans.cautious import cautious
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.lloyd import lloyd
@@ -24,7 +25,7 @@ from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "lloyd": lloyd}
+_METHODS = {"auto": by_number_of_rows, "cells": by_cells, "cautious": cautious, "lloyd": lloyd}
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -47,10 +48,11 @@ class PrivateKMeans(KMeansEstimator):
         The short form of a schema: bounds for all columns, or one per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
-    method : {"auto", "cells", "lloyd"}, default="auto"
-        ``"cells"`` counts many small cells first and clusters them; ``"lloyd"`` is the noisy
-        Lloyd iteration of the literature. ``"auto"`` is ``"cells"``, but ``"lloyd"`` for few rows
-        in few columns in pure ε, as the noisy number of rows tells.
+    method : {"auto", "cells", "cautious", "lloyd"}, default="auto"
+        ``"cells"`` counts many small cells first and clusters them; ``"cautious"`` starts around
+        the mean and moves by what can be told from noise; ``"lloyd"`` is the noisy Lloyd iteration
+        of the literature. ``"auto"`` is ``"cells"``, but ``"cautious"`` for few rows, as their
+        noisy number tells.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
@@ -76,7 +78,7 @@ class PrivateKMeans(KMeansEstimator):
     n_clusters_ : int
         The number of clusters.
     method_ : str
-        The algorithm that ran: ``"cells"``, ``"lloyd"`` or ``"summary"``.
+        The algorithm that ran: ``"cells"``, ``"cautious"``, ``"lloyd"`` or ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy numbers of rows nearest to each centre; they may be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
@@ -101,7 +103,10 @@ class PrivateKMeans(KMeansEstimator):
     Notes
     -----
     Labels of the training rows and their inertia are exact statements about private rows. They are
-    not kept: ``fit_predict`` and ``score`` return them to whoever holds the rows.
+    not kept: ``fit_predict`` and ``score`` return them to whoever holds the rows. No inertia is
+    released either, and so no error of one: the noisy squares that are asked for on the way are
+    about centres that have moved since, and a further question would cost the centres accuracy.
+    :meth:`PrivateSummary.inertia` is paid for by its last question, and has an error.
 
     Examples
     --------
@@ -129,7 +134,7 @@ class PrivateKMeans(KMeansEstimator):
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
-        method: Literal["auto", "cells", "lloyd"] = "auto",
+        method: Literal["auto", "cells", "cautious", "lloyd"] = "auto",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
         rescale: bool | None = None,

@@ -1,33 +1,32 @@
-"""Which method a fit takes if none is named: the cells, or Lloyd's iteration where rows are few.
+"""Which method a fit takes if none is named: the cells, or cautious steps where rows are few.
 
-The cells divide the budget among more questions than Lloyd's iteration does. In pure ε noise grows
-as fast as a share shrinks, so with few rows in few columns the fewer questions win, unless the rows
-are so few that Lloyd's centres are noise. The choice rests on public numbers and on the noisy
-number of rows, which both methods ask for first, so it costs nothing.
+The cells divide the budget among many small questions, which pay where rows are many. Where they
+are few, a few questions whose answers are believed as far as their noise allows do better. The
+choice rests on public numbers and on the noisy number of rows, which both methods ask for first, so
+it costs nothing.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import HIDDEN, SIZES, cells_of_so_many, counted
-from privclust.kmeans.lloyd import lloyd_of_so_many
+from privclust.kmeans.cautious import cautious_of_so_many
+from privclust.kmeans.cells import LOST_MEAN, cells_of_so_many, counted
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.spread import Purse
+from privclust.kmeans.spread import LARGEST_MEAN_SHARE, Purse, mean_error
 
-__all__ = ["by_number_of_rows", "prefers_lloyd"]
+__all__ = ["by_number_of_rows", "prefers_caution"]
 
-# Chosen on generated sets of 100 to 2000 rows with 2 to 8 clusters: up to so many columns and
-# clusters, and between these signals, Lloyd's iteration does better in pure ε.
-_MOST_COLUMNS, _MOST_CLUSTERS = 5, 6
-_SIGNALS = 5.0, 28.0
-# How many standard errors noise may have moved a centre by.
-_CAUTION = 2
+# Chosen on generated sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters: below such
+# a signal, cautious steps do better. In pure ε noise grows with the number of columns, and so must
+# the rows, by this power of it. With more columns than were tried (digits has 64) the cells stay.
+_SIGNAL = {"pure": 125.0, "zcdp": 28.0}
+_COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
+_MOST_COLUMNS = 40
 
 
 def by_number_of_rows(
@@ -36,31 +35,21 @@ def by_number_of_rows(
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
     purse = Purse(budget)
     n_rows = counted(view, purse)
-    if prefers_lloyd(view, budget, n_rows, n_clusters):
-        for_sizes = purse.take(SIZES)
-        found = lloyd_of_so_many(view, n_rows, for_sizes, purse.rest, n_clusters, rng)
-        return replace(found, warnings=(HIDDEN,)) if _is_hidden(found) else found
-    return cells_of_so_many(view, purse, n_rows, n_clusters, rng)
+    cautious = prefers_caution(view, budget, n_rows, n_clusters)
+    chosen = cautious_of_so_many if cautious else cells_of_so_many
+    return chosen(view, purse, n_rows, n_clusters, rng)
 
 
-def _is_hidden(found: KMeansResult) -> bool:
-    """Tell whether noise could have moved some centre to where another one is."""
-    if found.centres_error is None or len(found.centres) < 2:
-        return False
-    gaps = np.linalg.norm(found.centres[:, None] - found.centres, axis=2)
-    np.fill_diagonal(gaps, np.inf)
-    return bool((_CAUTION * np.linalg.norm(found.centres_error, axis=1) > gaps.min(axis=1)).any())
+def prefers_caution(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
+    """Tell whether cautious steps should do better than the cells.
 
-
-def prefers_lloyd(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
-    """Tell whether Lloyd's iteration should do better than the cells.
-
-    The signal is the number of rows of a cluster, in errors that a count would have if the whole
-    budget paid for it, over the root of the number of columns.
+    The signal is the number of rows, in errors that a count would have if the whole budget paid for
+    it, over the root of the number of clusters and, in pure ε, the fourth root of that of columns.
+    Where even the mean of the rows would be noise, the cells' centres never see a row, and say so.
     """
     dimension = view.domain.dimension
-    few = dimension <= _MOST_COLUMNS and n_clusters <= _MOST_CLUSTERS
-    if budget.currency != "pure" or not few:
+    lost = mean_error(view, budget.take(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN
+    if lost or dimension > _MOST_COLUMNS:
         return False
-    signal = n_rows / (n_clusters * math.sqrt(dimension) * view.count_error(budget))
-    return _SIGNALS[0] < signal < _SIGNALS[1]
+    scale = math.sqrt(n_clusters) * math.pow(dimension, _COLUMNS_POWER[budget.currency])
+    return n_rows / (scale * view.count_error(budget)) < _SIGNAL[budget.currency]

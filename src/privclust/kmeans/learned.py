@@ -17,9 +17,9 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.result import KMeansResult, LearnedCenters
 
-__all__ = ["by_learned_metric", "check_learnable"]
+__all__ = ["METRIC", "by_learned_metric", "check_learnable"]
 
-_METRIC = 0.5  # of the budget
+METRIC = 0.5  # of the budget
 
 
 def check_learnable(data: PointRows) -> None:
@@ -46,7 +46,7 @@ def by_learned_metric(
     cluster : callable
         Clusters the rows of a view within a share.
     """
-    for_metric = run.budget.whole.take(_METRIC)
+    for_metric = run.budget.whole.take(METRIC)
     view = data.table(run.meter, run.seed)
     learned = learn_points(view, for_metric, data.schema, n_clusters)
     points = view.as_points(learned.points, learned.radius)

@@ -10,6 +10,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
+from privclust.kmeans.errors import Sketch
 from privclust.kmeans.shrinking import shrunk_means
 from privclust.kmeans.spread import Axes, Purse, Spread
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
@@ -30,12 +31,13 @@ class Seeds:
     """Centres in the space of the rows.
 
     ``within`` is about the mean square distance of rows to them, ``n_live`` the number of cells
-    that stand out from the noise.
+    that stand out from the noise, and ``sketch`` what the cells tell of the rows.
     """
 
     centres: Floats
     within: float
     n_live: int
+    sketch: Sketch
 
 
 def find_seeds(
@@ -147,10 +149,15 @@ def _clustered(
     seeds = weighted_kmeans(cells, weights, n_clusters, rng)
     squares = ((cells - seeds[nearest_of(cells, seeds)]) ** 2).sum(axis=1)
     across = max(spread.distance**2 - axes.variances.sum(), 0)
+    blur = 0.4 * seen.radius**2 + across
     within = float(weights @ squares / max(weights.sum(), 1)) + 0.4 * seen.radius**2 + across
-    directions = axes.frame.axes
-    centres = spread.mean + (seeds if directions is None else seeds @ directions.T)
-    return Seeds(centres, within, seen.n_live)
+
+    def in_space(points: Floats) -> Floats:
+        directions = axes.frame.axes
+        return np.asarray(spread.mean + (points if directions is None else points @ directions.T))
+
+    sketch = Sketch(in_space(cells), weights, blur)
+    return Seeds(in_space(seeds), within, seen.n_live, sketch)
 
 
 def cell_radius(

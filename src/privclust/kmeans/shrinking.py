@@ -11,7 +11,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
-from privclust.kmeans.errors import of_means
+from privclust.kmeans.errors import Sketch, of_means
 
 __all__ = ["clipped", "refined", "shrunk_means"]
 
@@ -24,11 +24,16 @@ _SHARE_ERROR, _FARTHEST = 0.005, 2.5
 
 
 def refined(
-    view: PointsView, budget: Share, n_rows: float, centres: Floats, within: float
+    view: PointsView,
+    budget: Share,
+    n_rows: float,
+    centres: Floats,
+    within: float,
+    sketch: Sketch,
 ) -> tuple[Floats, Floats]:
     """Move the centres by noisy mean offsets, clipped to about the clusters' own radius.
 
-    Returned are the centres and their errors of the noise.
+    Returned are the centres and their errors: of the noise, and of what the last step leaves out.
 
     Parameters
     ----------
@@ -41,6 +46,8 @@ def refined(
         Points of the unit ball.
     within : float
         About the mean square distance of rows to their centre.
+    sketch : Sketch
+        Where the rows are, to tell what the last step leaves out.
     """
     dimension = centres.shape[1]
     frame = Projection(np.zeros(dimension))
@@ -66,7 +73,9 @@ def refined(
         sizes = answer.counts.value
         least = 2 * answer.counts.standard_error
         moves = shrunk_means(answer.offsets, sizes, least, radius)
-        errors = of_means(answer, moves, least, radius)
+        if last:
+            noise = of_means(answer, moves, least, radius)
+            errors = np.hypot(noise, sketch.left_out(centres, radius))
         centres = clipped(centres + moves, 1.0)
         if not last:
             gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)

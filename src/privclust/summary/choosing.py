@@ -5,7 +5,8 @@ it is known to be, must give the same clusters. The index of Calinski and Haraba
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
 answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
-tell.
+tell. Half of very few cells may lack a whole cluster, so that instability says nothing of them:
+then there is no clear number either.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ __all__ = ["DEFAULT_RANGE", "Choice", "chosen"]
 DEFAULT_RANGE = range(1, 17)
 _STABLE = 0.9  # mean adjusted Rand index over the redraws
 _REDRAWS, _KEPT = 4, 0.5
+_FEWEST_CELLS = 16  # below, clusters are unstable whether there are any or not
 _RESTARTS = 5
 _ITERATIONS, _FINISHED = 40, 1e-5  # of the mixture; the relative gain at which it ends
 _LEAST_VARIANCE = 1e-6, 0.25  # of a component: of all, and of the spread within the cells
@@ -42,7 +44,8 @@ class Choice:
     n_clusters : int or None
         The number; None if there is no clear one.
     suggestion : int
-        The number, or what the index of Calinski and Harabasz says if there is no clear one.
+        The number, or what the index of Calinski and Harabasz says if there is no clear one; the
+        most stable number if cells are too few for any to be stable.
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
@@ -104,11 +107,14 @@ def chosen(
         if several[place] and (whole_curve or not (stability[several] >= _STABLE).any()):
             errors = cells.counts_error, np.sqrt(noise)
             stability[place] = _stability(places, weights, centers[place], *errors)
-    stable = bool((stability[several] >= _STABLE).any())
     number = None if suggestion != ks[int(bic.argmax())] else suggestion
+    if not (stability[several] >= _STABLE).any():
+        few = several.any() and len(weights) < _FEWEST_CELLS
+        suggestion = ks[int(np.where(several, stability, -1).argmax())] if few else 1
+        number = None if few else 1
     return Choice(
-        number if stable else 1,
-        suggestion if stable else 1,
+        number,
+        suggestion,
         ks,
         np.array([found.inertia for found in clusters]),
         np.array([found.inertia_error for found in clusters]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,13 +26,18 @@ SummaryPath = Annotated[
 class SummaryOptions(NumericOptions):
     """The options of a summary."""
 
+    metric: Annotated[
+        Literal["auto", "mismatch", "dilca"],
+        typer.Option("--metric", help="Between categories."),
+    ] = "auto"
     profile_share: options.ProfileShare = None
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateSummary:
         """Return the estimator."""
         from privclust.summary import PrivateSummary
 
-        return PrivateSummary(profile_share=self.profile_share, **self.declared(reading), **shared)
+        shared |= {"metric": self.metric, "profile_share": self.profile_share}
+        return PrivateSummary(**self.declared(reading), **shared)
 
 
 fit = fit_of_rows(

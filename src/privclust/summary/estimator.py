@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Share
 from privclust.data.points.door import PointRows
+from privclust.data.points.view import PointsView
 from privclust.estimator import PrivateEstimator, Run
 from privclust.kmeans.points import PointsEstimator
 from privclust.kmeans.profiles import check_numbers, divided
 from privclust.ledger import Ledger
-from privclust.parameters import either, fraction, whole
+from privclust.parameters import either, fraction, one_of, whole
 from privclust.plan import Plan, Synthetic
 from privclust.release import Release
 from privclust.schema import Schema
@@ -29,7 +30,7 @@ __all__ = ["PrivateSummary"]
 
 
 class PrivateSummary(SummaryAnswers, PointsEstimator):
-    """A private summary of rows of numbers, from which centres for every k are free.
+    """A private summary of rows, from which centres for every k are free.
 
     The budget is spent once, on cells with a noisy count and a noisy place each. Centres and sizes
     for any number of clusters, the choice of that number, profiles and synthetic rows are computed
@@ -49,6 +50,11 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         The short form of a schema: bounds for all columns, or one per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
+    metric : {"auto", "mismatch", "dilca"}, default="auto"
+        How categories are compared while cells are found: two different ones are one apart, or as
+        far as the other columns tell them apart, which half of the budget is spent to learn. What
+        is released are numbers and shares either way, and later answers count mismatches.
+        ``"auto"`` is ``"mismatch"``.
     profile_share : float or None, default=None
         A share of the budget, such as 0.1, for a histogram of each number of each cluster, if there
         are as many clusters as :meth:`choose_k` suggests.
@@ -102,6 +108,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     _kind = "summary"
     _checks: ClassVar[Any] = {
         **PointsEstimator._checks,
+        "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
     }
 
@@ -114,6 +121,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         schema: Any = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
+        metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
         rescale: bool | None = None,
         random_state: int | None = None,
@@ -126,6 +134,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self.schema = schema
         self.bounds = bounds
         self.unit = unit
+        self.metric = metric
         self.profile_share = profile_share
         self.rescale = rescale
         self.random_state = random_state
@@ -162,13 +171,26 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
         view = data.private(run.meter, run.seed)
         budget, for_profiles = divided(run.budget.whole, self.profile_share)
-        result = summarised(view, budget, run.choices)
+        result = self._summarised(data, run, view, budget)
         if for_profiles is None:
             return result
         return replace(result, profiles=profiled(view, for_profiles, result, data))
 
+    def _summarised(
+        self, data: PointRows, run: Run, view: PointsView, budget: Share
+    ) -> SummaryResult:
+        if self.metric != "dilca":
+            return summarised(view, budget, run.choices)
+        from privclust.summary.learned import summarised_by_learned_metric
+
+        return summarised_by_learned_metric(data, run, view, budget)
+
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         super()._look_ahead(data, public)
+        if self.metric == "dilca":
+            from privclust.kmeans.learned import check_learnable
+
+            check_learnable(data)
         if self.profile_share is not None:
             check_numbers(data.schema)
 
@@ -190,8 +212,13 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         return {
             "arrays": arrays_of(self._cells, self.cells_) | self._published_profiles(),
             "schema": self.schema_,
-            "parameters": {"rescale": self._rescaled},
+            "parameters": {"rescale": self._rescaled, **self._options()},
         }
+
+    def _options(self) -> dict[str, Any]:
+        """Return the metric for the release, where there is something to compare by it."""
+        learned = self.metric == "dilca"
+        return {"metric": "dilca" if learned else "mismatch"} if self.schema_.categorical else {}
 
     def _published_profiles(self) -> dict[str, Any]:
         arrays = super()._published_profiles()
