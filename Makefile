@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers clean
+.PHONY: demo serve test check lint types contracts tests nightly fuzz mutants format docs dist peers papers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m privclust demo
@@ -72,6 +72,14 @@ dist: $(VENV)/.installed-dev
 	$(BIN)/python -m build --quiet
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tests/wheels/check.py dist
+
+# Every figure and table of the four papers, in minutes and without data, to build/papers. Data sets
+# are read from PRIVCLUST_DATA. To renew what is committed, on a machine of your own:
+#   make papers SETTING=full RESULTS=benchmarks/results
+SETTING ?= small
+RESULTS ?= build/papers/results
+papers: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/papers run --setting $(SETTING) --output $(RESULTS)
 
 # diffprivlib does not import beside the scikit-learn that we use; benchmarks run it from here.
 peers:

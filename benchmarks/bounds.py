@@ -25,6 +25,8 @@ from privclust.metrics import inertia
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "bounds.md"
 BUDGETS = ((0.1, 0), (0.5, 0), (1.0, 0), (0.1, 1e-6))
 OUTSIDE = 0.01
+# Rows, columns and clumps; the small setting has the first two.
+CLUMPS = ((20_000, 2, 5), (20_000, 8, 8), (100_000, 8, 8))
 Row = dict[str, Any]
 
 
@@ -116,7 +118,7 @@ def show_ranges(rows: list[Row]) -> str:
 
 def kmeans(seed: int, full: bool) -> Iterator[Row]:
     """Compare k-means with bounds that are known, guessed ten times too wide, or paid for."""
-    for n, d, k in ((20_000, 2, 5), (20_000, 8, 8), (100_000, 8, 8))[: 3 if full else 2]:
+    for n, d, k in CLUMPS[: 3 if full else 2]:
         for run in range(10 if full else 4):
             rows = clumps(n, d, k, seed=seed + run) * 1000
             low, high = rows.min(axis=0), rows.max(axis=0)

@@ -37,6 +37,7 @@ ROUNDS = (2, 3, 4, 6, 8, 10)
 PAPERS_ROUNDS = 4
 CHOICE_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 WIDTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
+COLUMN_EPSILONS = (0.1, 0.5, 1, 3)
 NAMES = {"epsilon": "ε", "nmi": "NMI", "ari": "ARI", "tau": "τ", "seconds": "CPU seconds"}
 
 
@@ -73,43 +74,50 @@ def scored(model: Any, data: MatrixSet, runs: int) -> dict[str, float]:
         labels = model.row_labels_ if exact else model.predict(data.counts)
         nmi.append(normalized_mutual_info_score(data.classes, labels))
         ari.append(adjusted_rand_score(data.classes, labels))
-        tau.append(model.tau_)
+        tau.append(getattr(model, "tau_", np.nan))
     return {
         "nmi": float(np.mean(nmi)),
         "nmi_error": float(np.std(nmi) / np.sqrt(runs)),
         "ari": float(np.mean(ari)),
         "ari_error": float(np.std(ari) / np.sqrt(runs)),
         "tau": float(np.mean(tau)),
+        "tau_error": float(np.std(tau) / np.sqrt(runs)),
         "seconds": (time.process_time() - start) / runs,
     }
 
 
-def by_epsilon(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
+def by_epsilon(
+    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None, models: Any = None
+) -> Iterator[dict[str, Any]]:
     """NMI and ARI against ε (paper, figures 2 and S1)."""
     k = data.n_classes
     yield {"data": data.name, "method": "Fast-tauCC, not private", "epsilon": np.inf} | scored(
         TauCoclustering(k, k), data, runs
     )
-    for epsilon in EPSILONS:
-        for method, model in private_models(k, epsilon).items():
+    for epsilon in epsilons or EPSILONS:
+        for method, model in (models or private_models)(k, epsilon).items():
             found = scored(model, data, runs)
             yield {"data": data.name, "method": method, "epsilon": epsilon} | found
 
 
-def by_rounds(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
+def by_rounds(
+    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None
+) -> Iterator[dict[str, Any]]:
     """tau against rounds and ε (figures 3 and S2)."""
     k = data.n_classes
-    for epsilon in WIDE_EPSILONS:
+    for epsilon in epsilons or WIDE_EPSILONS:
         for rounds in ROUNDS:
             model = PrivateTauCoclustering(k, k, epsilon=epsilon, n_rounds=rounds)
             found = scored(model, data, runs)
             yield {"data": data.name, "method": f"ε = {epsilon:g}", "rounds": rounds} | found
 
 
-def by_choice_share(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
+def by_choice_share(
+    data: MatrixSet, runs: int, epsilons: Sequence[float] | None = None
+) -> Iterator[dict[str, Any]]:
     """tau against h, the share of the choices, and ε (figure S3), at the paper's four rounds."""
     k = data.n_classes
-    for epsilon in WIDE_EPSILONS:
+    for epsilon in epsilons or WIDE_EPSILONS:
         for share in CHOICE_SHARES:
             model = PrivateTauCoclustering(
                 k, k, epsilon=epsilon, n_rounds=PAPERS_ROUNDS, choice_share=share
@@ -118,12 +126,17 @@ def by_choice_share(data: MatrixSet, runs: int) -> Iterator[dict[str, Any]]:
             yield {"data": data.name, "method": f"ε = {epsilon:g}", "h": share} | found
 
 
-def by_columns(runs: int) -> Iterator[dict[str, Any]]:
+def by_columns(
+    runs: int,
+    widths: Sequence[int] | None = None,
+    epsilons: Sequence[float] | None = None,
+    models: Any = None,
+) -> Iterator[dict[str, Any]]:
     """NMI, ARI and running time on synthetic biclusters (figures S4 to S6)."""
-    for n_columns in WIDTHS:
+    for n_columns in widths or WIDTHS:
         data = biclusters(n_columns, seed=n_columns)
-        for epsilon in (0.1, 0.5, 1, 3):
-            for method, model in private_models(3, epsilon).items():
+        for epsilon in epsilons or COLUMN_EPSILONS:
+            for method, model in (models or private_models)(3, epsilon).items():
                 found = scored(model, data, runs)
                 yield {"data": f"ε = {epsilon:g}", "method": method, "columns": n_columns} | found
 

@@ -1,7 +1,8 @@
 """Results as files: ``benchmarks/results/NAME.csv``, with seed, commit, date and machine class.
 
 Pages are written from these files, so that no number on a page is typed by hand: a page has a
-marker around every table that is drawn from a file, and :func:`put_table` fills it.
+marker around every table that is drawn from a file, and :func:`put_table` fills it. The variable
+PRIVCLUST_RESULTS names another folder for the files.
 """
 
 from __future__ import annotations
@@ -17,30 +18,49 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RESULTS", "markdown", "put_table", "read_rows", "source_at", "write_rows"]
+__all__ = [
+    "RESULTS",
+    "markdown",
+    "origin",
+    "put_table",
+    "read_rows",
+    "results_folder",
+    "source_at",
+    "write_rows",
+]
 
 RESULTS = Path(__file__).parent / "results"
 
 Row = dict[str, Any]
 
 
-def write_rows(
-    name: str, rows: Sequence[Row], *, seed: int, setting: str, folder: Path = RESULTS
-) -> Path:
-    """Write rows with where they came from, and return the path."""
+def results_folder(folder: Path | None = None) -> Path:
+    """Return where results are kept: the folder that is given, or the usual one."""
+    return folder or Path(os.environ.get("PRIVCLUST_RESULTS", RESULTS))
+
+
+def origin(seed: int, setting: str) -> dict[str, str]:
+    """Return where rows that are made now come from: seed, setting, commit, date, machine class."""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     commit = subprocess.run(  # noqa: S603
         command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
     )
-    about = {
-        "seed": seed,
+    return {
+        "seed": str(seed),
         "setting": setting,
         "commit": commit.stdout.strip(),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores {platform.machine()}",
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.csv"
+
+
+def write_rows(
+    name: str, rows: Sequence[Row], *, seed: int, setting: str, folder: Path | None = None
+) -> Path:
+    """Write rows with where they came from, and return the path."""
+    about = origin(seed, setting)
+    path = results_folder(folder) / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0], *about])
         writer.writeheader()
@@ -48,9 +68,9 @@ def write_rows(
     return path
 
 
-def read_rows(name: str, folder: Path = RESULTS) -> list[dict[str, str]]:
+def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
     """Return the rows of a results file as text."""
-    with (folder / f"{name}.csv").open(encoding="utf-8") as file:
+    with (results_folder(folder) / f"{name}.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

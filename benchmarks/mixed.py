@@ -37,6 +37,8 @@ CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race
 SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
+# Rows of the timed fits.
+SMALL, FULL = 10**5, 10**6
 
 
 def main() -> None:
@@ -173,7 +175,7 @@ def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, A
 
 def speed(options: argparse.Namespace) -> Iterator[Row]:
     """Yield time and memory of fits from Parquet, each in a process of its own."""
-    n_rows = 10**6 if options.full else 10**5
+    n_rows = FULL if options.full else SMALL
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("numbers", "mixed"):
             made_up(kind, n_rows, options.seed, Path(folder) / f"{kind}.parquet")

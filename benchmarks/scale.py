@@ -77,11 +77,12 @@ def all_runs(options: argparse.Namespace) -> list[dict[str, Any]]:
         write_rows(options.name, rows, seed=0, setting=options.setting)
 
     keep("tasks", "2000", "dask", measured("tasks", options.data))
+    runs = POINTS if options.runs is None else options.runs
     with tempfile.TemporaryDirectory() as folder:
-        before = source_at(BEFORE, Path(folder))
+        before = source_at(BEFORE, Path(folder)) if "before" in runs else None
         for n_rows in options.rows:
             data = make_points(options.data / f"points-{n_rows}", n_rows)
-            for run in POINTS if options.runs is None else options.runs:
+            for run in runs:
                 if run == "diffprivlib" and n_rows > MOST_IN_MEMORY:
                     continue
                 old = before if run == "before" else None

@@ -32,6 +32,10 @@ from privclust.service.datasets import Datasets
 from privclust.service.people import People
 
 SRC = Path(__file__).parents[1] / "src"
+# Seconds in which the worker and the planner import what they need.
+WARMING = 15.0
+# Seconds between two pages of an analyst, on average.
+PAUSE = 2.0
 GUIDE = Path(__file__).parents[1] / "docs" / "service" / "operator.md"
 
 
@@ -83,9 +87,9 @@ async def analyst(url, cookie, number, until, times, waits) -> None:
     rng = np.random.default_rng(number)
     given = {"base_url": url, "cookies": {"session": cookie}, "timeout": 60, "verify": False}
     async with httpx.AsyncClient(**given) as client:
-        await asyncio.sleep(float(rng.uniform(0, 2)))
+        await asyncio.sleep(float(rng.uniform(0, PAUSE)))
         places = re.findall(r'href="(/datasets/\w+)"', (await client.get("/")).text)
-        while time.monotonic() < until:
+        while True:  # one round at least
             place, k = places[rng.integers(len(places))], rng.integers(2, 6)
             plan = f"{place}/ask/kmeans/plan?epsilon={rng.choice(['0.5', '1', '2'])}&clusters={k}"
             paths = {"data sets": "/", "data set": place, "form": f"{place}/ask/kmeans"}
@@ -106,7 +110,9 @@ async def analyst(url, cookie, number, until, times, waits) -> None:
                     pause = min(2 * pause, 8.0)
                 if name == "plan":
                     waits.append(time.monotonic() - asked)
-                await asyncio.sleep(float(rng.exponential(2)))
+                await asyncio.sleep(float(rng.exponential(PAUSE)))
+            if time.monotonic() >= until:
+                return
 
 
 async def watched(process: int, seconds: float, memories: list[float]) -> None:
@@ -149,7 +155,7 @@ def main() -> None:
         port = free_port()
         server = started(Path(folder), port)
         try:
-            time.sleep(15)  # the worker and the planner import what they need
+            time.sleep(WARMING)
             url, load = f"http://127.0.0.1:{port}", os.getloadavg()[0]
             cookies = sessions(Path(folder), options.analysts)
             times, waits, memories = asyncio.run(
@@ -158,6 +164,8 @@ def main() -> None:
         finally:
             server.terminate()
             server.wait()
+            if server.stdout:
+                server.stdout.close()
     rows = []
     everything = {**times, "all": [it for found in times.values() for it in found]}
     everything["until the error is there"] = [(wait, 200) for wait in waits]

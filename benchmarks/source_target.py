@@ -19,7 +19,7 @@ import os
 import resource
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -179,19 +179,27 @@ def times(options: argparse.Namespace) -> None:
 def solver(options: argparse.Namespace) -> None:
     """Time our solver and AkM on the same distances."""
     results = Results(options.save, "solver")
+    print("CPU seconds and cost of AkM, of ours, ratio of times")
+    for k, (slow, before), (fast, after) in solved():
+        results.add(k=k, akm=[slow, before], ours=[fast, after])
+        print(f"k = {k}: {slow:.2f} s {before:.5f} | {fast:.2f} s {after:.5f} | {slow / fast:.1f}x")
+
+
+def solved(
+    numbers: Sequence[int] = (10, 50, 200), per_clump: int = 583
+) -> Iterator[tuple[int, tuple[float, float], tuple[float, float]]]:
+    """Yield k, and seconds and cost of AkM and of our solver."""
     rng = np.random.default_rng(0)
     centres = rng.normal(0, 1, (12, 8))
-    target = np.concatenate([rng.normal(c, 0.5, (583, 8)) for c in centres]) / 8
+    target = np.concatenate([rng.normal(c, 0.5, (per_clump, 8)) for c in centres]) / 8
     source = rng.normal(centres[0] / 8, 0.1, (50, 8))
     table = cdist(target, target).astype(np.float32)
     problem = Problem(table, cdist(target, source).min(axis=1), np.ones(len(target)))
-    print(f"{len(target)} targets: CPU seconds and cost of AkM, of ours, ratio of times")
-    for k in (10, 50, 200):
+    for k in numbers:
         theirs, slow = seconds(lambda k=k: akm(table, problem.base, k, np.random.default_rng(1)))
         ours, fast = seconds(lambda k=k: improved_by_swaps(problem, lazy_greedy(problem, k).chosen))
         before, after = (solution_cost(problem, chosen) for chosen in (theirs, ours))
-        results.add(k=k, akm=[slow, before], ours=[fast, after])
-        print(f"k = {k}: {slow:.2f} s {before:.5f} | {fast:.2f} s {after:.5f} | {slow / fast:.1f}x")
+        yield k, (slow, before), (fast, after)
 
 
 def large(options: argparse.Namespace) -> None:

@@ -10,17 +10,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from privclust.baselines import PrivateHighDimKMeans, PrivateWGAN
 from privclust.budget import Budget
 from privclust.kmeans import PrivateKMeans
 from privclust.reference.source_target import SourceTargetMedoids
 from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.source_target.sites import cell_sites, coreset
+from privclust.source_target.sites import cell_sites, coreset, greedy_net
 
-__all__ = ["BUDGETS", "DELTA", "Order", "contestants", "private"]
+__all__ = [
+    "BUDGETS",
+    "DELTA",
+    "Order",
+    "contestants",
+    "dphd_of_source",
+    "gan_of_source",
+    "kmeans_of_source",
+    "private",
+]
 
 DELTA = 1e-6
 BUDGETS = {"ε=0.5": (0.5, None), "ε=1": (1, None), "ε=3": (3, None)} | {
@@ -87,14 +98,43 @@ def nna_as_published(epsilon: float | None, rho: float | None) -> Order:
     return order
 
 
-def kmeans_of_source(epsilon: float | None, rho: float | None, n_centres: int) -> Order:
+def kmeans_of_source(
+    epsilon: float | None, rho: float | None, n_centres: int, coreset: float | None = None
+) -> Order:
     """Return the baseline that releases private k-means centres of S; the paper has 100."""
-    budget = _budget(epsilon, rho)
+    return _instead_of_source(PrivateKMeans(n_centres), _budget(epsilon, rho), coreset)
+
+
+def dphd_of_source(
+    epsilon: float | None, rho: float | None, n_centres: int, coreset: float | None = None
+) -> Order:
+    """Return the baseline of Balcan and others (2017), with which the paper clusters S."""
+    return _instead_of_source(PrivateHighDimKMeans(n_centres), _budget(epsilon, rho), coreset)
+
+
+def gan_of_source(
+    epsilon: float | None, rho: float | None, coreset: float | None = None, n_draws: int = 100
+) -> Order:
+    """Return the baseline that draws points from a private generator of S; it needs δ."""
+    model = PrivateWGAN(2)  # its clusters are not used
+    return _instead_of_source(model, _budget(epsilon, rho), coreset, lambda: model.sample(n_draws))
+
+
+def _instead_of_source(
+    model: Any,
+    budget: dict[str, Any],
+    radius: float | None,
+    points: Callable[[], np.ndarray] | None = None,
+) -> Order:
+    """Return the order beside released points in place of S; among a net of targets if asked."""
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
         low, high = target.min(axis=0) - 0.5, target.max(axis=0) + 0.5
-        centres = PrivateKMeans(n_centres, bounds=(low, high), **budget).fit(source)
-        return SourceTargetMedoids(k).fit(target, source=centres.cluster_centers_).order_
+        model.set_params(bounds=(low, high), **budget).fit(source)
+        released = points() if points else model.cluster_centers_
+        sites = np.arange(len(target)) if radius is None else greedy_net(target, radius)
+        solver = SourceTargetMedoids(min(k, len(sites)))
+        return sites[solver.fit(target[sites], source=released).order_]
 
     return order
 

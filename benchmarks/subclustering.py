@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -53,6 +53,14 @@ READINGS = (
 )
 EPSILONS = 0.5, 1.0, 2.0, 5.0
 DELTA = 1e-6
+# Variants of the repair: how far out candidates lie (None: as it is), and parameters.
+VARIANTS: dict[str, tuple[float | None, dict[str, float]]] = {
+    "as it is": (None, {}),
+    "candidates all at M": (0.0, {}),
+    "hardly any budget for the choice": (None, {"choice_share": 0.001}),
+    "both: plain noisy Lloyd steps": (0.0, {"choice_share": 0.001}),
+    "half of the budget for the last step": (None, {"last_share": 0.5}),
+}
 
 Fit = Callable[[int], np.ndarray]
 
@@ -156,24 +164,31 @@ def readings(options: argparse.Namespace) -> None:
     names = options.sets or list(LOADERS)
     print("| rows | iterations | Laplace | radius | empty zone | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 5) + "|")
-    found: dict[str, list[float]] = {name: [] for name in names}
-    for scaling, n_iter, laplace, radius_share, empty_zone in itertools.product(*READINGS):
-        shared = {"n_iter": n_iter, "laplace_scale": laplace}
-        for name, ratios in found.items():
-            runs = options.runs or (5 if name == "digits" else 30)
-            baseline = reading_gap(KMeansGuarantee, name, scaling, runs, radius_share, **shared)
-            ours = reading_gap(SubclusterGuarantee, name, scaling, runs, empty_zone, **shared)
-            ratios.append(baseline / ours)
-        row = [scaling, str(n_iter), laplace, f"{radius_share:g}", empty_zone]
-        row += [f"{ratios[-1]:.2f}" for ratios in found.values()]
-        print("| " + " | ".join(row) + " |", flush=True)
-    for name, ratios in found.items():
-        least, median, most = np.quantile(ratios, [0, 0.5, 1])
-        below = sum(ratio < 1 for ratio in ratios)
+    found = {
+        name: list(reading_ratios(name, options.runs or (5 if name == "digits" else 30)))
+        for name in names
+    }
+    for at_one in zip(*found.values(), strict=True):
+        cells = [*map(str, at_one[0][0]), *(f"{ratio:.2f}" for _, ratio in at_one)]
+        print("| " + " | ".join(cells) + " |")
+    ratios = {name: [ratio for _, ratio in own] for name, own in found.items()}
+    for name, own in ratios.items():
+        least, median, most = np.quantile(own, [0, 0.5, 1])
+        below = sum(ratio < 1 for ratio in own)
         summary = f"{name}: {least:.2f} to {most:.2f}, median {median:.2f}, {below} below 1"
-        print(f"{summary}, of {len(ratios)}; the paper {PAPER[name]:g}")
+        print(f"{summary}, of {len(own)}; the paper {PAPER[name]:g}")
     if options.figures:
-        draw_ratios(found, PAPER, options.figures)
+        draw_ratios(ratios, PAPER, options.figures)
+
+
+def reading_ratios(name: str, runs: int) -> Iterator[tuple[tuple[object, ...], float]]:
+    """Yield each reading of what the papers leave open, with the ratio of the two gaps."""
+    for reading in itertools.product(*READINGS):
+        scaling, n_iter, laplace, radius_share, empty_zone = reading
+        shared = {"n_iter": n_iter, "laplace_scale": laplace}
+        baseline = reading_gap(KMeansGuarantee, name, scaling, runs, radius_share, **shared)
+        ours = reading_gap(SubclusterGuarantee, name, scaling, runs, empty_zone, **shared)
+        yield reading, baseline / ours
 
 
 @cache
@@ -243,27 +258,22 @@ def contestants(name: str) -> dict[str, Callable[[float], Fit]]:
 
 def ablation(options: argparse.Namespace) -> None:
     """Print mean CostGap ± standard error of the repair at ε = 1 and 5, with other constants."""
-    variants = {
-        "as it is": {},
-        "candidates all at M": {"_REACH": 0.0},
-        "hardly any budget for the choice": {"_CHOICE": 0.001},
-        "both": {"_REACH": 0.0, "_CHOICE": 0.001},
-        "half of the budget for the last step": {"_LAST": 0.5},
-    }
     names = options.sets or ["iris", "wine", "breast cancer"]
     columns = list(itertools.product(names, (1.0, 5.0)))
     print("| variant | " + " | ".join(f"{name}, ε = {e:g}" for name, e in columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
-    for title, constants in variants.items():
-        with patch.multiple("privclust.kmeans.zones", **constants) if constants else nullcontext():
-            cells = [spread_of_gaps(*column, options.runs or 30) for column in columns]
-        print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+    for title in VARIANTS:
+        found = [variant_gaps(*column, title, options.runs or 30) for column in columns]
+        print(f"| {title} | " + " | ".join(map(with_error, found)) + " |", flush=True)
 
 
-def spread_of_gaps(name: str, epsilon: float, runs: int) -> str:
+def variant_gaps(name: str, epsilon: float, title: str, runs: int) -> list[float]:
+    """Return the gaps of the repair with other constants."""
     rows, n_clusters = rows_of(name)
-    model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1))
-    return with_error(gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs))
+    reach, parameters = VARIANTS[title]
+    model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1), **parameters)
+    with patch("privclust.kmeans.zones._REACH", reach) if reach is not None else nullcontext():
+        return gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs)
 
 
 PARTS = {

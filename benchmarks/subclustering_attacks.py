@@ -17,7 +17,7 @@ from privclust.audit.bounds import epsilon_bound
 from privclust.published import PrivateZoneKMeans
 from privclust.reference import KMeansGuarantee, SubclusterGuarantee
 
-__all__ = ["ATTACKS", "Attack", "attacked"]
+__all__ = ["ATTACKS", "Attack", "attacked", "bound_of"]
 
 BOUNDS = {"bounds": (-1, 1)}
 
@@ -75,6 +75,11 @@ class Attack:
         """Say whether the algorithm draws its noise from the system, and takes no share."""
         return self.kind is PrivateZoneKMeans
 
+    @property
+    def neighbours(self) -> str:
+        """The two data sets in words."""
+        return self.pair.__name__.replace("_", " ")
+
     def hits(self, epsilon: float, runs: int) -> tuple[int, int]:
         """Count the event on D and on D'."""
         parameters = {"epsilon": epsilon, **self.parameters}
@@ -111,16 +116,21 @@ ATTACKS = {
 }
 
 
+def bound_of(attack: Attack, epsilon: float, trials: int) -> tuple[int, int, float]:
+    """Return the hits on both sides, and the ε that they refute at 95 %."""
+    on_d, on_neighbour = attack.hits(epsilon, trials)
+    return on_d, on_neighbour, max(0.0, float(epsilon_bound(on_neighbour, on_d, trials, 0.05)))
+
+
 def attacked(names: list[str], runs: int | None) -> Iterator[list[str]]:
     """Run the named attacks and yield the cells of one row of the table for each claim."""
     for attack in (attack for name in names or ATTACKS for attack in ATTACKS[name]):
         for epsilon in attack.claims:
             trials = runs or attack.runs
-            on_d, on_neighbour = attack.hits(epsilon, trials)
-            bound = max(0.0, float(epsilon_bound(on_neighbour, on_d, trials, 0.05)))
+            on_d, on_neighbour, bound = bound_of(attack, epsilon, trials)
             yield [
                 attack.kind.__name__,
-                attack.pair.__name__.replace("_", " "),
+                attack.neighbours,
                 attack.event.__name__.replace("_", " "),
                 f"{epsilon:g}",
                 "-" if attack.private else f"{attack.parameters.get('noise_share', 0.5):g}",

@@ -29,6 +29,8 @@ from privclust.schema.coordinates import Coordinates
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "summary.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 SHARES = (0.05, 0.1, 0.2)
+# Of the generated sets, and of the census in the small setting.
+N_ROWS = 20_000
 NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
 CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
 Row = dict[str, Any]
@@ -78,12 +80,12 @@ def mixed_sets(folder: Path | None, seed: int, full: bool) -> Iterator[MixedSet]
     """Yield the census, if it is at hand, generated mixed rows, and numbers alone."""
     if folder is not None and (path := Path(folder) / "adult.csv.gz").exists():
         read = pd.read_csv(path).fillna("?").astype(dict.fromkeys(CATEGORIES, str))
-        read = read if full else read.sample(20_000, random_state=seed)
+        read = read if full else read.sample(N_ROWS, random_state=seed)
         listed = {name: Categories(sorted(read[name].unique())) for name in CATEGORIES}
         schema = Schema({name: Box(*ends) for name, ends in NUMBERS.items()} | listed)
         yield MixedSet("adult", read[list(schema)].reset_index(drop=True), schema, 6)
-    yield _planted(20_000, seed)
-    for n, d in ((20_000, 4), (20_000, 12)):
+    yield _planted(N_ROWS, seed)
+    for n, d in ((N_ROWS, 4), (N_ROWS, 12)):
         rows = pd.DataFrame(clumps(n, d, 6, seed=seed), columns=[f"x{j}" for j in range(d)])
         yield MixedSet(f"{n} x {d}, numbers", rows, Schema.from_bounds(-1, 1, list(rows)), 6)
 

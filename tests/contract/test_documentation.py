@@ -118,6 +118,8 @@ PAGES = {
     "docs/research/coclustering.md": {},
     "docs/research/source-target.md": {},
     "docs/datasets.md": {},
+    "docs/research/dp-tau-cc.md": {},
+    "docs/research/nas-nna.md": {},
     "docs/scaling.md": {},
     "docs/source-target.md": {"cities": towns(60), "population": np.ones(60)},
 }

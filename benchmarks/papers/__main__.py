@@ -1,0 +1,76 @@
+"""The four papers: every figure and table, from one command.
+
+``python benchmarks/papers run [EXPERIMENT ...] [--setting small] [--output FOLDER]`` runs all
+experiments or the named ones, writes one file of results for each, and fills the pages;
+``... page`` only fills the pages from the files; ``... list`` says what each experiment repeats.
+The small setting takes minutes and needs no data; the full one is for a machine of one's own. Data
+sets are read from the folder of ``--data`` or PRIVCLUST_DATA; those that are not there are named
+and left out. Without ``--output`` nothing that is committed changes: results and pages go to
+``build/papers``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from experiments import EXPERIMENTS  # noqa: E402
+from filling import fill  # noqa: E402
+from given import SETTINGS, Given, keep  # noqa: E402
+
+
+def main() -> None:
+    """Run, fill or list."""
+    options = arguments()
+    if options.part == "list":
+        for name, experiment in EXPERIMENTS.items():
+            print(f"{name:20} {experiment.repeats}")
+        return
+    warnings.simplefilter("ignore")
+    if options.part == "run":
+        run(options)
+    fill(options.output, options.pages)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="papers", description=__doc__)
+    parser.add_argument("part", choices=["run", "page", "list"])
+    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="all by default")
+    parser.add_argument("--setting", choices=SETTINGS, default="small")
+    parser.add_argument("--sets", nargs="+", default=(), help="only these data sets")
+    parser.add_argument("--runs", type=int, default=None, help="at most so many runs")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "papers" / "results")
+    parser.add_argument("--pages", type=Path, default=None, help="where the pages are filled")
+    options = parser.parse_args()
+    if unknown := set(options.experiments) - EXPERIMENTS.keys():
+        parser.error(f"{', '.join(sorted(unknown))}: no such experiment; see `list`")
+    committed = options.output.resolve() == ROOT / "benchmarks" / "results"
+    usual = ROOT / "docs" if committed else options.output.parent / "docs"
+    options.pages = options.pages or usual
+    return options
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run experiments and keep their rows."""
+    given = Given(options.setting, options.data, options.seed, options.sets, options.runs)
+    for name in options.experiments or EXPERIMENTS:
+        begin = time.process_time()
+        rows = list(EXPERIMENTS[name].rows(given))
+        if rows:
+            keep(name, rows, given, options.output)
+        spent = time.process_time() - begin
+        print(f"{name}: {len(rows)} rows, {spent:.0f} CPU seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main()

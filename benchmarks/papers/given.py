@@ -1,0 +1,104 @@
+"""What an experiment is given, and what it gives back: rows of means, errors and numbers of runs.
+
+A row says which set, which method, at which value (``at``: an ε, a number of rounds, ...), within
+which panel (``by``), which measure, and mean, standard error and number of runs.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keeping import origin, read_rows, results_folder
+from privclust.exceptions import DataError
+
+__all__ = ["SETTINGS", "Given", "Row", "keep", "row", "spread"]
+
+Row = dict[str, Any]
+KEYS = ("set", "by", "method", "at", "measure")
+# The runs of an experiment, and those of one whose fits are dear.
+SETTINGS = {"tiny": (2, 1), "small": (5, 2), "full": (30, 10)}
+
+
+@dataclass(frozen=True)
+class Given:
+    """The setting, where data lie, the seed, and the sets that were asked for."""
+
+    setting: str = "small"
+    data: Path | None = None
+    seed: int = 0
+    sets: Sequence[str] = ()
+    most_runs: int | None = None
+
+    @property
+    def runs(self) -> int:
+        """How often an experiment is run."""
+        return self._at_most(SETTINGS[self.setting][0])
+
+    @property
+    def few(self) -> int:
+        """How often a dear experiment is run."""
+        return self._at_most(SETTINGS[self.setting][1])
+
+    def _at_most(self, runs: int) -> int:
+        return runs if self.most_runs is None else min(runs, self.most_runs)
+
+    def pick(self, tiny: Any, small: Any, full: Any) -> Any:
+        """Return what belongs to the setting."""
+        return {"tiny": tiny, "small": small, "full": full}[self.setting]
+
+    def opened(
+        self, names: Iterable[str], read: Callable[[str, Path | None], Any]
+    ) -> Iterator[Any]:
+        """Yield the sets that are there, of those that were asked for; name the others."""
+        for name in names:
+            if self.sets and name not in self.sets:
+                continue
+            try:
+                yield read(name, self.data)
+            except DataError as error:
+                print(f"{name} is left out: {error}", flush=True)
+
+
+def row(measure: str, mean: float, error: float, runs: int, **keys: Any) -> Row:
+    """Return one row; keys that are not given are empty."""
+    unknown = keys.keys() - set(KEYS)
+    assert not unknown, unknown
+    about = {key: plain(keys.get(key, "")) for key in KEYS} | {"measure": measure}
+    return {**about, "mean": f"{mean:.6g}", "error": f"{error:.3g}", "runs": runs}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as it stands in a file: numbers without needless digits."""
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def spread(measure: str, values: Sequence[float], **keys: Any) -> Row:
+    """Return the row of many runs."""
+    found = np.asarray(values, float)
+    known = found[~np.isnan(found)]
+    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
+    return row(measure, known.mean() if len(known) else np.nan, error, len(found), **keys)
+
+
+def keep(name: str, rows: Sequence[Row], given: Given, folder: Path | None) -> Path:
+    """Put rows into a file of results; rows of the same sets that stood there are replaced.
+
+    Every row says where it comes from, so sets may be run apart, each at a setting of its own.
+    """
+    path = results_folder(folder) / f"{name}.csv"
+    about = origin(given.seed, given.setting)
+    new = {found["set"] for found in rows}
+    before = read_rows(name, folder) if path.exists() else []
+    kept = [old for old in before if old["set"] not in new]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*KEYS, "mean", "error", "runs", *about])
+        writer.writeheader()
+        writer.writerows([*kept, *({**found, **about} for found in rows)])
+    return path

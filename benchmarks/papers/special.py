@@ -1,0 +1,235 @@
+"""Tables that are no plain pivot: with published values beside ours, of attacks, of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pivoting import Line, cell, named, picked, pivot, published, with_a_gap
+
+from keeping import markdown
+
+__all__ = [
+    "attacks",
+    "beside_times",
+    "beyond_chance",
+    "bound_lines",
+    "dilca_seconds",
+    "gap_ratios",
+    "largest_p",
+    "leaked",
+    "per_target_published",
+    "shares",
+    "test_statistics",
+    "with_published",
+]
+
+# Sets that the published files name otherwise.
+OUR_NAMES = {"NLTCS": "nltcs", "mushrooms": "mushroom"}
+PAPERS_NAMES = {
+    "DP-tauCC": "paper: DP-τCC",
+    "Fast-tauCC": "paper: Fast-τCC, not private",
+    "DPHD": "paper: DPHD",
+    "DPNMF": "paper: DPNMF, not private as run",
+    "DP-KMeans": "paper: DP-KMeans",
+}
+
+
+def with_published(measure: str) -> Callable[[list[Line]], str]:
+    """Return our values by ε with those of the paper's curves and of the authors' code."""
+
+    def make(rows: list[Line]) -> str:
+        sets = list(dict.fromkeys(row["set"] for row in rows))
+        values = {float(row["at"]) for row in rows if row["at"]}
+        curves = published("tau_coclustering_curves")
+        more = [
+            _other(old["dataset"], PAPERS_NAMES[old["method"]], old["eps"], old["mean"])
+            for old in curves
+            if old["metric"] == measure and old["dataset"] in sets and float(old["eps"]) in values
+        ]
+        for old in published("tau_coclustering_authors_code_rerun"):
+            if (
+                old["dataset"] in sets
+                and old["method"] == "DP-tauCC"
+                and float(old["eps"]) in values
+            ):
+                name = "authors' code, our run"
+                more.append(_other(old["dataset"], name, old["eps"], old[measure.lower()]))
+        both = [*rows, *more]
+        ordered = [row for name in sets for row in both if row["set"] == name]
+        return pivot(ordered, digits=3, head="ε = ")
+
+    return make
+
+
+def _other(name: str, method: str, at: str, mean: str) -> Line:
+    return {
+        "set": name,
+        "method": method,
+        "at": f"{float(at):g}" if at else "",
+        "mean": mean,
+        "error": "",
+    }
+
+
+def beside_times(rows: list[Line]) -> str:
+    """Return our seconds by columns at ε = 1, and those of the paper, at ε = .99999."""
+    own = picked(rows, by="ε = 1")
+    key = "columns(1000 rows, dense)"
+    widths = {row["at"] for row in own}
+    more = [
+        _other(
+            "biclusters", PAPERS_NAMES[old["method"]] + ", its machine", old[key], old["seconds"]
+        )
+        for old in published("tau_coclustering_times")
+        if old[key] in widths
+    ]
+    return pivot([*own, *more], ("method",), digits=3, head="columns: ", errors=False)
+
+
+def per_target_published(rows: list[Line]) -> str:
+    """Return Pearson at ε for each target, ours and our run of the authors' code."""
+    names = {"Baseline": "baseline", "MeanSU": "mean-su", "MaxRelevance": "max-relevance"}
+    names["MaxDependency"] = "max-dependency"
+    sets = {row["set"] for row in rows}
+    values = {float(row["at"]) for row in rows}
+    more = [
+        _other(name, f"{names[old['variant']]}, authors' code", old["eps_per_target"],
+               old["pearson_offdiag(paper formula)"])
+        for old in published("dilca_authors_code_rerun_per_target")
+        if (name := OUR_NAMES.get(old["dataset"], old["dataset"])) in sets
+        and float(old["eps_per_target"]) in values and old["variant"] in names
+    ]  # fmt: skip
+    both = [*({**row, "at": f"{float(row['at']):g}"} for row in rows), *more]
+    order = [row["set"] for row in rows]
+    return pivot(sorted(both, key=lambda r: order.index(r["set"])), head="ε = ")
+
+
+def dilca_seconds(rows: list[Line]) -> str:
+    """Return CPU seconds of our variants, those of the paper's Table 6, and of its code here."""
+    sets = {row["set"] for row in rows}
+    more = [
+        _other(old["dataset"], f"{old['method']}, paper's Table 6", "", old["seconds"])
+        for old in published("dilca_table_6")
+        if old["dataset"] in sets
+    ]
+    for old in published("dilca_times"):
+        name = OUR_NAMES.get(old["dataset"], old["dataset"])
+        if old["step"].startswith("MaxDependency") and name in sets:
+            more.append(
+                _other(name, "max-dependency, authors' code, our run", "", old["authors_cpu_s"])
+            )
+    return pivot([*rows, *more], ("method",), across="set", errors=False)
+
+
+def attacks(rows: list[Line]) -> str:
+    """Return one line for each attack and claim."""
+    keys = list(dict.fromkeys((r["set"], r["method"], r["by"], r["at"]) for r in rows))
+    lines = []
+    for key in keys:
+        own = {r["measure"]: r for r in rows if (r["set"], r["method"], r["by"], r["at"]) == key}
+        hits = " / ".join(f"{float(own[f'hits on {side}']['mean']):.0f}" for side in ("D", "D'"))
+        trials = own["hits on D"]["runs"]
+        bound = float(own["audited ε"]["mean"])
+        told = f"**{bound:.2f}**" if bound > float(key[3]) else f"{bound:.2f}"
+        lines.append([key[1], key[2], key[3], f"{hits} of {trials}", told])
+    heads = ["algorithm", "neighbours", "claimed ε", "hits on D / D'", "audited ε ≥ (95 %)"]
+    return markdown(heads, lines)
+
+
+def gap_ratios(rows: list[Line]) -> str:
+    """Return the mean CostGap of each algorithm, the ratio to the best, and that of the paper."""
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    paper = {row["set"]: row["ratio"] for row in published("subclustering_ratios")}
+    lines = []
+    for name in dict.fromkeys(row["set"] for row in rows):
+        own = {row["method"]: row for row in rows if row["set"] == name}
+        means = [float(own[method]["mean"]) for method in methods]
+        ratio = means[0] / min(means[1:])
+        lines.append([name, *(cell(own[m], 2) for m in methods), f"{ratio:.2f}", paper[name]])
+    return markdown(["data", *methods, "baseline / best", "paper"], lines)
+
+
+def test_statistics(rows: list[Line]) -> str:
+    """Return the statistics of Page, Friedman and Nemenyi, and those of the paper."""
+    keys = ("measure", "method", "at")
+    paper = {tuple(old[key] for key in keys): old["value"] for old in published("dilca_tests")}
+    lines = []
+    for row in rows:
+        key = tuple(row[key] for key in keys)
+        value = f"{float(row['mean']):.3g}"
+        lines.append([key[0], named(key[1]), key[2], value, paper.get(key, "")])
+    return markdown(["statistic", "variant", "against", "ours", "paper"], lines)
+
+
+def beyond_chance(rows: list[Line]) -> str:
+    """Return how many targets are beyond chance, of how many."""
+    total = {
+        (r["set"], r["method"], r["at"]): r for r in rows if r["measure"].endswith(": targets")
+    }
+    lines = []
+    better = [row for row in rows if row["measure"].endswith("beyond chance")]
+    values = sorted({row["at"] for row in better}, key=float)
+    for key in dict.fromkeys((row["set"], row["method"]) for row in better):
+        own = {row["at"]: row for row in better if (row["set"], row["method"]) == key}
+        told = [
+            f"{float(own[v]['mean']):.0f} of {float(total[(*key, v)]['mean']):.0f}" for v in values
+        ]
+        lines.append([*key, *told])
+    return markdown(["set", "variant", *(f"ε = {value}" for value in values)], lines)
+
+
+def bound_lines(rows: list[Line]) -> str:
+    """Return bounds and what was measured, by t."""
+    return pivot(rows, ("set", "by", "method"), digits=3, head="t = ")
+
+
+def largest_p(measure: str) -> Callable[[list[Line]], str]:
+    """Return our largest p-values and those of the paper."""
+
+    def make(rows: list[Line]) -> str:
+        sets, values = {row["set"] for row in rows}, {float(row["at"]) for row in rows}
+        more = [
+            _other(old["dataset"], "paper", old["eps"], old["p"])
+            for old in published("dilca_tables_3_4")
+            if old["measure"] == measure and old["dataset"] in sets and float(old["eps"]) in values
+        ]
+        ours = [{**row, "method": "ours", "at": f"{float(row['at']):g}"} for row in rows]
+        lines, keys = [], dict.fromkeys((row["set"], row["method"]) for row in [*ours, *more])
+        columns = sorted({row["at"] for row in ours}, key=float)
+        found = {(r["set"], r["method"], r["at"]): float(r["mean"]) for r in [*ours, *more]}
+        for key in sorted(keys):
+            cells = [f"{found[(*key, v)]:.1e}" if (*key, v) in found else "" for v in columns]
+            lines.append([*key, *cells])
+        return markdown(["set", "", *(f"ε = {value}" for value in columns)], lines)
+
+    return make
+
+
+def shares(measure: str) -> Callable[[list[Line]], str]:
+    """Return the share of the gap that is closed, in per cent, by budget."""
+
+    def make(rows: list[Line]) -> str:
+        kept = with_a_gap(rows)
+        left = [
+            s for s in dict.fromkeys(r["set"] for r in rows) if s not in {r["set"] for r in kept}
+        ]
+        table = pivot(picked(kept, measure=measure), across="by", digits=0)
+        if not left:
+            return table
+        return f"{table}\n\nLeft out, for there is no gap to speak of: {', '.join(left)}."
+
+    return make
+
+
+def leaked(rows: list[Line]) -> str:
+    """Return the two tables of Figure 1."""
+    told = []
+    for name in ("A", "A'"):
+        own = picked(rows, set=name, measure="block total")
+        cells = {(row["by"], row["at"]): float(row["mean"]) for row in own}
+        table = ", ".join(f"[{cells[i, '1']:.0f}, {cells[i, '2']:.0f}]" for i in "12")
+        beside = float(picked(rows, set=name, measure="third product beside the first")[0]["mean"])
+        told.append([name, f"[{table}]", "the first" if beside else "the last"])
+    return markdown(
+        ["matrix", "table of the best co-clustering", "the third product is beside"], told
+    )

@@ -1,0 +1,257 @@
+"""The figures of Schnapp and Sabato (2025), source-target clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from given import Given, Row, row, spread
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from privclust.budget import Budget
+from privclust.datasets import SourceTarget, projected, scaled
+from privclust.metrics import share_of_gap
+from privclust.reference import SourceTargetMedoids, cost_difference, source_spread
+from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.sites import coreset, greedy_net
+from privclust.source_target.theory import (
+    coreset_bound,
+    gaussian_bound,
+    laplace_bound,
+    lower_bound,
+    zcdp_bound,
+)
+from source_target import measured, pair_maker, reference_curves, seconds, solved
+from source_target_methods import (
+    BUDGETS,
+    DELTA,
+    contestants,
+    dphd_of_source,
+    gan_of_source,
+    kmeans_of_source,
+    private,
+)
+
+SYNTHETIC = ("Synthetic 1", "Synthetic 2", "Synthetic 3")
+PAIRS = [("1", "7"), ("7", "1"), ("5", "2"), ("2", "5"), ("9", "6"), ("6", "9")]
+REAL = (
+    *(f"mnist_pairs:digit{s}:digit{t}" for s, t in PAIRS),
+    *(f"office_surf:{s}:{t}" for s, t in (("amazon", "webcam"), ("webcam", "amazon"))),
+    *(f"superconductivity:{s}:{t}" for s, t in (("h", "mh"), ("l", "ml"))),
+)
+NUMBERS = [5, 10, 20, 50, 100]
+# Larger sets are cut down to so many sources and targets, the same for all methods.
+MOST_POINTS = 1500
+RADIUS = 0.05
+
+
+def pairs(
+    given: Given, runs: int, names: tuple[str, ...]
+) -> Iterator[tuple[str, list[SourceTarget]]]:
+    """Yield each set that is there, drawn once for each run."""
+
+    def read(name: str, folder: Path | None) -> tuple[str, Callable[[int], SourceTarget]]:
+        return name, pair_maker(name, folder)
+
+    most = given.pick(60, MOST_POINTS, MOST_POINTS)
+    for name, make in given.opened(names, read):
+        yield name, [cut(make(given.seed + run), most, run) for run in range(runs)]
+
+
+def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
+    """Return at most so many sources and targets."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        part if len(part) <= most else part[np.sort(rng.choice(len(part), most, replace=False))]
+        for part in pair
+    ]
+    return parts[0], parts[1]
+
+
+def names(given: Given) -> tuple[str, ...]:
+    """Return the sets of the setting."""
+    usual = (*SYNTHETIC, "digits 1→7", "digits 9→6")
+    return given.pick(("digits 1→7",), usual, (*usual, "cities", *REAL))
+
+
+def costs(given: Given) -> Iterator[Row]:
+    """Figures 3, 6 and 57 to 104: true cost by k, every method, and the share of the gap."""
+    budgets = given.pick(("ε=3",), ("ε=1", "ε=3", "ρ=3"), ("ε=0.5", "ε=1", "ε=3", "ρ=0.5", "ρ=3"))
+    runs = given.pick(1, 3, 10)
+    for name, drawn in pairs(given, runs, names(given)):
+        numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
+        ends = [reference_curves(*pair, numbers) for pair in drawn]
+        alone, best = (np.array(side) for side in zip(*ends, strict=True))
+        for method, curve in (("ClusterT", alone), ("not private", best)):
+            yield from curves(curve, numbers, set=name, method=method)
+        for by in budgets:
+            for method, order in contestants(*BUDGETS[by]).items():
+                found = measured(order, drawn, numbers)
+                keys = {"set": name, "by": by, "method": method}
+                yield from curves(found, numbers, **keys)
+                shares = [100 * share_of_gap(*run) for run in zip(found, alone, best, strict=True)]
+                whole = 100 * share_of_gap(found, alone, best)
+                yield row("share", whole, float(np.std(shares) / np.sqrt(runs)), runs, **keys)
+                yield row("worst share", min(shares), np.nan, runs, **keys)
+
+
+def curves(found: np.ndarray, numbers: list[int], **keys: Any) -> Iterator[Row]:
+    """Yield the cost at every number of centres, and its mean over them."""
+    for at, values in zip(numbers, found.T, strict=True):
+        yield spread("cost", values, at=at, **keys)
+    yield spread("cost, mean of all k", found.mean(axis=1), **keys)
+
+
+def nearest(given: Given) -> Iterator[Row]:
+    """Figures 4 and 5: NAS with t = 75, 150 and 300."""
+    runs = given.pick(1, 3, 10)
+    for name, drawn in pairs(given, runs, names(given)):
+        numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
+            for at in (75, 150, 300):
+                order = private(*BUDGETS[by], method="nas", n_nearest=at)
+                found = measured(order, drawn, numbers).mean(axis=1)
+                yield spread("cost", found, set=name, by=by, method="NAS", at=at)
+
+
+def coresets(given: Given) -> Iterator[Row]:
+    """C.3: NAS and NNA with both coresets and with none; how many sites each of them has."""
+    runs = given.pick(1, 3, 10)
+    for name, drawn in pairs(given, runs, names(given)):
+        numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
+        for method, make in (("halving", coreset), ("net", greedy_net)):
+            sizes = [len(make(target, RADIUS)) for _, target in drawn]
+            yield spread("sites", sizes, set=name, method=method)
+        yield spread("sites", [len(target) for _, target in drawn], set=name, method="none")
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
+            for method in ("nas", "nna"):
+                for at in ("halving", "net", None):
+                    order = private(*BUDGETS[by], method=method, coreset=at)
+                    found = measured(order, drawn, numbers).mean(axis=1)
+                    keys = {"set": name, "by": by, "method": method.upper(), "at": at or "none"}
+                    yield spread("cost", found, **keys)
+
+
+def rivals(given: Given) -> Iterator[Row]:
+    """C.6: the baselines, with all targets and with a coreset of them in their place."""
+    runs = given.pick(1, 2, 5)
+    for name, drawn in pairs(
+        given, runs, given.pick(("digits 1→7",), SYNTHETIC, (*SYNTHETIC, *REAL))
+    ):
+        numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
+        ends = [reference_curves(*pair, numbers) for pair in drawn]
+        alone, best = (np.array(side) for side in zip(*ends, strict=True))
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=3")):
+            for method, make in {
+                "k-means of S, 100 centres": partial(kmeans_of_source, n_centres=100),
+                "DPHD of S, 100 centres": partial(dphd_of_source, n_centres=100),
+                "DP-WGAN of S, 100 draws": gan_of_source,
+            }.items():
+                if method.startswith("DP-WGAN") and by.startswith("ε"):
+                    continue  # its accounting needs δ
+                for at in ("none", "net"):
+                    order = make(*BUDGETS[by], coreset=None if at == "none" else RADIUS)
+                    found = measured(order, drawn, numbers)
+                    keys = {"set": name, "by": by, "method": method, "at": at}
+                    yield spread("cost", found.mean(axis=1), **keys)
+                    yield row("share", 100 * share_of_gap(found, alone, best), np.nan, runs, **keys)
+
+
+def bounds(given: Given) -> Iterator[Row]:
+    """Theorems 5.5, 5.10, 5.12 and Corollary B.1 beside the measured Diff(S, S') of NAS."""
+    runs = given.pick(1, 5, 10)
+    for name, drawn in pairs(given, runs, given.pick(("digits 1→7",), SYNTHETIC, SYNTHETIC)):
+        for at in given.pick((30,), (75, 150, 300), (75, 150, 300)):
+            found: dict[tuple[str, str], list[float]] = {}
+            for source, target in drawn:
+                t = min(at, len(source))
+                for (by, method), value in bounds_of(source, target, t).items():
+                    found.setdefault((by, method), []).append(value)
+            for (by, method), values in found.items():
+                yield spread("Diff", values, set=name, by=by, method=method, at=at)
+    for at in (0.1, 0.5, 1.0, 3.0):
+        error, chance = lower_bound(10, epsilon=at)
+        yield row("error that no choice avoids", error, 0, 1, set="Observation 4.2", at=at)
+        yield row("how often at least", chance, 0, 1, set="Observation 4.2", at=at)
+
+
+def bounds_of(source: np.ndarray, target: np.ndarray, t: int) -> dict[tuple[str, str], float]:
+    """Return what the theorems allow and what is measured, by budget."""
+    sites = target[greedy_net(target, RADIUS)]
+    spread_of, d, n = source_spread(source, sites, t), target.shape[1], len(sites)
+    found = {}
+    for by, bound in {
+        "ε=3": laplace_bound(spread_of, n, t, d, 3),
+        "ρ=3": zcdp_bound(spread_of, n, t, d, 3),
+        f"ε=3, δ={DELTA:g}": gaussian_bound(spread_of, n, t, d, 3, DELTA),
+    }.items():
+        found[by, "bound for the sites"] = bound
+        found[by, "bound for all targets (B.1)"] = coreset_bound(bound, RADIUS)
+        budget = Budget.of_rho(3, DELTA) if by == "ρ=3" else Budget(3, DELTA if "δ" in by else 0)
+        model = PrivateSourceTargetMedoids(
+            10, budget=budget, method="nas", n_nearest=t, coreset="net", coreset_radius=RADIUS
+        ).fit(target, source=source)
+        places = np.asarray(model.released_source_.positions)
+        found[by, "measured"] = cost_difference(source, places, target)
+    return found
+
+
+def times(given: Given) -> Iterator[Row]:
+    """C.7, Figures 177 to 200: CPU seconds of one fit, 20 centres, ε = 3."""
+    sets = given.pick(("digits 1→7",), ("Synthetic 1", "digits 1→7"), (*SYNTHETIC, "cities", *REAL))
+    runs = given.pick(1, 2, 3)
+    for name, drawn in pairs(given, 1, sets):
+        for method, order in contestants(3, None).items():
+            taken = [seconds(partial(order, *drawn[0], 20, run))[1] for run in range(runs)]
+            yield spread("seconds", taken, set=name, method=method)
+
+
+def solver(given: Given) -> Iterator[Row]:
+    """AkM and our solver on the same targets: CPU seconds and cost."""
+    numbers, per_clump = given.pick((3,), (10, 50), (10, 50, 200)), given.pick(5, 583, 583)
+    for k, *found in solved(numbers, per_clump):
+        for method, (taken, cost) in zip(("AkM", "ours"), found, strict=True):
+            keys = {"set": f"{12 * per_clump} targets", "method": method, "at": k}
+            yield row("seconds", taken, np.nan, 1, **keys)
+            yield row("cost", cost, np.nan, 1, **keys)
+
+
+def adaptation(given: Given) -> Iterator[Row]:
+    """The story behind the paper: label k chosen targets, train on them and S, test on the rest.
+
+    The source has images of the digits 0 to 4, turned by a quarter; the target has all digits
+    upright. Whoever labels may look at k targets, and S is labelled already.
+    """
+    images, labels = load_digits(return_X_y=True)
+    turned = np.rot90(images.reshape(-1, 8, 8), axes=(1, 2)).reshape(len(images), -1)
+    runs = given.pick(1, 5, 20)
+    found: dict[tuple[str, int], list[float]] = {}
+    for run in range(runs):
+        rng = np.random.default_rng(given.seed + run)
+        mixed = rng.permutation(len(images))
+        own, rest = mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
+        few = own[labels[own] < 5]
+        upright = rng.random(len(few)) < 0.5
+        known = np.where(upright[:, None], images[few], turned[few])
+        source, target = scaled(projected((known, images[rest]), run))
+        for k in given.pick((10,), (10, 20, 50), (10, 20, 50, 100)):
+            for method, order in {
+                "ClusterT": SourceTargetMedoids(k).fit(target).order_,
+                "not private": SourceTargetMedoids(k).fit(target, source=source).order_,
+                "rings, ε = 1": private(1, None)(source, target, k, run),
+                "NNA, ε = 1": private(1, None, method="nna")(source, target, k, run),
+                "random": rng.choice(len(target), k, replace=False),
+            }.items():
+                chosen = np.asarray(order)[:k]
+                train = np.concatenate([source, target[chosen]])
+                answers = np.concatenate([labels[few], labels[rest][chosen]])
+                left = np.setdiff1d(np.arange(len(target)), chosen)
+                knn = KNeighborsClassifier(1).fit(train, answers)
+                score = float(knn.score(target[left], labels[rest][left]))
+                found.setdefault((method, k), []).append(score)
+    for (method, at), values in found.items():
+        yield spread("accuracy", values, set="digits", method=method, at=at)

@@ -1,0 +1,103 @@
+"""The papers: every experiment runs at a tiny size, and the pages say what the files hold."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from support.scripts import BENCHMARKS, scripts
+
+ROOT = Path(__file__).parents[2]
+RESULTS = BENCHMARKS / "results"
+
+
+NAMES = ("experiments", "filling", "given", "pivoting", "shown", "claims", "drawing", "zones")
+papers = SimpleNamespace(**dict(zip(NAMES, scripts(*NAMES, inside="papers"), strict=True)))
+DOCS = [ROOT / "docs" / page for page in papers.filling.PAGES]
+
+
+@pytest.mark.parametrize("name", papers.experiments.EXPERIMENTS)
+def test_every_experiment_of_the_papers_runs_without_data(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers.zones, "MOST_ITERATIONS", 20)
+    given = papers.given.Given("tiny")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = list(papers.experiments.EXPERIMENTS[name].rows(given))
+    if name == "dilca-examples":  # it is about one data set, which is not there
+        assert rows == []
+        return
+    path = papers.given.keep(name, rows, given, tmp_path)
+    kept = papers.pivoting.rows_in(tmp_path)[name]
+    assert len(kept) == len(rows) > 0
+    assert path.parent == tmp_path
+    assert all(row[key] for row in kept for key in ("seed", "commit", "date", "machine", "runs"))
+
+
+def test_rows_of_one_set_replace_those_of_the_same_set_alone(tmp_path):
+    given, row = papers.given.Given("tiny"), papers.given.row
+    for value, name in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
+        papers.given.keep("x", [row("m", value, 0.1, 2, set=name)], given, tmp_path)
+    kept = papers.pivoting.rows_in(tmp_path)["x"]
+    assert {line["set"]: line["mean"] for line in kept} == {"a": "3", "b": "2"}
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_a_page_says_what_the_files_hold(page, tmp_path):
+    rows = papers.pivoting.rows_in(RESULTS)
+    copy = tmp_path / page.name
+    shutil.copy(page, copy)
+    names = papers.filling.markers(page)
+    for name in names:
+        papers.filling.put_table(copy, name, papers.filling.filled(name, rows))
+    assert names
+    assert copy.read_text("utf-8") == page.read_text("utf-8"), "run: benchmarks/papers page"
+
+
+def test_every_table_and_every_plot_stands_on_a_page():
+    shown = [name for page in DOCS for name in papers.filling.markers(page)]
+    claims = [f"{paper}-claims" for paper in papers.claims.CLAIMS]
+    assert sorted(shown) == sorted([*papers.shown.TABLES, *claims])
+    text = "".join(page.read_text("utf-8") for page in DOCS)
+    pictures = [*papers.drawing.FIGURES, *papers.filling.PICTURES]
+    assert [name for name in pictures if f"figures/{name}.png" not in text] == []
+
+
+def test_a_table_without_results_says_how_to_make_them():
+    for make in papers.shown.TABLES.values():
+        assert make({}).startswith("*No results yet")
+
+
+def test_pages_are_filled_beside_results_that_are_not_committed(tmp_path):
+    given = papers.given.Given("tiny")
+    rows = papers.experiments.EXPERIMENTS["tau-leakage"].rows(given)
+    papers.given.keep("tau-leakage", list(rows), given, tmp_path / "results")
+    papers.filling.fill(tmp_path / "results", tmp_path / "docs")
+    text = (tmp_path / "docs" / "research" / "dp-tau-cc.md").read_text("utf-8")
+    assert "| A' | [[9, 2], [0, 16]] | the last |" in text
+    assert "tiny setting" in text
+
+
+def test_a_share_of_no_gap_is_not_shown():
+    row = papers.given.row
+    rows = [
+        row("cost, mean of all k", cost, 0, 1, set=name, method=method)
+        for name, costs in {"far": (1.0, 0.5), "equal": (1.0, 0.999)}.items()
+        for method, cost in zip(("ClusterT", "not private"), costs, strict=True)
+    ]
+    assert {line["set"] for line in papers.pivoting.with_a_gap(rows)} == {"far"}
+
+
+def test_a_verdict_from_small_runs_is_called_a_hint():
+    row = papers.given.row
+    rows = [
+        {**row("nmi", 0.5, 0, 2, set="a", method=method, at=at), "setting": "small"}
+        for method, at in (("DP-tauCC, repaired, 4 rounds", "1"), ("Fast-tauCC, not private", ""))
+    ]
+    small = papers.claims.claims_table("tau", {"tau-epsilon": rows})
+    full = [{**line, "setting": "full"} for line in rows]
+    assert "| a hint, from few runs or sets: holds |" in small
+    assert "a hint" not in papers.claims.claims_table("tau", {"tau-epsilon": full})
