@@ -21,7 +21,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from keeping import markdown, put_table, read_rows, source_at, write_rows
+from keeping import markdown, put_table, read_rows, results_folder, source_at, write_rows
 from scale_sets import DIMENSION, make_baskets, make_categories, make_points
 
 HERE = Path(__file__).parent
@@ -115,7 +115,8 @@ def draw() -> None:
             put_table(PAGE, f"scale-{what}", markdown(heads, lines))
     put_table(PAGE, "scale-paper", _on_paper(rows))
     for name in NAMES[1:]:
-        put_table(PAGE, name, _apart(read_rows(name)))
+        if (results_folder() / f"{name}.csv").exists():
+            put_table(PAGE, name, _apart(read_rows(name)))
     about = rows[0]
     words = f"Commit {about['commit']}, {about['date']}, {about['machine']}, {about['setting']}."
     put_table(PAGE, "scale-about", words)

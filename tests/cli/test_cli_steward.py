@@ -19,6 +19,7 @@ from privclust import PrivateKMeans
 from privclust.ledger import Ledger
 from privclust.release import About, Release, storage
 from support.command_line import Run
+from support.scripts import found_first
 
 ROOT = Path(__file__).parents[2]
 FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "-k", "3", "--no-report")
@@ -222,9 +223,8 @@ def test_a_shell_completes_commands() -> None:
 def test_a_benchmark_says_what_it_does(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     monkeypatch.setattr(sys, "argv", [script, "--help"])
-    with pytest.raises(SystemExit) as ended:
+    with found_first([ROOT / "benchmarks"]), pytest.raises(SystemExit) as ended:
         runpy.run_path(str(ROOT / "benchmarks" / script), run_name="__main__")
     assert not ended.value.code
     assert capsys.readouterr().out.startswith("usage: ")

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["BENCHMARKS", "scripts"]
+__all__ = ["BENCHMARKS", "found_first", "scripts"]
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @contextmanager
-def _alone(folders: list[Path]) -> Iterator[None]:
+def found_first(folders: list[Path]) -> Iterator[None]:
     """Let the modules of some folders be found first, and take them out again at the end."""
     path, names = list(sys.path), {file.stem for folder in folders for file in folder.glob("*.py")}
     before = {name: sys.modules.pop(name) for name in [*sys.modules] if name in names}
@@ -35,5 +35,5 @@ def _alone(folders: list[Path]) -> Iterator[None]:
 def scripts(*names: str, inside: str = "") -> list[ModuleType]:
     """Import benchmarks anew, or the modules of a folder of theirs."""
     folders = [BENCHMARKS / inside, BENCHMARKS] if inside else [BENCHMARKS]
-    with _alone(folders):
+    with found_first(folders):
         return [importlib.import_module(name) for name in names]

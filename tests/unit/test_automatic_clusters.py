@@ -108,13 +108,15 @@ def test_the_preference_depends_on_rows_times_epsilon_over_the_root_of_clusters(
         assert preferred(n_rows) == preferred(2 * n_rows, n_clusters=12)
 
 
-@pytest.mark.parametrize(("n_rows", "method"), [(150, "cautious"), (8000, "cells")])
-def test_the_chosen_method_is_the_one_of_its_name_to_the_bit(n_rows, method):
-    given = {"bounds": (0, 10), "random_state": 5}
+@pytest.mark.parametrize(
+    ("n_rows", "copies", "method"), [(150, 1, "grid"), (150, 4, "cautious"), (8000, 1, "cells")]
+)
+def test_the_chosen_method_is_the_one_of_its_name_to_the_bit(n_rows, copies, method):
+    given, rows = {"bounds": (0, 10), "random_state": 5}, np.tile(ROWS[:n_rows], copies)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen, named = (
-            PrivateKMeans(3, method=way, **given).fit(ROWS[:n_rows]) for way in ("auto", method)
+            PrivateKMeans(3, method=way, **given).fit(rows) for way in ("auto", method)
         )
     assert chosen.method_ == method == chosen.release().parameters["method"]
     np.testing.assert_array_equal(chosen.cluster_centers_, named.cluster_centers_)

@@ -76,13 +76,12 @@ def fitted(rows, method, seed, n_clusters=10, **changes):
         (3000, 10, 3, {}, "grid"),
         (3000, 15, 2, {"delta": 1e-6}, "grid"),
         (3000, 10, 2, {"delta": 1e-6}, "cells"),
-        (3000, 5, 2, {}, "cells"),
+        (600, 2, 2, {}, "grid"),
+        (3000, 5, 2, {"delta": 1e-6}, "cells"),
         (3000, 10, 4, {}, "cautious"),
         (3000, 10, 2, {"epsilon": 5.0}, "cells"),
     ],
 )
-def test_it_is_chosen_for_few_rows_many_clusters_and_few_columns(
-    n_rows, n_clusters, dimension, changes, method
-):
+def test_it_is_chosen_for_few_rows_in_few_columns(n_rows, n_clusters, dimension, changes, method):
     rows = clumps(n_rows, n_clusters, dimension)
     assert fitted(rows, "auto", 0, n_clusters, **changes).method_ == method

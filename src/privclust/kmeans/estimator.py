@@ -60,7 +60,7 @@ class PrivateKMeans(KMeansEstimator):
         the mean and moves by what can be told from noise; ``"grid"`` counts a grid along the widest
         columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the literature.
         ``"auto"`` is ``"cells"``; where rows are few, as their noisy number tells, it is ``"grid"``
-        for many clusters in few columns, and else ``"cautious"``.
+        in few columns, and else ``"cautious"``.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns

@@ -31,7 +31,7 @@ _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
 # Chosen on five generated sets of two and three columns: a grid does better for at least so many
 # clusters and at most so many columns, while the rows of a cluster, in errors of a count and times
 # the columns (two at least), are fewer than this.
-_GRID_CLUSTERS = {"pure": 6, "zcdp": 12}
+_GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
 _GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
 _MOST_COLUMNS = 40

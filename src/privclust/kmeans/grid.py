@@ -37,6 +37,8 @@ _CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
 # end, layers of cells are cut off that may be empty and cannot hold this share of the rows of a
 # cluster, so many errors allowed for.
 _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
+# A cluster is seen if the cells nearest to it hold so many errors of their sum.
+_SEEN = 3.0
 
 
 def grid(
@@ -132,10 +134,10 @@ class _Table:
         cells, errors, is_hidden = self.cells, np.zeros_like(centres), False
         labels = nearest_of(cells, centres)
         for j, centre in enumerate(centres):
-            mine = (labels == j) & (self.weights > 0)
-            number = max(1, int(mine.sum()))
-            size = max(float(self.weights[mine].sum()), self.error)
-            is_hidden |= size < 2 * self.error * math.sqrt(number)
+            near, mine = labels == j, (labels == j) & (self.weights > 0)
+            number, size = max(1, int(mine.sum())), max(float(self.weights[mine].sum()), self.error)
+            seen = float(self.counts[near].sum())
+            is_hidden |= seen < _SEEN * self.error * math.sqrt(max(1, int(near.sum())))
             noise = self.error * np.sqrt(((cells[mine] - centre) ** 2).sum(axis=0)) / size
             errors[j] = np.hypot(noise, self.widths / math.sqrt(12 * number))
         return errors, is_hidden

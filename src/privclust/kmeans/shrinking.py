@@ -61,15 +61,8 @@ def refined(
         if last and view.domain.has_shares:
             reach = max(reach, _widest_reach(view, offsets, n_rows, centres.shape))
         radius = min(reach * math.sqrt(within), 2.0)
-        answer = view.clusters(
-            f"step {number}",
-            frame,
-            centres,
-            radius,
-            counts=counts,
-            offsets=offsets,
-            square=square,
-        )
+        name, paid = f"step {number}", {"counts": counts, "offsets": offsets, "square": square}
+        answer = view.clusters(name, frame, centres, radius, **paid)
         sizes = answer.counts.value
         least = 2 * answer.counts.standard_error
         moves = shrunk_means(answer.offsets, sizes, least, radius)

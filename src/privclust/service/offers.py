@@ -105,6 +105,7 @@ def _no_columns(declared: Declared) -> tuple[str, ...]:
 
 
 _RESCALE = Option("rescale", "Distances in units of declared widths", "switch", None, ("yes", "no"))
+_CATEGORIES = opt.choice("metric", "Distance of categories", "auto", "mismatch", "dilca")
 _PROFILES = opt.part("profile_share", "Histograms of each cluster", None)
 _CONTEXTS = (
     opt.choice(
@@ -147,7 +148,7 @@ OFFERS = {
             8,
             (
                 opt.choice("method", "Algorithm", "auto", "cells", "lloyd"),
-                opt.choice("metric", "Distance of categories", "auto", "mismatch", "dilca"),
+                _CATEGORIES,
                 _PROFILES,
                 _RESCALE,
             ),
@@ -161,7 +162,7 @@ OFFERS = {
             _all,
             1,
             clumps,
-            options=(_PROFILES, _RESCALE),
+            options=(_CATEGORIES, _PROFILES, _RESCALE),
         ),
         Offer(
             "categorical",
