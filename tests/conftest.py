@@ -68,6 +68,16 @@ SYSTEM = (
     "sklearn/test_common_checks.py",
     "unit/test_report*.py",
 )
+# Of the system: what starts or kills processes. Mutants are not shown to these, they take too long.
+CRASHES = (
+    "engines/test_lost_worker.py",
+    "engines/test_tls_example.py",
+    "ledger/test_ledger_crashes.py",
+    "ledger/test_ledger_crowds.py",
+    "cli/test_cli_process.py",
+    "service/test_service_browser.py",
+    "service/test_service_kills.py",
+)
 HERE = Path(__file__).parent
 
 
@@ -100,9 +110,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if _belongs(item.path, AUDITS):
             item.add_marker("audit")
-        server = "postgres_url" in item.fixturenames or "[postgresql" in item.nodeid
-        if _belongs(item.path, SYSTEM) or server or _starts_processes(item):
+        if _belongs(item.path, SYSTEM):
             item.add_marker("system")
+        server = "postgres_url" in item.fixturenames or "[postgresql" in item.nodeid
+        if _belongs(item.path, CRASHES) or server or _starts_processes(item):
+            item.add_marker("system")
+            item.add_marker("crash")
     if config.getoption("--check"):
         items[:] = [
             i for i in items if not {"audit", "system"} & {m.name for m in i.iter_markers()}
