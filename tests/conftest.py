@@ -2,8 +2,8 @@
 
 The rings: ``audit`` shows by samples, brute force and exact losses that noise and its price are
 right; ``system`` is what goes on around the library, such as processes that are started and killed,
-servers, clusters, browsers, pictures, pages that are run, and the checks of other projects; all the
-rest is behaviour. A folder or a file belongs to a ring as a whole, and so does every test of a
+servers, clusters, browsers, the command line, pictures, pages that are run, and the checks of other
+projects; all the rest is behaviour. A folder or a file belongs to a ring as a whole, and so does every test of a
 database server and every test that has work done by two processes. No test is timed.
 
 ``--check`` leaves out both rings, does not even read the files that belong to them, and tries fewer
@@ -45,6 +45,7 @@ AUDITS = (
     "coclustering/test_zero_rows.py",
     "contract/test_replayed_answers.py",
     "contract/test_warnings_replay.py",
+    "reading/test_row_locality.py",
     "source_target/test_nearest_targets.py",
     "unit/test_audit*.py",
     "zones/test_published.py",
@@ -52,14 +53,12 @@ AUDITS = (
 )
 SYSTEM = (
     "benchmarks/*",
+    "cli/*",
     "engines/*",
     "fuzz/*",
     "service/*",
     "site/*",
-    "cli/test_cli_apply_report.py",
-    "cli/test_cli_audit.py",
-    "cli/test_cli_process.py",
-    "cli/test_cli_summary.py",
+    "contract/test_commands_on_pages.py",
     "contract/test_documentation.py",
     "ledger/test_ledger_crashes.py",
     "ledger/test_ledger_crowds.py",
