@@ -3,8 +3,9 @@
 The rings: ``audit`` shows by samples, brute force and exact losses that noise and its price are
 right; ``system`` is what goes on around the library, such as processes that are started and killed,
 servers, clusters, browsers, the command line, pictures, pages that are run, and the checks of other
-projects; all the rest is behaviour. A folder or a file belongs to a ring as a whole, and so does every test of a
-database server and every test that has work done by two processes. No test is timed.
+projects; all the rest is behaviour. A folder or a file belongs to a ring as a whole, and so does
+every test of a database server and every test that has work done by two processes. No test is
+timed.
 
 ``--check`` leaves out both rings, does not even read the files that belong to them, and tries fewer
 examples of a property: for every save.
