@@ -53,9 +53,10 @@ fuzz: $(VENV)/.installed-dev
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutants/run.py
 
-# The same tests at large size: a thousand examples of each property, a thousand kills.
+# The same tests at large size and with luck: a thousand other examples of each property, a thousand
+# kills, and noise from the system.
 nightly: fuzz mutants
-	PRIVCLUST_KILLS=1000 $(PYTEST) --hypothesis-profile=deep
+	PRIVCLUST_KILLS=1000 $(PYTEST) --luck --hypothesis-profile=deep
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

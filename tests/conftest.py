@@ -7,6 +7,8 @@ projects; all the rest is behaviour. A folder or a file belongs to a ring as a w
 every test of a database server and every test that has work done by two processes. No test is
 timed.
 
+Every run is the same run (support/repeatable.py) unless ``--luck`` is given.
+
 ``--check`` leaves out both rings, does not even read the files that belong to them, and tries fewer
 examples of a property: for every save.
 """
@@ -17,10 +19,13 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
-# So many examples find what a change of the code breaks; `make nightly` looks for what nobody
-# thought of. A test that says how many it wants is dear, and gets as many in every profile.
+from support.repeatable import Repeatable
+
+# So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
+# looks for what nobody thought of. A test that says how many it wants is dear, and gets as many in
+# every profile.
 EXAMPLES = 30
-settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES)
+settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES, derandomize=True)
 settings.register_profile("deep", deadline=None, max_examples=1000)
 # For mutants: the same examples in every run, and none made smaller, since nobody looks at them.
 settings.register_profile(
@@ -31,7 +36,7 @@ settings.register_profile(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
 )
-settings.register_profile("check", deadline=None, max_examples=EXAMPLES // 3)
+settings.register_profile("check", deadline=None, max_examples=EXAMPLES // 3, derandomize=True)
 settings.load_profile("untimed")
 
 AUDITS = (
@@ -82,12 +87,15 @@ HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--check``."""
+    """Add ``--check`` and ``--luck``."""
     parser.addoption("--check", action="store_true", help="behaviour alone, fewer examples")
+    parser.addoption("--luck", action="store_true", help="unseeded fits draw from the system")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try fewer examples of a property where only behaviour is looked at."""
+    """Let every run be the same, and try fewer examples where only behaviour is looked at."""
+    if not config.getoption("--luck"):
+        config.pluginmanager.register(Repeatable())
     if config.getoption("--check"):
         settings.load_profile("check")
 

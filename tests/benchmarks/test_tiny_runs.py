@@ -121,7 +121,7 @@ CASES = [
         "{folder} --ways",
         {"CHARGES_A_ROUND": 8, "SYNCS": 2, "ROUNDS": 1, "PROCESSES": (1, 8)},
     ),
-    Case("mixed", "adult --data {data}", BUDGET),
+    Case("mixed", "adult --data {data}", RICH),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
     Case("mixed", "speed", {"SMALL": 200}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),

@@ -9,10 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from privclust.privacy.noise import ExactNoise, SeededBits, SystemBits
 
 WORDS = 500
+
+pytestmark = pytest.mark.system_bits
 
 
 def draw_words(noise: ExactNoise) -> list[int]:
