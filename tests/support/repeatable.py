@@ -31,7 +31,7 @@ class Repeatable:
         self._bits: SeededBits | None = None
         self._system_words = SystemBits.words
         self._first_states: dict[int, Any] = {}
-        SystemBits.words = lambda _, count: self._words(count)  # type: ignore[method-assign]
+        setattr(SystemBits, "words", lambda _, count: self._words(count))  # noqa: B010
 
     def _words(self, count: int) -> Any:
         if self._bits is None:
