@@ -13,6 +13,7 @@ Every run is the same run (support/repeatable.py) unless ``--luck`` is given.
 examples of a property: for every save.
 """
 
+import os
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -84,6 +85,8 @@ CRASHES = (
     "service/test_service_kills.py",
 )
 HERE = Path(__file__).parent
+# A disk in memory is quick to wait for; no test can pull the plug of a real one.
+MEMORY = Path("/dev/shm")  # noqa: S108
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -93,7 +96,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let every run be the same, and try fewer examples where only behaviour is looked at."""
+    """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
+    if MEMORY.is_dir():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):
         config.pluginmanager.register(Repeatable())
     if config.getoption("--check"):
