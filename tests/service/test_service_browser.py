@@ -36,7 +36,9 @@ def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine (install 'chromium')")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = started.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield browser
         browser.close()
 
