@@ -123,7 +123,8 @@ CASES = [
     ),
     Case("mixed", "adult --data {data}", RICH),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
-    Case("mixed", "speed", {"SMALL": 200}),
+    # A process for each fit, of which one will do.
+    Case("mixed", "speed", {"SMALL": 200, "MODELS": ("summary",), "KINDS": ("mixed",)}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
         "scale",
