@@ -37,6 +37,8 @@ CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race
 SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
+# Numbers of clusters that adult is put into.
+CLUSTERS = (6, 12)
 # Rows of the timed fits.
 SMALL, FULL = 10**5, 10**6
 
@@ -79,7 +81,7 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
     schema = Schema({**columns, **lists})
     points, coordinates = written_out(frame, schema), Coordinates(schema)
     runs = 10 if options.full else 4
-    for k in (6, 12):
+    for k in CLUSTERS:
         best = KMeans(k, n_init=5, random_state=options.seed).fit(points).inertia_
         for epsilon, delta in BUDGETS:
             given = {"epsilon": epsilon, "delta": delta, "schema": schema}
