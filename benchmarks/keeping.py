@@ -24,6 +24,7 @@ __all__ = [
     "origin",
     "put_table",
     "read_rows",
+    "replace_rows",
     "results_folder",
     "source_at",
     "write_rows",
@@ -65,6 +66,26 @@ def write_rows(
         writer = csv.DictWriter(file, [*rows[0], *about])
         writer.writeheader()
         writer.writerows({**row, **about} for row in rows)
+    return path
+
+
+def replace_rows(
+    name: str, rows: Sequence[Row], *, by: Sequence[str] = ("set",), folder: Path | None = None
+) -> Path:
+    """Put rows with their origin into a file, in place of those of the same sets that stood there.
+
+    Every row says where it comes from, so sets may be run apart, each at a setting of its own.
+    ``by`` names what else tells apart the rows that are replaced.
+    """
+    path = results_folder(folder) / f"{name}.csv"
+    before = read_rows(name, folder) if path.exists() else []
+    new = {tuple(row[key] for key in by) for row in rows}
+    kept = [row for row in before if tuple(row[key] for key in by) not in new]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows([*kept, *rows])
     return path
 
 
