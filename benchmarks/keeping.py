@@ -26,6 +26,7 @@ __all__ = [
     "read_rows",
     "replace_rows",
     "results_folder",
+    "run_line",
     "source_at",
     "write_rows",
 ]
@@ -99,6 +100,13 @@ def markdown(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown."""
     drawn = [heads, ["---"] * len(heads), *lines]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in drawn)
+
+
+def run_line(rows: Sequence[dict[str, str]], name: str) -> str:
+    """Return the line below a table that says where its rows come from."""
+    keys = ("setting", "commit", "date", "machine")
+    told = dict.fromkeys(", ".join(row[key] for key in keys) for row in rows)
+    return f"*Run: {'; '.join(told)}.* `benchmarks/results/{name}.csv`"
 
 
 def put_table(page: Path, name: str, table: str) -> None:
