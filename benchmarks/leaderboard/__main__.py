@@ -56,7 +56,8 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.part == "page":
-        publish(read_rows("leaderboard", options.output), options.page)
+        known = [*methods_in(HERE / "methods")]
+        publish(read_rows("leaderboard", options.output), options.page, known)
         return
     setting = "full" if options.full else "small"
     for name in options.sets or (FULL if options.full else SMALL):

@@ -106,7 +106,7 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
     figure.savefig(path, dpi=70)
 
 
-def origin(rows: list[dict[str, str]]) -> str:
+def origin(rows: list[dict[str, str]], methods: list[str]) -> str:
     """Return where the rows come from, and what is missing among them."""
     told = []
     keys = ("setting", "commit", "date", "machine", "seed", "delta")
@@ -119,13 +119,13 @@ def origin(rows: list[dict[str, str]]) -> str:
             f"{setting} setting, up to {runs} runs, seed {seed}, commit {commit}, {date}, "
             f"{machine}, δ = {delta} ({sets})"
         )
-    return f"*Run: {'; '.join(told)}.*\n\n{missing(rows)}"
+    return f"*Run: {'; '.join(told)}.*\n\n{missing(rows, methods)}"
 
 
-def missing(rows: list[dict[str, str]]) -> str:
+def missing(rows: list[dict[str, str]], methods: list[str]) -> str:
     """Return which methods have no rows on which sets."""
     found = {(row["set"], row["method"]) for row in rows}
-    sets, methods = (list(dict.fromkeys(row[key] for row in rows)) for key in ("set", "method"))
+    sets = list(dict.fromkeys(row["set"] for row in rows))
     told = [
         f"{method} on {', '.join(left)}"
         for method in methods
@@ -136,8 +136,8 @@ def missing(rows: list[dict[str, str]]) -> str:
     return f"Missing, because a method cannot take a set or was not run on it: {'; '.join(told)}."
 
 
-def publish(rows: list[dict[str, str]], page: Path) -> None:
-    """Fill the tables of the page and draw the plot beside it."""
-    put_table(page, "leaderboard-origin", origin(rows))
+def publish(rows: list[dict[str, str]], page: Path, methods: list[str]) -> None:
+    """Fill the tables of the page and draw the plot beside it; name which methods are missing."""
+    put_table(page, "leaderboard-origin", origin(rows, methods))
     put_table(page, "leaderboard", tables(rows))
     draw(rows, page.parent / "figures" / "leaderboard.png")

@@ -16,7 +16,7 @@ import numpy as np
 from keeping import origin, replace_rows
 from privclust.exceptions import DataError
 
-__all__ = ["SETTINGS", "Given", "Row", "keep", "row", "spread"]
+__all__ = ["SETTINGS", "Given", "Row", "keep", "keep_by_set", "row", "spread"]
 
 Row = dict[str, Any]
 KEYS = ("set", "by", "method", "at", "measure")
@@ -89,3 +89,20 @@ def keep(name: str, rows: Sequence[Row], given: Given, folder: Path | None) -> P
     """Put rows into a file of results; rows of the same sets that stood there are replaced."""
     about = origin(given.seed, given.setting)
     return replace_rows(name, [{**found, **about} for found in rows], folder=folder)
+
+
+def keep_by_set(name: str, rows: Iterable[Row], given: Given, folder: Path | None) -> int:
+    """Keep the rows of each set as soon as it is done, so that a stop loses one set alone.
+
+    Return how many rows there are.
+    """
+    made: dict[str, list[Row]] = {}
+    last = ""
+    for found in rows:
+        if last and found["set"] != last:
+            keep(name, made[last], given, folder)
+        last = found["set"]
+        made.setdefault(last, []).append(found)
+    if last:
+        keep(name, made[last], given, folder)
+    return sum(map(len, made.values()))

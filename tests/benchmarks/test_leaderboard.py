@@ -68,10 +68,11 @@ def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
     shutil.copy(ROOT / "docs" / "leaderboard.md", page)
     told = [{**row, **board.origin(0, "tiny")} for row in rows[1]]
     board.replace_rows("leaderboard", told, folder=tmp_path)
-    board.publish(board.read_rows("leaderboard", tmp_path), page)
+    board.publish(board.read_rows("leaderboard", tmp_path), page, [*rows[0], "another"])
     text = page.read_text("utf-8")
     assert "**tiny: 400 points, 2 dimensions, k = 3**" in text
     assert "tiny setting, up to 1 runs, seed 0" in text
+    assert "was not run on it: another on tiny." in text
     assert (tmp_path / "figures" / "leaderboard.png").exists()
 
 
@@ -88,3 +89,11 @@ def test_a_method_is_one_file_with_one_function(board, tmp_path):
     assert [*methods] == ["Corner", "Picky"]
     (row,) = board.measured(clump_set("tiny", 50, 2, 2), methods, OPTIONS)
     assert (row["method"], row["centres"]) == ("Corner", 1)
+
+
+def test_the_page_says_what_the_committed_file_holds(board, tmp_path):
+    page = tmp_path / "leaderboard.md"
+    shutil.copy(ROOT / "docs" / "leaderboard.md", page)
+    methods = [*board.methods_in(FOLDER / "methods")]
+    board.publish(board.read_rows("leaderboard", board.RESULTS), page, methods)
+    assert page.read_text("utf-8") == (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
