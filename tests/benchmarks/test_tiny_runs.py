@@ -110,7 +110,7 @@ CASES = [
         "--epsilon 1 --runs 2 --page {pages}/research/few-rows.md",
         {"DELTAS": (0,), "sets": lambda: {"tiny": (RNG.uniform(-1, 1, (60, 2)), 3)}},
     ),
-    Case("kmeans", "iris --epsilon 1 --runs 2"),
+    Case("kmeans", "run iris --epsilon 1 --runs 2"),
     Case(
         "ledger",
         "{folder}",
