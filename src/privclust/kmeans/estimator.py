@@ -84,7 +84,8 @@ class PrivateKMeans(KMeansEstimator):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
     cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
-        Standard errors of their coordinates, from noise alone; None with a learned metric.
+        Standard errors of their coordinates: of the noise, and of what ``"cells"``,
+        ``"cautious"`` and ``"grid"`` know that they leave out; None with a learned metric.
     n_clusters_ : int
         The number of clusters.
     method_ : str
@@ -193,7 +194,8 @@ class PrivateKMeans(KMeansEstimator):
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         if self.n_clusters == AUTO:
-            return by_summary(view, share, rng)
+            schema = self._declared() if view.domain.has_shares else None
+            return by_summary(view, share, rng, schema)
         return _METHODS[self.method](view, share, int(self.n_clusters), rng)
 
     def _check_together(self) -> None:
