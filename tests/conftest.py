@@ -23,8 +23,8 @@ from hypothesis import Phase, settings
 from support.repeatable import Repeatable
 
 # So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
-# looks for what nobody thought of. A test that says how many it wants is dear, and gets as many in
-# every profile.
+# looks for what nobody thought of. A test that says how many it wants is expensive, and gets as
+# many in every profile.
 EXAMPLES = 30
 settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES, derandomize=True)
 settings.register_profile("deep", deadline=None, max_examples=1000)
