@@ -13,6 +13,7 @@ Every run is the same run (support/repeatable.py) unless ``--luck`` is given.
 examples of a property: for every save.
 """
 
+import os
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -22,8 +23,8 @@ from hypothesis import Phase, settings
 from support.repeatable import Repeatable
 
 # So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
-# looks for what nobody thought of. A test that says how many it wants is dear, and gets as many in
-# every profile.
+# looks for what nobody thought of. A test that says how many it wants is expensive, and gets as
+# many in every profile.
 EXAMPLES = 30
 settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES, derandomize=True)
 settings.register_profile("deep", deadline=None, max_examples=1000)
@@ -84,6 +85,8 @@ CRASHES = (
     "service/test_service_kills.py",
 )
 HERE = Path(__file__).parent
+# A disk in memory is quick to wait for; no test can pull the plug of a real one.
+MEMORY = Path("/dev/shm")  # noqa: S108
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -93,7 +96,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let every run be the same, and try fewer examples where only behaviour is looked at."""
+    """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
+    if MEMORY.is_dir():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):
         config.pluginmanager.register(Repeatable())
     if config.getoption("--check"):

@@ -129,7 +129,8 @@ CASES = [
         "kinds",
         {"KINDS": ((300, 2, 1, (3, 3), 0.9, 0.05),), **{"BUDGETS": ((1, 0), (20.0, 1e-6))}},
     ),
-    Case("mixed", "speed", {"SMALL": 200}),
+    # A process for each fit, of which one will do.
+    Case("mixed", "speed", {"SMALL": 200, "MODELS": ("summary",), "COLUMNS": ("mixed",)}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
         "scale",

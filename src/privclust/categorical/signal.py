@@ -119,7 +119,7 @@ def signal_in(
     strengths : callable
         From residuals to the strengths of all pairs.
     independent : IndependentTables
-        Makes up the like without dependence.
+        Makes up similar tables without dependence.
     error : float
         The standard error of the noise on a cell.
     currency : {"pure", "zcdp"}
