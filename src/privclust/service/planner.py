@@ -89,8 +89,11 @@ class Planner:
             self._kept[key] = future
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
+        future = self._kept[key]
         try:
-            return await asyncio.shield(asyncio.wrap_future(self._kept[key]))
+            if future.done():
+                return future.result()
+            return await asyncio.shield(asyncio.wrap_future(future))
         except Exception as error:
             self._kept.pop(key, None)
             if isinstance(error, BrokenProcessPool):
