@@ -38,7 +38,7 @@ def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **sha
     model = question.model(declared, unit, **shared)
     if not question.offer.takes_targets:
         return Fit(model, data)
-    return Fit(model, _places(question, declared), {"source": data})
+    return Fit(model, _places(question, declared), {"source": data, **question.beside})
 
 
 def made_up_fit(

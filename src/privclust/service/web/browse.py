@@ -13,6 +13,7 @@ from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from privclust.jobs.label import write_labels
+from privclust.jobs.sentences import sentence_of
 from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
 from privclust.service.database import now
 from privclust.service.datasets import Dataset
@@ -32,7 +33,9 @@ __all__ = ["asked_in", "labels_by", "plan_with_cost", "report_response", "router
 
 router = APIRouter(include_in_schema=False)
 
-_OPTION = "option-"
+# How the fields of options begin: those of one value, those of columns, and those of many lines,
+# which the script for the live cost leaves out.
+_OPTION, _COLUMNS, _LONG = "option-", "columns-", "lines-"
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -181,9 +184,10 @@ def asked_in(values: ImmutableMultiDict[str, Any]) -> dict[str, Any]:
         name: texts[name].strip() for name in ("epsilon", "delta", "clusters") if name in texts
     }
     given["options"] = {
-        name.removeprefix(_OPTION): value
+        name.removeprefix(prefix): values.getlist(name) if prefix == _COLUMNS else value
+        for prefix in (_OPTION, _COLUMNS, _LONG)
         for name, value in texts.items()
-        if name.startswith(_OPTION)
+        if name.startswith(prefix)
     }
     return given | ({"columns": values.getlist("columns")} if "columns" in values else {})
 
@@ -211,7 +215,11 @@ def _priced(
 
 
 def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
-    cost = cost_for(site.database.ledger, dataset.name, user.name, question.budget)
+    try:
+        budget = question.cost(dataset.schema, dataset.unit)
+    except ValueError as error:
+        raise ServiceError(sentence_of(error)) from None
+    cost = cost_for(site.database.ledger, dataset.name, user.name, budget)
     return {"cost": cost.words, "covered": cost.covered, "left": cost.left}
 
 
