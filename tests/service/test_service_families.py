@@ -51,10 +51,12 @@ MODELS = {
 }
 
 
-def with_matrix(serving: Serving, unit: Unit | None = None) -> Dataset:
-    """Register a small matrix, and let ann ask it."""
+def with_matrix(serving: Serving, unit: Unit | None = None, more: int = 0) -> Dataset:
+    """Register a small matrix, with so much more in one entry, and let ann ask it."""
     rng = np.random.default_rng(1)
-    counts = sparse.csr_array(rng.poisson(0.5, COUNTS.shape))
+    dense = rng.poisson(0.5, COUNTS.shape)
+    dense[3, 4] += more
+    counts = sparse.csr_array(dense)
     sparse.save_npz(serving.settings.folder / "baskets.npz", counts)
     made, _ = serving.datasets.register(
         "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
