@@ -121,8 +121,14 @@ CASES = [
         "{folder} --ways",
         {"CHARGES_A_ROUND": 8, "SYNCS": 2, "ROUNDS": 1, "PROCESSES": (1, 8)},
     ),
-    Case("mixed", "adult --data {data}", RICH),
+    # Of 80 rows no more cells than two are sure to stand out.
+    Case("mixed", "adult --data {data}", {"CLUSTERS": (2,), **RICH}),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
+    Case(
+        "mixed",
+        "kinds",
+        {"KINDS": ((300, 2, 1, (3, 3), 0.9, 0.05),), **{"BUDGETS": ((1, 0), (20.0, 1e-6))}},
+    ),
     Case("mixed", "speed", {"SMALL": 200}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
