@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ def main() -> None:
     if options.part == "page":
         publish(read_rows("kmeans"), ROOT / "docs" / "research" / "accuracy.md", ROOT / "README.md")
         return
+    warnings.simplefilter("ignore")
     setting = f"{options.runs} runs"
     for name in options.sets:
         data = point_set(name)

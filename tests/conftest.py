@@ -14,6 +14,7 @@ examples of a property: for every save.
 """
 
 import os
+import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -85,8 +86,9 @@ CRASHES = (
     "service/test_service_kills.py",
 )
 HERE = Path(__file__).parent
-# A disk in memory is quick to wait for; no test can pull the plug of a real one.
-MEMORY = Path("/dev/shm")  # noqa: S108
+# A disk in memory is quick to wait for; no test can pull the plug of a real one. That of a container
+# may be tiny.
+MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30  # noqa: S108
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,7 +99,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
-    if MEMORY.is_dir():
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):
         config.pluginmanager.register(Repeatable())

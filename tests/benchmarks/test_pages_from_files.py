@@ -7,11 +7,15 @@ fills, or in code, or is a constant: a budget, a parameter, a theorem's number, 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from support.scripts import BENCHMARKS, scripts
+
 ROOT = Path(__file__).parents[2]
+RESULTS = BENCHMARKS / "results"
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "leaderboard.md",
@@ -61,3 +65,15 @@ def test_a_number_that_was_typed_is_found(line, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"At ε = 0.5 and 1.5:\n\n{line}\n\n<!-- table: a -->\n.5\n<!-- end: a -->\n")
     assert typed(page) == [line]
+
+
+def test_the_tables_of_k_means_and_of_noise_say_what_the_files_hold(tmp_path):
+    keeping, kmeans, noise = scripts("keeping", "kmeans", "noise")
+    page, readme = (
+        Path(shutil.copy(ROOT / name, tmp_path))
+        for name in ("docs/research/accuracy.md", "README.md")
+    )
+    before = [copy.read_text("utf-8") for copy in (page, readme)]
+    kmeans.publish(keeping.read_rows("kmeans", RESULTS), page, readme)
+    keeping.put_table(page, "noise", noise.table(keeping.read_rows("noise", RESULTS)))
+    assert [copy.read_text("utf-8") for copy in (page, readme)] == before

@@ -157,7 +157,7 @@ CASES = [
     Case(
         "summary",
         "errors --page {pages}/research/summary.md",
-        {"point_sets": tiny_points, **BUDGET},
+        {"point_sets": tiny_points, **RICH},
     ),
     Case("summary_profiles", "profiles", {"N_ROWS": 2000, "SHARES": (0.2,), **RICH}),
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),

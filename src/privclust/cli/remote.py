@@ -35,7 +35,9 @@ Columns = Annotated[
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd."),
+    typer.Option(
+        "--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd, or NAME=@FILE."
+    ),
 ]
 TargetPath = Annotated[
     Path | None,
@@ -182,8 +184,14 @@ def _asked(
     if any("=" not in option for option in chosen or ()):
         raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
     if chosen:
-        asked["options"] = dict(option.split("=", 1) for option in chosen)
+        pairs = dict(option.split("=", 1) for option in chosen)
+        asked["options"] = {name: _text(value) for name, value in pairs.items()}
     return asked if target is None else asked | {"targets": _points(target)}
+
+
+def _text(value: str) -> str:
+    """Return the value of an option, or what the file holds that it names."""
+    return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
 
 
 def _points(target: Path) -> list[list[float]]:
