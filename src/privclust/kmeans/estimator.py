@@ -33,6 +33,12 @@ _METHODS = {
     "grid": grid,
     "lloyd": lloyd,
 }
+# What a method was called before, and what to write now.
+_FORMER = {"subcluster": "cells"}
+
+
+def _known_method(name: str, value: Any) -> None:
+    one_of(*_METHODS)(name, _FORMER.get(value, value) if isinstance(value, str) else value)
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -60,7 +66,8 @@ class PrivateKMeans(KMeansEstimator):
         the mean and moves by what can be told from noise; ``"grid"`` counts a grid along the widest
         columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the literature.
         ``"auto"`` is ``"cells"``; where rows are few, as their noisy number tells, it is ``"grid"``
-        in few columns, and else ``"cautious"``.
+        in few columns, and else ``"cautious"``. ``"subcluster"`` is the former word for
+        ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared: two different ones are one apart, or as far as the other
         columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
@@ -128,7 +135,7 @@ class PrivateKMeans(KMeansEstimator):
     _checks: ClassVar[Any] = {
         **KMeansEstimator._checks,
         "n_clusters": either(AUTO, whole()),
-        "method": one_of(*_METHODS),
+        "method": _known_method,
         "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
     }
@@ -191,7 +198,9 @@ class PrivateKMeans(KMeansEstimator):
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         if self.n_clusters == AUTO:
             return by_summary(view, share, rng)
-        return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+        return _METHODS[_FORMER.get(self.method, self.method)](
+            view, share, int(self.n_clusters), rng
+        )
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -199,6 +208,13 @@ class PrivateKMeans(KMeansEstimator):
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "
                 "method='auto'."
+            )
+        if self.method in _FORMER:
+            self._warn(
+                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old word "
+                "goes in version 0.4; write the new one, or use PrivateZoneKMeans for the "
+                "published algorithm.",
+                DeprecationWarning,
             )
 
     def _metric(self, schema: Schema) -> str:
