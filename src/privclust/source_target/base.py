@@ -86,9 +86,10 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             target = random_targets(self.schema, self.bounds, n_features)
         public = PublicTargets.of(target, metric=self.metric)
         public.check_centres(self.n_centers)
+        unit = unit_from(self.unit)
         return rehearse(
             self,
-            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed),
+            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed, unit),
             n_rows=int(n_rows),
             measure=DISTANCE,
         )
