@@ -66,8 +66,8 @@ class PrivateKMeans(KMeansEstimator):
         the mean and moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a
         grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
         the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
-        it runs ``"grid"`` if there are few columns, and ``"cautious"`` otherwise. ``"subcluster"`` is
-        the former word for ``"cells"``; it warns and will go.
+        it runs ``"grid"`` if there are few columns, and ``"cautious"`` otherwise.
+        ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are one apart; with
         ``"dilca"`` half of the budget is spent on learning from the other columns how far apart
