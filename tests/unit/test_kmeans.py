@@ -48,6 +48,13 @@ def assert_same(model, other):
     assert model.privacy_ == other.privacy_
 
 
+def test_the_former_word_for_cells_still_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="method='cells'"):
+        former = model(method="subcluster").fit(ROWS)
+    assert former.method_ == "cells"
+    assert_same(former, model(method="cells").fit(ROWS))
+
+
 # What is released
 
 

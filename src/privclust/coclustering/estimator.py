@@ -8,9 +8,9 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.coclustering.base import Coclusterer
-from privclust.coclustering.profiles import rows_method
+from privclust.coclustering.profiles import MOST_PROTOTYPES, rows_method
 from privclust.coclustering.result import CoclusteringResult
-from privclust.coclustering.tables import tables_method
+from privclust.coclustering.tables import MOST_GROUPS, tables_method
 from privclust.coclustering.tau import CHOICE, tau_method
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.estimator import Run
@@ -104,6 +104,7 @@ class PrivateCoclustering(Coclusterer):
     """
 
     _checks: ClassVar[Any] = {**Coclusterer._checks, "rule": one_of("prototypes", "tau")}
+    _groups_per_cluster = max(MOST_GROUPS, MOST_PROTOTYPES)
 
     def __init__(
         self,

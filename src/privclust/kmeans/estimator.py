@@ -33,6 +33,12 @@ _METHODS: dict[str, Method] = {
     "grid": grid,
     "lloyd": lloyd,
 }
+# What a method was called before, and what to write now.
+_FORMER = {"subcluster": "cells"}
+
+
+def _known_method(name: str, value: Any) -> None:
+    one_of(*_METHODS)(name, _FORMER.get(value, value) if isinstance(value, str) else value)
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -61,6 +67,7 @@ class PrivateKMeans(KMeansEstimator):
         grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
         the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
         it runs ``"grid"`` if there are few columns, and ``"cautious"`` otherwise.
+        ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are one apart; with
         ``"dilca"`` half of the budget is spent on learning from the other columns how far apart
@@ -132,7 +139,7 @@ class PrivateKMeans(KMeansEstimator):
     _checks: ClassVar[Any] = {
         **KMeansEstimator._checks,
         "n_clusters": either(AUTO, whole()),
-        "method": one_of(*_METHODS),
+        "method": _known_method,
         "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
     }
@@ -196,7 +203,8 @@ class PrivateKMeans(KMeansEstimator):
         if self.n_clusters == AUTO:
             schema = self._declared() if view.domain.has_shares else None
             return by_summary(view, share, rng, schema)
-        return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+        method = _METHODS[_FORMER.get(self.method, self.method)]
+        return method(view, share, int(self.n_clusters), rng)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -204,6 +212,13 @@ class PrivateKMeans(KMeansEstimator):
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "
                 "method='auto'."
+            )
+        if self.method in _FORMER:
+            self._warn(
+                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old word "
+                "goes in version 0.4; write the new one, or use PrivateZoneKMeans for the "
+                "published algorithm.",
+                DeprecationWarning,
             )
 
     def _metric(self, schema: Schema) -> str:
