@@ -57,11 +57,11 @@ def main() -> None:
         one_fit(*options.about)
         return
     rows = list(TABLES[options.table](options))
-    setting = "full" if options.full else "small"
-    write_rows(f"mixed-{options.table}", rows, seed=options.seed, setting=setting)
+    name, setting = f"mixed-{options.table}", "full" if options.full else "small"
+    write_rows(name, rows, seed=options.seed, setting=setting)
     table = markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
     print(table)
-    put_table(PAGE, f"mixed-{options.table}", table)
+    put_table(PAGE, name, table)
 
 
 def shown(value: Any) -> str:
@@ -95,11 +95,8 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
                 found["within_5"].append(shares_told(model, frame, points, coordinates))
             means = {name: float(np.mean(values)) for name, values in found.items()}
             error = float(np.std(found["dedicated"], ddof=1) / np.sqrt(runs))
-            yield (
-                {"k": k, "epsilon": epsilon, "delta": delta, "runs": runs}
-                | means
-                | {"dedicated_error": error}
-            )
+            about = {"k": k, "epsilon": epsilon, "delta": delta, "runs": runs}
+            yield about | means | {"dedicated_error": error}
 
 
 def shares_told(model: Any, frame: Any, points: np.ndarray, coordinates: Coordinates) -> float:
@@ -293,13 +290,8 @@ def one_fit(model: str, path: str) -> None:
     print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-TABLES = {
-    "adult": adult,
-    "metrics": metrics,
-    "summary-metrics": metrics,
-    "kinds": kinds,
-    "speed": speed,
-}
+TABLES = {"adult": adult, "metrics": metrics, "summary-metrics": metrics}
+TABLES |= {"kinds": kinds, "speed": speed}
 
 if __name__ == "__main__":
     main()
