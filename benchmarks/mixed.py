@@ -41,6 +41,7 @@ BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 CLUSTERS = (6, 12)
 # Rows of the timed fits.
 SMALL, FULL = 10**5, 10**6
+MODELS, COLUMNS = ("kmeans", "summary"), ("numbers", "mixed")
 
 
 def main() -> None:
@@ -238,10 +239,10 @@ def speed(options: argparse.Namespace) -> Iterator[Row]:
     """Yield time and memory of fits from Parquet, each in a process of its own."""
     n_rows = FULL if options.full else SMALL
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("numbers", "mixed"):
+        for kind in COLUMNS:
             made_up(kind, n_rows, options.seed, Path(folder) / f"{kind}.parquet")
-        for model in ("kmeans", "summary"):
-            for kind in ("numbers", "mixed"):
+        for model in MODELS:
+            for kind in COLUMNS:
                 path = Path(folder) / f"{kind}.parquet"
                 command = [sys.executable, __file__, "one-fit", "--about", model, str(path)]
                 told = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603

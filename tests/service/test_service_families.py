@@ -39,22 +39,24 @@ OWN = {
     "epsilon", "delta", "budget", "schema", "bounds", "unit", "shape",
     "random_state", "ledger", "dataset",
 }  # fmt: skip
-# What a question has no words for yet; see the analyst's guide.
-LEFT_OUT = {"distances": {"targets", "ordinal"}}
+# What a fit takes beside its options: rows, and points that every question has.
+ROWS = {"self", "X", "y", "target", "source"}
 MODELS = {
     "kmeans": PrivateKMeans(2, epsilon=0.5, method="lloyd"),
     "summarise": PrivateSummary(epsilon=0.5, profile_share=0.1),
     "categorical": PrivateCategoricalKMeans(2, epsilon=0.5, method="tree"),
-    "distances": PrivateDilca(epsilon=0.5, context_size=1),
+    "distances": PrivateDilca(epsilon=0.5, context_size=1, targets=["ward"], ordinal=("ward",)),
     "source-target": PrivateSourceTargetMedoids(2, epsilon=0.5, method="nna", pull=False),
     "cocluster": PrivateCoclustering(2, 3, epsilon=0.5, rule="tau"),
 }
 
 
-def with_matrix(serving: Serving, unit: Unit | None = None) -> Dataset:
-    """Register a small matrix, and let ann ask it."""
+def with_matrix(serving: Serving, unit: Unit | None = None, more: int = 0) -> Dataset:
+    """Register a small matrix, with so much more in one entry, and let ann ask it."""
     rng = np.random.default_rng(1)
-    counts = sparse.csr_array(rng.poisson(0.5, COUNTS.shape))
+    dense = rng.poisson(0.5, COUNTS.shape)
+    dense[3, 4] += more
+    counts = sparse.csr_array(dense)
     sparse.save_npz(serving.settings.folder / "baskets.npz", counts)
     made, _ = serving.datasets.register(
         "baskets", "baskets.npz", COUNTS, unit or MatrixCount(), COUNTS.rows
@@ -73,8 +75,10 @@ def asked_by(model: Any) -> dict[str, Any]:
 def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
     offer = OFFERS[family]
     known = {option.name for option in offer.options} | OWN | {offer.counted}
-    parameters = inspect.signature(offer.kind).parameters
-    assert set(parameters) - known == LEFT_OUT.get(family, set())
+    of_fit = inspect.signature(offer.kind.fit).parameters  # type: ignore[attr-defined]
+    parameters = {*inspect.signature(offer.kind).parameters, *of_fit} - ROWS
+    assert parameters - known == set()
+    assert known - OWN - parameters <= {None}
 
 
 @pytest.mark.parametrize(
@@ -83,13 +87,14 @@ def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
 )
 def test_an_option_is_what_the_estimator_takes(family: str, option: Option) -> None:
     kind = OFFERS[family].kind
-    assert inspect.signature(kind).parameters[option.name].default == option.default
+    where: Any = kind.fit if option.of_fit else kind  # type: ignore[attr-defined]
+    assert inspect.signature(where).parameters[option.name].default == option.default
     check = kind._checks.get(option.name)  # type: ignore[attr-defined]
     for choice in option.choices or ("1",):
-        value = option.parsed(choice)
+        value = option.parsed(choice, ["1"])
         if check is not None and (option.choices or option.kind == "whole"):
             check(option.name, value)
-        assert option.parsed(option.shown(value)) == value
+        assert option.parsed(option.shown(value), ["1"]) == value
     assert option.parsed("") == option.default
 
 

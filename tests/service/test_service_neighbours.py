@@ -1,9 +1,10 @@
 """Neighbouring data sets are told apart by releases alone: complete transcripts, noise held fixed.
 
-Two services differ in one row of their file, and in how long their job took. An analyst does the
-same on both and writes down everything that can be fetched: status codes, headers, texts, sizes.
-Every bit of noise and of chance is the same in both. What shows nothing of a release may not differ
-at all; and when the stored release of one is put in the place of the other's, nothing may.
+Two services differ in one row of their file, or in one count of their matrix, and in how long their
+job took. An analyst does the same on both and writes down everything that can be fetched: status
+codes, headers, texts, sizes. Every bit of noise and of chance is the same in both. What shows
+nothing of a release may not differ at all; and when the stored release of one is put in the place
+of the other's, nothing may.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ import numpy as np
 import pytest
 
 from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.service.datasets import Dataset
 from privclust.service.worker import run_one
 from service.browser import Browser, site_on
 from service.serving import Serving
+from service.test_service_families import with_matrix
 
 # What is random or clocks, and therefore differs between any two services.
 RANDOM = re.compile(r"[0-9a-f]{32,64}|[0-9a-f]{16}\b|\d\d:\d\d(:\d\d)?|\d{10}|[\w-]{43}")
@@ -31,7 +34,16 @@ ONE_MORE, BROKEN = "50,5,f,a", "old,1e999,nobody,"
 FORMS: dict[str, dict[str, Any]] = {
     "distances": {"epsilon": "1", "columns": ["sex", "ward"]},
     "kmeans": {"epsilon": "1", "clusters": "2"},
+    "source-target": {
+        "epsilon": "1",
+        "clusters": "2",
+        "columns": ["age", "cost"],
+        "targets": "10,1\n20,2\n60,5\n90,9",
+        "lines-forbidden": "0",
+    },
+    "cocluster": {"epsilon": "1", "clusters": "2", "option-n_column_clusters": "2"},
 }
+ONE_COUNT = "one count more"
 
 Transcript = dict[str, list[Any]]
 
@@ -39,13 +51,13 @@ Transcript = dict[str, list[Any]]
 class Analyst:
     """Somebody who fetches everything there is, and writes it down by address."""
 
-    def __init__(self, serving: Serving, family: str) -> None:
+    def __init__(self, serving: Serving, family: str, dataset: Dataset) -> None:
         self.seen: Transcript = {}
         self._browser = Browser(site_on(serving))
         self._browser.sign_in("ann")
         token = serving.people.add_token(serving.ann, "program", "run", 1)
         self._token = {"Authorization": f"Bearer {token}"}
-        self._job, self._dataset = "d" * 32, f"/datasets/{serving.visits.id}"
+        self._job, self._dataset = "d" * 32, f"/datasets/{dataset.id}"
         self._ask = f"{self._dataset}/ask/{family}"
         self._fields = FORMS[family] | {"act": "run", "request": self._job}
 
@@ -57,7 +69,8 @@ class Analyst:
     def look(self) -> None:
         """Fetch every page, and the same as a program does."""
         job = f"/jobs/{self._job}"
-        paths = ["/", self._dataset, self._ask, f"{self._ask}/plan?epsilon=1", "/jobs", job]
+        plan = f"{self._ask}/plan?epsilon=1&clusters=2"
+        paths = ["/", self._dataset, self._ask, plan, "/jobs", job]
         for path in [*paths, "/tokens", "/releases", "/healthz"]:
             self._write(path, self._browser.get(path))
         for path in ("/datasets", self._dataset, "/jobs", job, "/releases"):
@@ -109,7 +122,7 @@ def seen_with(
     ----------
     family : str
     line : str
-        A further line of the file.
+        A further line of the file; or that an entry of the matrix is one more.
     took : int
         The seconds until the job ends.
     stored : tuple
@@ -118,12 +131,17 @@ def seen_with(
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         with_fixed_chance(patch)
         patch.setattr("privclust.service.planner._MOMENT", 60)
+        # The steward's own trial of every family is seen by no analyst.
+        patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
         set_clocks(patch, MOMENT)
         for module in ("ledger.moments", "service.balance"):
             patch.setattr(f"privclust.{module}.datetime", Fixed)
         place = Path(folder)
-        serving = Serving.made(place, str(place / "service.db"), (line,) if line else ())
-        analyst = Analyst(serving, family)
+        lines = (line,) if line and line != ONE_COUNT else ()
+        serving = Serving.made(place, str(place / "service.db"), lines)
+        of_matrix, more = family == "cocluster", int(line == ONE_COUNT)
+        dataset = with_matrix(serving, more=more) if of_matrix else serving.visits
+        analyst = Analyst(serving, family, dataset)
         analyst.look()
         analyst.ask()
         analyst.look()
@@ -143,8 +161,18 @@ def seen_with(
 
 @pytest.mark.parametrize(
     ("family", "line"),
-    [("distances", ONE_MORE), ("kmeans", BROKEN)],
-    ids=["one row more", "a row that breaks every type"],
+    [
+        ("distances", ONE_MORE),
+        ("kmeans", BROKEN),
+        ("source-target", BROKEN),
+        ("cocluster", ONE_COUNT),
+    ],
+    ids=[
+        "one row more",
+        "a row that breaks every type",
+        "one such place more",
+        "one count more in a matrix",
+    ],
 )
 def test_neighbours_are_told_apart_by_releases_alone(family: str, line: str) -> None:
     one, stored = seen_with(family)

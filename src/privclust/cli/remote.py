@@ -35,7 +35,9 @@ Columns = Annotated[
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd."),
+    typer.Option(
+        "--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd, or NAME=@FILE."
+    ),
 ]
 TargetPath = Annotated[
     Path | None,
@@ -88,10 +90,10 @@ def ask(
     """Charge a question, wait for its answer, and write the release with its report."""
     import secrets
 
-    from privclust.jobs.publish import Place
+    from privclust.jobs.publish import Destination
     from privclust.service.remote import RemoteDataset
 
-    place = Place.checked(output, report=True, overwrite=False)
+    place = Destination.checked(output, report=True, overwrite=False)
     asked = _asked(family, epsilon, delta, clusters, columns, option, target)
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
@@ -182,8 +184,14 @@ def _asked(
     if any("=" not in option for option in chosen or ()):
         raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
     if chosen:
-        asked["options"] = dict(option.split("=", 1) for option in chosen)
+        pairs = dict(option.split("=", 1) for option in chosen)
+        asked["options"] = {name: _text(value) for name, value in pairs.items()}
     return asked if target is None else asked | {"targets": _points(target)}
+
+
+def _text(value: str) -> str:
+    """Return the value of an option, or what the file holds that it names."""
+    return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
 
 
 def _points(target: Path) -> list[list[float]]:

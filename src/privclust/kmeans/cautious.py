@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, counted, sized
+from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import clipped
@@ -50,17 +51,9 @@ _MOST_STEPS, _STEP_NOISE = 4, 0.6
 _CAUTION = 2
 
 _EMPTY = (
-    "Some of the clusters may have no rows, as their noisy sizes tell; ask for fewer clusters, raise "
-    "epsilon, or declare bounds that fit the rows more closely."
+    "Some of the clusters may have no rows, as their noisy sizes tell; ask for fewer clusters, "
+    "raise epsilon, or declare bounds that fit the rows more closely."
 )
-
-
-def cautious(
-    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
-) -> KMeansResult:
-    """Cluster the rows of ``view`` within ``budget``."""
-    purse = Purse(budget)
-    return cautious_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
 
 
 def cautious_of_so_many(
@@ -77,6 +70,9 @@ def cautious_of_so_many(
     is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
     warnings = (HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ()
     return replace(found, warnings=warnings)
+
+
+cautious: Method = partial(counting_first, cautious_of_so_many)
 
 
 def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,7 +22,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import counted_again
-from privclust.kmeans.cells import HIDDEN, SIZES, counted, sized
+from privclust.kmeans.cells import HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
@@ -47,14 +48,6 @@ _WINDOW = {"pure": 3, "zcdp": 4}
 _NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
 # A cluster is seen if the cells nearest to it hold so many errors of their sum.
 _SEEN = 3.0
-
-
-def grid(
-    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
-) -> KMeansResult:
-    """Cluster the rows of ``view`` within ``budget``."""
-    purse = Purse(budget)
-    return grid_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
 
 
 def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
@@ -98,6 +91,9 @@ def grid_of_so_many(
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, unknown(n_clusters, *bounds))
     return sized(view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ())
+
+
+grid: Method = partial(counting_first, grid_of_so_many)
 
 
 @dataclass(frozen=True)

@@ -99,12 +99,12 @@ class Book:
         newest = self._newest(dataset=dataset, holder=holder, pot=name)
         return newest.after if newest else Pot(dataset, holder, name)
 
-    def pots(self, dataset: str, holder: str | None = None) -> list[Pot]:
-        """Return the pots of a data set, or of one holder, with a grant; oldest grant first."""
-        whose = {} if holder is None else {"holder": holder}
-        grants = self._entries(dataset=dataset, kind="grant", **whose)
-        found = dict.fromkeys((grant.holder, grant.pot) for grant in grants)
-        return [self.pot(dataset, holder, name) for holder, name in found]
+    def pots(self, dataset: str | None = None, holder: str | None = None) -> list[Pot]:
+        """Return the pots with a grant, of one data set and of one holder; oldest grant first."""
+        wanted = {"kind": "grant", "dataset": dataset, "holder": holder}
+        grants = self._entries(**{name: it for name, it in wanted.items() if it is not None})
+        found = dict.fromkeys((grant.dataset, grant.holder, grant.pot) for grant in grants)
+        return [self.pot(*names) for names in found]
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, oldest first."""

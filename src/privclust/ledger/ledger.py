@@ -241,10 +241,10 @@ class Ledger:
         with self._store().reading() as book:
             return book.datasets()
 
-    def balance(self, dataset: str, holder: str | None = None) -> list[Pot]:
-        """Return what was granted and spent on a data set, of all holders or of one."""
+    def balance(self, dataset: str | None, holder: str | None = None) -> list[Pot]:
+        """Return what was granted and spent on a data set or all, by all holders or by one."""
         with self._store().reading() as book:
-            name = acts.dataset_named(book, dataset).dataset
+            name = None if dataset is None else acts.dataset_named(book, dataset).dataset
             return book.pots(name, holder and name_of("holder", holder))
 
     def history(self, dataset: str | None = None, holder: str | None = None) -> list[Entry]:

@@ -38,7 +38,7 @@ def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **sha
     model = question.model(declared, unit, **shared)
     if not question.offer.takes_targets:
         return Fit(model, data)
-    return Fit(model, _places(question, declared), {"source": data})
+    return Fit(model, _places(question, declared), {"source": data, **question.beside})
 
 
 def made_up_fit(
@@ -56,7 +56,7 @@ def made_up_fit(
 
 def plan_of(question: Question, declared: Declared, unit: Unit, most_rows: int) -> Any:
     """Return the plan of a question; what cannot be planned is refused in one sentence."""
-    targets = None if question.targets is None else _places(question, declared)
+    targets = _places(question, declared) if question.offer.takes_targets else None
     try:
         model = question.model(declared, unit)
         return question.offer.plan(model, declared, most_rows, targets)

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from privclust.budget import Budget
 from privclust.ledger import Ledger, Pot
 from privclust.ledger.accounting import cost_of, first_to_cover, pots_for
+from privclust.ledger.chain import Entry
 from privclust.ledger.sentences import granted_words, left_words, loss_words
 from privclust.ledger.statement import Moment
 from privclust.reports.ledger_page import BurnDown, burn_down_of
 
-__all__ = ["Balance", "Cost", "balance_of", "cost_for"]
+__all__ = ["Balance", "Cost", "balance_of", "balances_of", "cost_for", "drawn_balance_of"]
 
 
 @dataclass(frozen=True)
@@ -43,22 +44,26 @@ class Cost:
     left: str
 
 
-def balance_of(ledger: Ledger, dataset: str, holder: str, *, drawn: bool = False) -> list[Balance]:
-    """Return what a holder has on a data set, pot by pot.
+def balance_of(ledger: Ledger, dataset: str, holder: str) -> list[Balance]:
+    """Return what a holder has on a data set, pot by pot."""
+    return [_in_words(pot) for pot in ledger.balance(dataset, holder)]
 
-    Parameters
-    ----------
-    ledger : Ledger
-    dataset, holder : str
-    drawn : bool
-        Whether the burn-down is wanted too, for which all entries are read.
-    """
-    pots = ledger.balance(dataset, holder)
-    pictures = _pictures(ledger, dataset, holder, pots) if drawn else [None] * len(pots)
-    return [
-        Balance(granted_words(pot), left_words(pot), picture)
-        for pot, picture in zip(pots, pictures, strict=True)
-    ]
+
+def balances_of(ledger: Ledger, holder: str) -> dict[str, list[Balance]]:
+    """Return what a holder has on every data set, by its name; a single look at the ledger."""
+    found: dict[str, list[Balance]] = {}
+    for pot in ledger.balance(None, holder):
+        found.setdefault(pot.dataset, []).append(_in_words(pot))
+    return found
+
+
+def drawn_balance_of(ledger: Ledger, dataset: str, holder: str) -> list[Balance]:
+    """Return what a holder has on a data set with its burn-down, for which all entries are read."""
+    until, moments = datetime.now(UTC), dict[str, list[Entry]]()
+    for entry in ledger.history(dataset, holder):
+        if entry.pot:
+            moments.setdefault(entry.pot, []).append(entry)
+    return [_in_words(them[-1].after, _picture(them, until)) for them in moments.values()]
 
 
 def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
@@ -78,16 +83,14 @@ def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
     return Cost(words, False, f"Left is {left}; lower ε or ask the steward for a grant.")
 
 
-def _pictures(ledger: Ledger, dataset: str, holder: str, pots: list[Pot]) -> list[BurnDown | None]:
-    entries, until = ledger.history(dataset, holder), datetime.now(UTC)
-    pictures: list[BurnDown | None] = []
-    for pot in pots:
-        moments = [
-            Moment(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
-            for entry in entries
-            if (entry.holder, entry.pot) == (pot.holder, pot.name)
-        ]
-        last = moments[-1]
-        moments.append(Moment(max(until, last.at), last.granted, last.left))
-        pictures.append(burn_down_of(moments))
-    return pictures
+def _in_words(pot: Pot, picture: BurnDown | None = None) -> Balance:
+    return Balance(granted_words(pot), left_words(pot), picture)
+
+
+def _picture(entries: list[Entry], until: datetime) -> BurnDown:
+    moments = [
+        Moment(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
+        for entry in entries
+    ]
+    last = moments[-1]
+    return burn_down_of([*moments, Moment(max(until, last.at), last.granted, last.left)])

@@ -214,9 +214,8 @@ class Jobs:
         job_id: str,
     ) -> Answer:
         purpose = question.offer.kind.__name__
-        receipt = together.reserve(
-            dataset.name, user.name, question.budget, dataset.unit, purpose, job_id
-        )
+        cost = question.cost(dataset.schema, dataset.unit)
+        receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
         first = first_tick(dataset.most_rows, question.values_per_row(dataset.schema), self._unit)
         row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, now())
         self._insert(together, (*row, None, None, "", ""))

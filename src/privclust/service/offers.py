@@ -131,6 +131,10 @@ _PLACES = (
     opt.part("counts_share", "Counts (nna)", 0.7),
     opt.number("false_cells", "Empty cells that may pass for occupied (nna)", 0.05),
     opt.switch("pull", "Keep averages in their cells (nna)", True),
+    opt.beside("candidates", "Where new centres may stand, if not at the points", "points", None),
+    opt.beside("sample_weight", "How much each point counts", "numbers", None),
+    opt.beside("forbidden", "Places in the list that must not be chosen, from 0", "places", ()),
+    opt.beside("forced", "Places in the list that must be chosen, from 0", "places", ()),
 )
 
 OFFERS = {
@@ -186,7 +190,9 @@ OFFERS = {
             even_rows,
             options=(
                 *_CONTEXTS,
-                opt.switch("budget_per_target", "A budget for each column", False),
+                opt.columns("targets", "Only for these columns", None),
+                opt.columns("ordinal", "Their order counts", ()),
+                opt.switch("budget_per_target", "ε for each column, not for all", False),
             ),
         ),
         Offer(

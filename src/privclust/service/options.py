@@ -1,20 +1,32 @@
 """Options of a question: the parameters of an estimator that an analyst may choose.
 
 An option is text in a form and a plain value in a question. Its default is the estimator's own, and
-an option at its default is left out, so that a question has one form and one digest.
+an option at its default is left out, so that a question has one form and one digest. Some are lists
+of public things, such as columns or points, and some are given to the estimator's ``fit``.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from privclust.service.errors import ServiceError
+from privclust.service.targets import numbers_in, numbers_of, targets_in, targets_of
 
-__all__ = ["Option", "choice", "chosen_options", "number", "part", "switch", "whole"]
+__all__ = [
+    "Option",
+    "beside",
+    "choice",
+    "chosen_options",
+    "columns",
+    "number",
+    "part",
+    "switch",
+    "whole",
+]
 
 _MOST = 1_000_000
 _DECIMAL = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d)?")
@@ -31,23 +43,44 @@ class Option:
         The estimator's own name of it, which requests use too.
     label : str
         What a reader calls it.
-    kind : {"choice", "whole", "number", "switch"}
-    default : str, int, float, bool or None
+    kind : {"choice", "whole", "number", "switch", "columns", "points", "numbers", "places"}
+        The last four are lists: of columns asked about, of points, of numbers, one for each target,
+        and of places in a list, counted from 0.
+    default : str, int, float, bool, tuple or None
         The estimator's own.
     choices : tuple of str
-        What can be chosen; empty if it is a number.
+        What can be chosen; empty if it is a number or a list.
+    of_fit : bool
+        Whether it is an argument of the estimator's ``fit``.
     """
 
     name: str
     label: str
-    kind: Literal["choice", "whole", "number", "switch"]
+    kind: Literal["choice", "whole", "number", "switch", "columns", "points", "numbers", "places"]
     default: Any
     choices: tuple[str, ...] = ()
+    of_fit: bool = False
 
-    def parsed(self, given: Any) -> Any:
-        """Return the value that a request means, or refuse it in one sentence."""
+    @property
+    def is_long(self) -> bool:
+        """Whether a form has lines for it, which are too much for an address."""
+        return self.kind in ("points", "numbers", "places")
+
+    def parsed(self, given: Any, columns: Sequence[str] = ()) -> Any:
+        """Return the value that a request means, or refuse it in one sentence.
+
+        Parameters
+        ----------
+        given : str, number, bool, list or None
+        columns : sequence of str
+            The columns that are asked about.
+        """
         if given is None or given == "" or (given == self.default and type(given) is not bool):
             return self.default
+        if self.is_long or self.kind == "columns":
+            return self._list(given, columns) or self.default
+        if not isinstance(given, str | int | float):
+            raise ServiceError(f"{self.label} is one value, not a list; change it.")
         text = str(given).strip()
         if self.kind == "switch":
             text = {"true": "yes", "false": "no"}.get(text.lower(), text)
@@ -56,6 +89,17 @@ class Option:
                 raise ServiceError(f"{self.label} is one of {', '.join(self.choices)}; choose one.")
             return _SWITCH[text] if self.kind == "switch" and text in _SWITCH else text
         return self._number(text)
+
+    def _list(self, given: Any, columns: Sequence[str]) -> tuple[Any, ...]:
+        if self.kind == "points":
+            return targets_of(targets_in(given) if isinstance(given, str) else given, len(columns))
+        if self.kind != "columns":
+            listed = numbers_in(given) if isinstance(given, str) else given
+            return numbers_of(self.label, listed, whole=self.kind == "places")
+        names = [it.strip() for it in given.split(",")] if isinstance(given, str) else given
+        if not isinstance(names, Sequence) or any(name not in columns for name in names):
+            raise ServiceError(f"{self.label}: name columns that are asked about; change it.")
+        return tuple(name for name in columns if name in names)
 
     def _number(self, text: str) -> int | float:
         value = float(text) if _DECIMAL.fullmatch(text) else math.nan
@@ -68,6 +112,10 @@ class Option:
         """Return a value as the form has it."""
         if value is None:
             return ""
+        if self.kind == "points":
+            return "\n".join(", ".join(map(str, point)) for point in value)
+        if isinstance(value, tuple):
+            return ", ".join(map(str, value))
         if self.kind == "switch":
             return "yes" if value is True else "no" if value is False else str(value)
         return str(value)
@@ -98,7 +146,24 @@ def part(name: str, label: str, default: float | None) -> Option:
     return Option(name, f"{label} (share of the budget)", "number", default)
 
 
-def chosen_options(options: tuple[Option, ...], given: Any) -> dict[str, Any]:
+def columns(name: str, label: str, default: tuple[str, ...] | None) -> Option:
+    """Return an option that names some of the columns asked about."""
+    return Option(name, label, "columns", default)
+
+
+def beside(
+    name: str,
+    label: str,
+    kind: Literal["points", "numbers", "places"],
+    default: tuple[Any, ...] | None,
+) -> Option:
+    """Return a list of public things that is given to the estimator's ``fit``."""
+    return Option(name, label, kind, default, of_fit=True)
+
+
+def chosen_options(
+    options: tuple[Option, ...], given: Any, columns: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return those options that a request sets to something else than their defaults."""
     given = {} if given is None else given
     if not isinstance(given, Mapping):
@@ -108,5 +173,5 @@ def chosen_options(options: tuple[Option, ...], given: Any) -> dict[str, Any]:
     if unknown:
         offered = f"it has {', '.join(known)}" if known else "it has none"
         raise ServiceError(f"This family has no option {unknown[0]!r}; {offered}.")
-    values = {name: option.parsed(given.get(name)) for name, option in known.items()}
+    values = {name: option.parsed(given.get(name), columns) for name, option in known.items()}
     return {name: value for name, value in values.items() if value != known[name].default}

@@ -6,6 +6,7 @@ Neither touches data: a plan rehearses on made-up rows, and a dry run fits to th
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import multiprocessing
 import os
@@ -25,7 +26,8 @@ from privclust.unit import unit_from
 
 __all__ = ["Planner"]
 
-_MOST_KEPT = 2000
+# A plan is a few lines, and the report of a dry run a long page.
+_MOST_KEPT = {"plan": 2000, "dry run": 20}
 _MOST_WAITING = 200
 _MOST_DRY_ROWS = 5000
 _MOMENT = 0.25  # seconds
@@ -44,7 +46,9 @@ class Planner:
     def __init__(self, *, own_process: bool = True) -> None:
         self._own_process = own_process
         self._pool: Executor | None = None
-        self._kept: OrderedDict[tuple[str, ...], Future[Any]] = OrderedDict()
+        self._kept: dict[str, OrderedDict[str, Future[Any]]] = {
+            what: OrderedDict() for what in _MOST_KEPT
+        }
 
     def warm_up(self) -> None:
         """Let the process import what it needs, before anybody waits for it."""
@@ -75,28 +79,36 @@ class Planner:
     async def _result(
         self, what: str, make: Callable[..., Any], dataset: Dataset, question: Question
     ) -> Any:
+        """Return what is remembered, or make it; equal questions about equal facts are one."""
         asked = json.dumps(question.to_dict(), sort_keys=True)
-        key = (what, dataset.id, asked)
-        if key not in self._kept:
-            if sum(not future.done() for future in self._kept.values()) >= _MOST_WAITING:
-                raise TooManyError(_BUSY)
-            facts, unit = dataset.schema.to_json(), json.dumps(dataset.unit.to_dict())
-            try:
-                future = self._executor().submit(make, facts, unit, asked, dataset.most_rows)
-            except BrokenProcessPool:
-                self._pool = None
-                raise TooManyError(_BUSY) from None
-            self._kept[key] = future
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+        facts, unit = dataset.schema.to_json(), json.dumps(dataset.unit.to_dict())
+        public = (facts, unit, asked, dataset.most_rows)
+        kept, key = self._kept[what], hashlib.sha256(repr(public).encode()).hexdigest()
+        if key not in kept:
+            kept[key] = self._submitted(make, *public)
+            while len(kept) > _MOST_KEPT[what]:
+                kept.popitem(last=False)
+        future = kept[key]
         try:
-            return await asyncio.shield(asyncio.wrap_future(self._kept[key]))
+            if future.done():
+                return future.result()
+            return await asyncio.shield(asyncio.wrap_future(future))
         except Exception as error:
-            self._kept.pop(key, None)
+            kept.pop(key, None)
             if isinstance(error, BrokenProcessPool):
                 self._pool = None
                 raise TooManyError(_BUSY) from None
             raise
+
+    def _submitted(self, make: Callable[..., Any], *public: Any) -> Future[Any]:
+        waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
+        if sum(waiting) >= _MOST_WAITING:
+            raise TooManyError(_BUSY)
+        try:
+            return self._executor().submit(make, *public)
+        except BrokenProcessPool:
+            self._pool = None
+            raise TooManyError(_BUSY) from None
 
     def _executor(self) -> Executor:
         if self._pool is None:

@@ -27,6 +27,7 @@ __all__ = ["FIELDS", "Question", "budget_of", "described"]
 
 MOST_CLUSTERS = 200
 LARGEST_EPSILON = 100
+_MOST_SHOWN = 12
 FIELDS = ("family", "epsilon", "delta", "clusters", "columns", "options", "targets")
 _NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
 
@@ -72,13 +73,14 @@ class Question:
             columns,
             _clusters(offer, given.get("clusters")),
             budget_of(given.get("epsilon", "1"), given.get("delta") or "0"),
-            tuple(sorted(chosen_options(offer.options, given.get("options")).items())),
+            tuple(sorted(chosen_options(offer.options, given.get("options"), columns).items())),
             _targets(offer, given.get("targets"), len(columns)),
         )
 
     def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
-        given: dict[str, Any] = dict(self.options)
+        of_fit = self.beside
+        given = {name: value for name, value in self.options if name not in of_fit}
         if self.offer.counted is not None:
             given[self.offer.counted] = self.clusters
         if isinstance(declared, Counts):
@@ -86,6 +88,17 @@ class Question:
         else:
             given["schema"] = declared.only(self.columns)
         return self.offer.kind(budget=self.budget, unit=unit, **given, **shared)
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The options that are arguments of the estimator's ``fit``."""
+        named = {option.name for option in self.offer.options if option.of_fit}
+        return {name: value for name, value in self.options if name in named}
+
+    def cost(self, declared: Declared, unit: Unit) -> Budget:
+        """Return what a fit charges, which the estimator says: it may be ε for each column."""
+        cost: Budget = self.model(declared, unit)._budget()
+        return cost
 
     def values_per_row(self, declared: Declared) -> int:
         """Return about how many values of a row are read, from what is declared."""
@@ -110,6 +123,10 @@ class Question:
         plain = json.dumps([dataset_id, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 
+    def names(self, option: str, column: str) -> bool:
+        """Tell whether an option that is a list of columns names this one."""
+        return column in (dict(self.options).get(option) or ())
+
     def option(self, name: str) -> str:
         """Return an option as the form shows it."""
         known = {option.name: option for option in self.offer.options}[name]
@@ -117,10 +134,19 @@ class Question:
 
 
 def described(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question for readers: without long lists of points, and options as words."""
+    """Return a question for readers: without long lists of numbers, and options as words."""
     shown = {name: value for name, value in asked.items() if name not in ("options", "targets")}
-    shown |= dict(asked.get("options", {}))
+    shown |= {name: _short(value) for name, value in asked.get("options", {}).items()}
     return shown | ({"targets": f"{len(asked['targets'])} points"} if "targets" in asked else {})
+
+
+def _short(value: Any) -> Any:
+    """Return a value, or how many there are if they are many."""
+    if not isinstance(value, list) or isinstance(value[0], str):
+        return value
+    if isinstance(value[0], list):
+        return f"{len(value)} points"
+    return f"{len(value)} numbers" if len(value) > _MOST_SHOWN else ", ".join(map(str, value))
 
 
 def _usual(declared: Declared) -> str:

@@ -119,16 +119,19 @@ class RemoteDataset:
         return answer
 
     def plan(
-        self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None
+        self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None, **public: Any
     ) -> dict[str, Any]:
         """Return what a fit would ask, cost and achieve; nothing is spent."""
-        asked = question_of(model, columns, target)
+        asked = question_of(model, columns, target, **public)
         answer: dict[str, Any] = self._service.post(f"{self._path}/plan", asked)
         return answer
 
-    def ask(self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None) -> str:
+    def ask(
+        self, model: Any, columns: Sequence[str] | None = None, *, target: Any = None, **public: Any
+    ) -> str:
         """Charge a fit and queue it; return the id of its job."""
-        asked = question_of(model, columns, target) | {"request": secrets.token_hex(16)}
+        asked = question_of(model, columns, target, **public)
+        asked |= {"request": secrets.token_hex(16)}
         return str(self._service.post(f"{self._path}/jobs", asked)["id"])
 
     def fit(
@@ -138,6 +141,7 @@ class RemoteDataset:
         *,
         target: Any = None,
         wait: Callable[[float], object] | None = None,
+        **public: Any,
     ) -> Release:
         """Ask, wait for the answer, and return the release.
 
@@ -152,8 +156,11 @@ class RemoteDataset:
             columns are those asked about, in the order of the data set's schema.
         wait : callable or None
             Waits for a number of seconds; ``time.sleep`` if not given.
+        **public
+            What else the estimator's own ``fit`` takes that is public: ``candidates``,
+            ``sample_weight``, ``forbidden`` and ``forced``.
         """
-        return self.release(self.ask(model, columns, target=target), wait=wait)
+        return self.release(self.ask(model, columns, target=target, **public), wait=wait)
 
     def release(self, job_id: str, *, wait: Callable[[float], object] | None = None) -> Release:
         """Wait for a job and return its release."""
@@ -169,7 +176,7 @@ class RemoteDataset:
 
 
 def question_of(
-    model: Any, columns: Sequence[str] | None = None, target: Any = None
+    model: Any, columns: Sequence[str] | None = None, target: Any = None, **public: Any
 ) -> dict[str, Any]:
     """Return the question that a model asks, as plain data; refuse what cannot be asked."""
     from privclust.service.offers import OFFERS
@@ -180,7 +187,7 @@ def question_of(
         raise RemoteError(f"The service offers {', '.join(offers)}, not {kind}.")
     offer, defaults = offers[kind], inspect.signature(type(model)).parameters
     names = [option.name for option in offer.options]
-    changed = {name: it for name, it in given.items() if it != defaults[name].default}
+    changed = {name: it for name, it in given.items() if it != defaults[name].default} | public
     for name in changed:
         if name not in {*_BUDGET, *names, offer.counted}:
             raise RemoteError(
@@ -201,8 +208,8 @@ def question_of(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold, also of a number of NumPy's."""
-    return value.item() if hasattr(value, "item") else value
+    """Return a value that JSON can hold, also of a number or an array of NumPy's."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _points(target: Any) -> list[list[float]]:

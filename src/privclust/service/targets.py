@@ -1,4 +1,4 @@
-"""Public points that come with a question: whom new centres are to serve."""
+"""Public points and numbers that come with a question: whom new centres are to serve, and how."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from privclust.service.errors import ServiceError
 
-__all__ = ["Targets", "targets_in", "targets_of"]
+__all__ = ["Targets", "numbers_in", "numbers_of", "targets_in", "targets_of"]
 
 Targets = tuple[tuple[float, ...], ...]
 
@@ -36,6 +36,26 @@ def targets_in(text: str) -> list[list[str]]:
     lines = [re.split(r"[,;\s]+", line.strip().strip(",;")) for line in text.splitlines()]
     lines = [line for line in lines if line != [""]]
     return lines[1:] if lines and not all(map(_is_number, lines[0])) else lines
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return the numbers in a text, apart by commas, semicolons, blanks or lines."""
+    return [it for it in re.split(r"[,;\s]+", text.strip()) if it]
+
+
+def numbers_of(label: str, given: Any, *, whole: bool = False) -> tuple[Any, ...]:
+    """Return numbers of at least 0 that a request holds, or refuse them in one sentence."""
+    listed = isinstance(given, Sequence) and not isinstance(given, str) and len(given) <= _MOST
+    if not listed or not all(_counts(it, whole) for it in given):
+        what = "whole numbers" if whole else "numbers"
+        raise ServiceError(f"{label}: give a list of {what} of at least 0; correct it.")
+    return tuple(int(float(it)) if whole else float(it) for it in given)
+
+
+def _counts(given: Any, whole: bool) -> bool:
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return False
+    return _is_number(given) and float(given) >= 0 and not (whole and float(given) % 1)
 
 
 def _point(given: Any, n_columns: int) -> tuple[float, ...]:

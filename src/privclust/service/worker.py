@@ -90,7 +90,8 @@ def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
 def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
     question = Question.parsed(taken.asked, dataset.schema)
-    charged = Charged(taken.receipt, dataset.name, question.budget, dataset.unit)
+    cost = question.cost(dataset.schema, dataset.unit)
+    charged = Charged(taken.receipt, dataset.name, cost, dataset.unit)
     named: dict[str, Any] = {"ledger": charged, "dataset": dataset.name}
     fit = fit_for(question, dataset.schema, dataset.unit, data, **named)
     with warnings.catch_warnings():

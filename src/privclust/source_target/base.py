@@ -86,9 +86,10 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             target = random_targets(self.schema, self.bounds, n_features)
         public = PublicTargets.of(target, metric=self.metric)
         public.check_centres(self.n_centers)
+        unit = unit_from(self.unit)
         return rehearse(
             self,
-            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed),
+            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed, unit),
             n_rows=int(n_rows),
             measure=DISTANCE,
         )
@@ -103,8 +104,12 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         released = sanitised(
             view, run.budget.whole, public, run.choices, self.method, self._settings()
         )
-        base = public.metric.lengths(released.base)
-        return SourceTargetResult(released, solve(public, Existing(base), int(self.n_centers)))
+        judges = released.judges
+        existing = Existing(
+            public.metric.lengths(released.base),
+            None if judges is None else public.metric.lengths(judges),
+        )
+        return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
 
     def _settings(self) -> Settings:
         return Settings(

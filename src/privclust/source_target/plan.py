@@ -11,6 +11,7 @@ from privclust.plan import Measure, Synthetic
 from privclust.schema import Schema
 from privclust.source_target.solution import known_source, mean_distance, solve
 from privclust.source_target.targets import PublicTargets
+from privclust.unit import Unit, row_unit
 
 __all__ = ["DISTANCE", "random_targets", "synthetic"]
 
@@ -23,7 +24,7 @@ _MOST_REHEARSED = 100_000
 
 
 def synthetic(
-    public: PublicTargets, target: Any, n_centers: int, n_rows: int, seed: int
+    public: PublicTargets, target: Any, n_centers: int, n_rows: int, seed: int, unit: Unit
 ) -> Synthetic:
     """Return sources in a part of the space; the error is the true cost of the chosen centres."""
     source = _synthetic_sources(public, n_rows, np.random.default_rng(seed))
@@ -34,13 +35,24 @@ def synthetic(
         cost = mean_distance(public, existing, model.medoid_indices_)
         return cost / best if best > 0 else 1.0
 
-    return Synthetic(lambda model: model.fit(target, source=source), error_ratio)
+    given = _with_ids(source, public, row_unit(unit).id_column)
+    return Synthetic(lambda model: model.fit(target, source=given), error_ratio)
 
 
 def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int | None) -> Floats:
     """Return public targets spread evenly over the declared bounds."""
     schema = Schema.of(schema, bounds=bounds, n_columns=n_features)
     return np.random.default_rng(0).uniform(schema.low, schema.high, (_TARGETS, len(schema.low)))
+
+
+def _with_ids(source: Floats, public: PublicTargets, id_column: str | None) -> Any:
+    """Return the sources, with names and each a person of its own if people count."""
+    if id_column is None or public.names is None:
+        return source
+    import pyarrow as pa
+
+    columns = dict(zip(public.names, source.T, strict=True))
+    return pa.table({**columns, id_column: np.arange(len(source))})
 
 
 def _synthetic_sources(public: PublicTargets, count: int, rng: np.random.Generator) -> Any:

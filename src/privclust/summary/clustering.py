@@ -54,7 +54,7 @@ def most_clusters(cells: Cells) -> int:
 
 
 def check_n_clusters(cells: Cells, n_clusters: int) -> int:
-    """Return k as a plain number; raise unless the cells have so many clusters."""
+    """Return k as a plain number; raise unless the cells have that many clusters."""
     whole()("n_clusters", n_clusters)
     most = most_clusters(cells)
     if n_clusters > most:

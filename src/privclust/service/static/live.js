@@ -22,7 +22,7 @@
     const number = ++newest;
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form)) {
-      if (fields.includes(name) || name.startsWith("option-")) query.append(name, value);
+      if (fields.includes(name) || /^(option|columns)-/.test(name)) query.append(name, value);
     }
     output.setAttribute("aria-busy", "true");
     try {

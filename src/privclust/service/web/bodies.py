@@ -12,6 +12,9 @@ from privclust.service.questions import FIELDS, Question
 __all__ = ["Asked", "Grant", "NewUser", "Registration", "Requested"]
 
 
+_Value = str | int | float | bool
+
+
 class Asked(BaseModel):
     """A question. Bounds and unit are those of the data set, and there is no seed."""
 
@@ -21,8 +24,8 @@ class Asked(BaseModel):
     delta: str | int | float = "0"
     clusters: int | str | None = None
     columns: list[str] | None = Field(None, max_length=10_000)
-    options: dict[str, str | int | float | bool | None] = Field(
-        {}, max_length=40, description="Parameters of the estimator, by its own names."
+    options: dict[str, _Value | list[_Value] | list[list[float]] | None] = Field(
+        {}, max_length=40, description="Parameters of the estimator and its fit, by their names."
     )
     targets: list[list[float]] | None = Field(
         None, max_length=5000, description="Public points, for the family source-target."

@@ -13,7 +13,8 @@ from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from privclust.jobs.label import write_labels
-from privclust.service.balance import balance_of, cost_for
+from privclust.jobs.sentences import sentence_of
+from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
 from privclust.service.database import now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import NotFoundError, ServiceError
@@ -32,7 +33,9 @@ __all__ = ["asked_in", "labels_by", "plan_with_cost", "report_response", "router
 
 router = APIRouter(include_in_schema=False)
 
-_OPTION = "option-"
+# How the fields of options begin: those of one value, those of columns, and those of many lines,
+# which the script for the live cost leaves out.
+_OPTION, _COLUMNS, _LONG = "option-", "columns-", "lines-"
 _COMPARED = ("1/4", "1/2", "1", "2", "4")  # multiples of the ε asked for
 
 
@@ -41,24 +44,25 @@ def home(session: Signed, site: Here) -> Response:
     """Show the data sets, with what is left of the reader's budget."""
     if session.user.role == "auditor":
         return see("/audit")
-    shown = [
-        (dataset, _balance(site, dataset, session.user))
-        for dataset in site.datasets.seen_by(session.user)
-    ]
+    user = session.user
+    left = balances_of(site.database.ledger, user.name) if user.role == "analyst" else {}
+    shown = [(it, left.get(it.name, [])) for it in site.datasets.seen_by(user)]
     return page("datasets", session, datasets=shown)
 
 
 @router.get("/datasets/{dataset_id}")
 def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
     """Show one data set: what is declared, what is left, what can be asked."""
-    dataset = site.datasets.one(dataset_id, session.user)
+    user, ledger = session.user, site.database.ledger
+    dataset = site.datasets.one(dataset_id, user)
+    mine = drawn_balance_of(ledger, dataset.name, user.name) if user.role == "analyst" else []
     return page(
         "dataset",
         session,
         dataset=dataset,
-        balance=_balance(site, dataset, session.user, drawn=True),
+        balance=mine,
         offers=offers_for(dataset.schema),
-        asked_by=site.datasets.asked_by(dataset) if session.user.is_steward else [],
+        asked_by=site.datasets.asked_by(dataset) if user.is_steward else [],
     )
 
 
@@ -75,11 +79,11 @@ async def live_plan(
     dataset_id: str, family: str, request: Request, session: Signed, site: Here
 ) -> Response:
     """Return cost and expected error as JSON, for the script that shows them as one types."""
-    dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
     # Public points are too many for an address: as one types, they are taken to lie anywhere.
-    asked = asked_in(request.query_params)
-    question = Question.parsed({"family": family, **asked}, dataset.schema)
-    cost = await _cost(site, dataset, question, session.user)
+    asked = {"family": family, **asked_in(request.query_params)}
+    dataset, question, cost = await run_in_threadpool(
+        _priced, site, dataset_id, session.user, asked
+    )
     plan = await site.planner.plan_soon(dataset, question)
     return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
 
@@ -180,9 +184,10 @@ def asked_in(values: ImmutableMultiDict[str, Any]) -> dict[str, Any]:
         name: texts[name].strip() for name in ("epsilon", "delta", "clusters") if name in texts
     }
     given["options"] = {
-        name.removeprefix(_OPTION): value
+        name.removeprefix(prefix): values.getlist(name) if prefix == _COLUMNS else value
+        for prefix in (_OPTION, _COLUMNS, _LONG)
         for name, value in texts.items()
-        if name.startswith(_OPTION)
+        if name.startswith(prefix)
     }
     return given | ({"columns": values.getlist("columns")} if "columns" in values else {})
 
@@ -197,12 +202,24 @@ async def plan_with_cost(
 ) -> dict[str, Any]:
     """Return a plan with what it costs its reader."""
     plan = await site.planner.plan(dataset, question)
-    return {**plan, **await _cost(site, dataset, question, user)}
+    return {**plan, **await run_in_threadpool(_cost, site, dataset, question, user)}
 
 
-async def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
-    ledger = site.database.ledger
-    cost = await run_in_threadpool(cost_for, ledger, dataset.name, user.name, question.budget)
+def _priced(
+    site: Site, dataset_id: str, user: User, asked: dict[str, Any]
+) -> tuple[Dataset, Question, dict[str, Any]]:
+    """Return a data set, the question about it that was asked, and what that costs."""
+    dataset = _askable(site, dataset_id, user)
+    question = Question.parsed(asked, dataset.schema)
+    return dataset, question, _cost(site, dataset, question, user)
+
+
+def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
+    try:
+        budget = question.cost(dataset.schema, dataset.unit)
+    except ValueError as error:
+        raise ServiceError(sentence_of(error)) from None
+    cost = cost_for(site.database.ledger, dataset.name, user.name, budget)
     return {"cost": cost.words, "covered": cost.covered, "left": cost.left}
 
 
@@ -222,12 +239,6 @@ def _askable(site: Site, dataset_id: str, user: User) -> Dataset:
     if user.role != "analyst":
         raise NotFoundError
     return site.datasets.one(dataset_id, user)
-
-
-def _balance(site: Site, dataset: Dataset, user: User, *, drawn: bool = False) -> list[Any]:
-    if user.role != "analyst":
-        return []
-    return balance_of(site.database.ledger, dataset.name, user.name, drawn=drawn)
 
 
 def _ask_page(
@@ -250,7 +261,7 @@ def _ask_page(
         plan=plan,
         curve=drawn,
         request_id=secrets.token_hex(16),
-        balance=_balance(site, dataset, session.user),
+        balance=balance_of(site.database.ledger, dataset.name, session.user.name),
     )
 
 

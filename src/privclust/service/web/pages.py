@@ -67,8 +67,8 @@ class Form:
         return value if isinstance(value, UploadFile) and value.filename else None
 
 
-def site_of(request: Request) -> Site:
-    """Return what the pages stand on."""
+async def site_of(request: Request) -> Site:
+    """Return what the pages stand on; at once, for a thread would cost every page time."""
     site: Site = request.app.state.site
     return site
 
