@@ -27,8 +27,8 @@ _ROWS = 256
 _PLACED_ALONE = 1, 2, 5, 10, 20, 50
 # The chances given to there being no source at all.
 _NO_SOURCE = 0.25, 0.5, 0.75
-# An order of k centres is judged by its first k, k/2, k/4, ...: this many numbers.
-_JUDGED_AT = 5
+# An order of k centres is judged by its first k/20 to k, at numbers of the series 1, 2, 5, 10, ...
+_FEWEST_JUDGED = 20
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,19 @@ def guarded_choice(ignoring: Problem, draws: Floats, judges: Floats, n_chosen: i
     improved = improved_by_swaps(problem, trusting)
     orders = [alone, trusting, *_after_some_alone(problem, alone)]
     orders += _hedged(problem, ignoring, n_chosen)
-    numbers = np.unique([max(1, n_chosen >> halved) for halved in range(_JUDGED_AT)])
+    numbers = _judged_numbers(n_chosen)
     jury = _Jury(ignoring, everything)
     gains = [jury.least_gain(order, alone, numbers) for order in orders]
     whole = np.array([n_chosen])
     pays = jury.least_gain(improved, improved_alone, whole) > 0
     return Choice(orders[int(np.argmax(gains))], improved if pays else improved_alone)
+
+
+def _judged_numbers(n_chosen: int) -> Indices:
+    powers = 10 ** np.arange(len(str(n_chosen)))
+    series = np.outer(powers, [1, 2, 5]).ravel()
+    inside = (series * _FEWEST_JUDGED >= n_chosen) & (series < n_chosen)
+    return np.append(series[inside], n_chosen)
 
 
 def _after_some_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
