@@ -2,9 +2,12 @@
 
 ``python benchmarks/few_columns.py [--epsilon .1 .3 1] [--runs 20] [--seed 0]`` prints a table and
 writes every mean to ``benchmarks/results/few-columns.csv``; ``--page docs/research/few-rows.md``
-puts the table there, and ``--drawn`` draws it from its file. The constants of the grid and the rule
+puts the table there, and ``--drawn`` draws it from its file. ``--only auto`` measures what is
+chosen alone and keeps the other columns of the file, where it has the set; noise is seeded, so that
+methods that have not changed would give the same again. The constants of the grid and the rule
 that chooses it were fixed on the first five sets, and the first look at loose bounds on the next
-seven; those with a star were drawn after that. The error is the inertia over the best that
+seven; those with a star were drawn after that, and those with two after the rule that gives a grid
+up. The error is the inertia over the best that
 ordinary k-means finds. EUGkM is the uniform grid of the literature, with noise in floats.
 """
 
@@ -17,7 +20,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from few_runs import run
-from keeping import Row
+from keeping import Row, read_rows
 from leaderboard.methods.eugkm import centres as uniform_grid
 from privclust import PrivateKMeans, Schema
 from privclust.datasets import PointSet, s_like
@@ -69,6 +72,11 @@ def sets() -> dict[str, tuple[np.ndarray, int]]:
         "*2500 x 2, 25 clumps": (clumps(2500, 2, 25, 102, 0.03), 25),
         "*8000 x 3, 10 clumps": (clumps(8000, 3, 10, 103, 0.1), 10),
         "*4000 x 2, 12 clumps in a part": (clumps(4000, 2, 12, 104, 0.05, 0.5), 12),
+        "**6000 x 2, 7 clumps in a corner": (clumps(6000, 2, 7, 201, 0.06, 0.2), 7),
+        "**7000 x 3, 6 clumps in a corner": (clumps(7000, 3, 6, 202, 0.08, 0.25), 6),
+        "**3000 x 2, 14 clumps in a part": (clumps(3000, 2, 14, 203, 0.05, 0.35), 14),
+        "**5000 x 2, 3 clumps": (clumps(5000, 2, 3, 204, 0.1), 3),
+        "**4000 x 3, 5 clumps": (clumps(4000, 3, 5, 205, 0.1), 5),
     }
 
 
@@ -78,7 +86,8 @@ def _in_unit_cube(found: PointSet) -> np.ndarray:
 
 
 def compared(options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the mean error of each method."""
+    """Yield the mean error of each method, or of what is chosen alone."""
+    known = known_rows() if options.only else {}
     for name, (rows, k) in sets().items():
         if options.sets and name not in options.sets:
             continue
@@ -89,7 +98,8 @@ def compared(options: argparse.Namespace) -> Iterator[Row]:
             for epsilon in options.epsilon:
                 given = {"epsilon": epsilon, "delta": delta, "bounds": UNIT}
                 row: Row = {"set": name, "epsilon": epsilon, "delta": delta, "runs": options.runs}
-                for method in METHODS:
+                kept = known.get(tuple(map(str, row.values())), {})
+                for method in ("auto",) if kept else METHODS:
                     models = [
                         PrivateKMeans(k, method=method, random_state=run, **given).fit(rows)
                         for run in range(options.runs)
@@ -97,8 +107,19 @@ def compared(options: argparse.Namespace) -> Iterator[Row]:
                     row |= _told(method, [inertia(rows, m.cluster_centers_) / best for m in models])
                     if method == "auto":
                         row["chosen"] = "/".join(sorted({model.method_ for model in models}))
+                if kept:
+                    yield {part: row.get(part, kept[part]) for part in kept}
+                    continue
                 rival = [uniform_grid(points, epsilon, delta, run) for run in range(options.runs)]
                 yield row | _told("eugkm", [inertia(rows, centres) / best for centres in rival])
+
+
+def known_rows() -> dict[tuple[str, ...], Row]:
+    """Return the lines of the file, by set, budget and runs, without where they came from."""
+    last = "eugkm_error"
+    lines = [[*row.items()] for row in read_rows("few-columns")]
+    kept = [dict(line[: [name for name, _ in line].index(last) + 1]) for line in lines]
+    return {(row["set"], row["epsilon"], row["delta"], row["runs"]): row for row in kept}
 
 
 def _told(name: str, errors: list[float]) -> Row:
@@ -116,7 +137,8 @@ def line_of(row: dict[str, str]) -> list[str]:
 def main() -> None:
     """Run all sets and write them down."""
     heads = ["set", "ε", "δ", "chosen", *METHODS, "EUGkM"]
-    run("few-columns", __doc__, compared, heads, line_of, epsilons=EPSILONS, runs=20)
+    given = {"epsilons": EPSILONS, "runs": 20, "only": ["auto"]}
+    run("few-columns", __doc__, compared, heads, line_of, **given)
 
 
 if __name__ == "__main__":

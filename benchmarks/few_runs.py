@@ -21,13 +21,16 @@ def run(
     *,
     epsilons: Sequence[float],
     runs: int,
+    only: Sequence[str] = (),
 ) -> None:
-    """Run all sets and write them down."""
+    """Run all sets and write them down; a method of ``only`` may be run alone."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--epsilon", nargs="+", type=float, default=epsilons)
     parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--seed", type=int, default=0)
+    if only:
+        parser.add_argument("--only", choices=only, help="keep the other columns of the file")
     parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
     parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()

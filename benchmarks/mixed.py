@@ -1,7 +1,7 @@
 """Mixed tables: adult against k-means without privacy, metrics, the choice of k, and the time.
 
-``python benchmarks/mixed.py [adult | metrics | kinds | speed] [--data FOLDER] [--full] [--seed 0]``
-prints a table, puts it on the page ``docs/research/mixed.md`` and writes
+``python benchmarks/mixed.py TABLE [--data FOLDER] [--full] [--seed 0]`` prints a table (adult,
+metrics, summary-metrics, kinds, speed), puts it on the page ``docs/research/mixed.md`` and writes
 ``benchmarks/results/mixed-TABLE.csv``. The folder holds the public data sets as ``NAME.csv.gz``;
 kinds and speed need none. The noise is the system's.
 """
@@ -58,11 +58,11 @@ def main() -> None:
         one_fit(*options.about)
         return
     rows = list(TABLES[options.table](options))
-    setting = "full" if options.full else "small"
-    write_rows(f"mixed-{options.table}", rows, seed=options.seed, setting=setting)
+    name, setting = f"mixed-{options.table}", "full" if options.full else "small"
+    write_rows(name, rows, seed=options.seed, setting=setting)
     table = markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
     print(table)
-    put_table(PAGE, f"mixed-{options.table}", table)
+    put_table(PAGE, name, table)
 
 
 def shown(value: Any) -> str:
@@ -96,11 +96,8 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
                 found["within_5"].append(shares_told(model, frame, points, coordinates))
             means = {name: float(np.mean(values)) for name, values in found.items()}
             error = float(np.std(found["dedicated"], ddof=1) / np.sqrt(runs))
-            yield (
-                {"k": k, "epsilon": epsilon, "delta": delta, "runs": runs}
-                | means
-                | {"dedicated_error": error}
-            )
+            about = {"k": k, "epsilon": epsilon, "delta": delta, "runs": runs}
+            yield about | means | {"dedicated_error": error}
 
 
 def shares_told(model: Any, frame: Any, points: np.ndarray, coordinates: Coordinates) -> float:
@@ -145,18 +142,24 @@ def inertia(points: np.ndarray, centers: np.ndarray) -> float:
 
 def metrics(options: argparse.Namespace) -> Iterator[Row]:
     """Yield the agreement with the classes, and the inertia of the labels, by either metric."""
+    summed, budgets = options.table == "summary-metrics", ((0.5, 0), (1.0, 0), (3.0, 0))
     runs = 8 if options.full else 3
     for name, frame, schema, classes in category_tables(options.data):
         k = int(classes.max()) + 1 if classes is not None else 3
         points = written_out(frame, schema)
         best = KMeans(k, n_init=5, random_state=options.seed).fit(points)
-        for epsilon, delta in ((0.5, 0), (1.0, 0), (3.0, 0), (1.0, 1e-6), (3.0, 1e-6)):
+        for epsilon, delta in budgets if summed else (*budgets, (1.0, 1e-6), (3.0, 1e-6)):
             row: Row = {"set": name, "rows": len(frame), "k": k, "epsilon": epsilon, "delta": delta}
             for metric in ("mismatch", "dilca"):
                 agreement, cost = [], []
                 for _ in range(runs):
                     given = {"epsilon": epsilon, "delta": delta, "schema": schema}
-                    labels = PrivateKMeans(k, metric=metric, **given).fit_predict(frame)
+                    if summed:
+                        model = PrivateSummary(metric=metric, **given).fit(frame)
+                        most = min(k, int((model.counts_ > 0).sum()))
+                        labels = model.kmeans(most).predict(frame)
+                    else:
+                        labels = PrivateKMeans(k, metric=metric, **given).fit_predict(frame)
                     reference = best.labels_ if classes is None else classes
                     agreement.append(adjusted_rand_score(reference, labels))
                     means = [points[labels == one].mean(axis=0) for one in np.unique(labels)]
@@ -288,7 +291,8 @@ def one_fit(model: str, path: str) -> None:
     print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-TABLES = {"adult": adult, "metrics": metrics, "kinds": kinds, "speed": speed}
+TABLES = {"adult": adult, "metrics": metrics, "summary-metrics": metrics}
+TABLES |= {"kinds": kinds, "speed": speed}
 
 if __name__ == "__main__":
     main()

@@ -124,6 +124,7 @@ CASES = [
     # Of 80 rows no more cells than two are sure to stand out.
     Case("mixed", "adult --data {data}", {"CLUSTERS": (2,), **RICH}),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
+    Case("mixed", "summary-metrics --data {data}", {"SETS": ("tiny",)}),
     Case(
         "mixed",
         "kinds",

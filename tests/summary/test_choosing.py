@@ -101,6 +101,12 @@ def test_numbers_beyond_the_cells_are_refused_in_one_sentence():
     assert ". " not in str(caught.value)
 
 
+@pytest.mark.parametrize("candidates", [[], [1]])
+def test_nothing_to_choose_among_is_no_verdict(candidates):
+    with pytest.raises(ParameterError, match="nothing to choose among; give at least one number"):
+        summary_of(clumps(3)).choose_k(candidates)
+
+
 def test_known_answers_of_the_criteria():
     from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 

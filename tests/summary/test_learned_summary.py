@@ -34,6 +34,18 @@ def model():
         return PrivateSummary(epsilon=20, schema=SCHEMA, metric="dilca", random_state=0).fit(ROWS)
 
 
+@pytest.mark.parametrize(
+    ("delta", "columns", "metric"),
+    [(0, 4, "mismatch"), (0, 3, "dilca"), (1e-6, 3, "mismatch"), (0, 1, "mismatch")],
+)
+def test_it_is_learned_for_categories_alone_in_pure_epsilon(delta, columns, metric):
+    names = SCHEMA.names[-columns:]
+    summary = PrivateSummary(
+        epsilon=20, delta=delta, schema=SCHEMA.only(names), random_state=0
+    ).fit(ROWS[[*names]])
+    assert summary.release().parameters["metric"] == metric
+
+
 def test_its_clusters_are_the_kinds_of_rows(model):
     labels = model.kmeans(3).predict(ROWS)
     table = pd.crosstab(KINDS, labels).to_numpy()

@@ -73,6 +73,13 @@ def test_centres_that_noise_could_have_swapped_are_warned_of():
     assert fitted(epsilon=1e4).warnings_ == ()
 
 
+def test_centres_that_no_row_is_near_are_warned_of():
+    corner = ROWS / 10  # of bounds that are ten times too wide
+    told = fitted(corner, n_clusters=6, epsilon=30)
+    assert (told.cluster_sizes_ < 2 * told.cluster_sizes_error_).any()
+    assert "Some of the clusters may have no rows" in told.warnings_[0]
+
+
 def test_errors_are_those_of_the_bounds_where_nothing_is_seen_and_fall_with_the_budget():
     nothing, little, much = (
         fitted(epsilon=e).cluster_centers_error_.mean() for e in (0.01, 0.5, 100)

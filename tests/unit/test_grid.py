@@ -53,6 +53,21 @@ def test_a_corner_of_loose_bounds_is_looked_at_more_closely():
     assert inertia(rows, fitted.cluster_centers_) < inertia(rows, coarse) / 2
 
 
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_rows_that_crowd_in_a_corner_of_the_bounds_get_no_grid(dimension):
+    rows = clumps(4500, 8, dimension)
+    model = PrivateKMeans(8, epsilon=0.3, bounds=(-1, 1), random_state=0)
+    assert model.fit(rows).method_ == "grid"
+    asked = [charge.query for charge in model.privacy_.queries]
+    assert model.fit(rows / 8 - 0.5).method_ == "cells"
+    assert asked[:2] == ["number of rows", "look: counts"]
+
+
+def test_a_look_that_is_all_noise_keeps_the_grid():
+    rows = clumps(600, 8) / 8 - 0.5
+    assert fitted(rows, "auto", 0, 8, epsilon=0.05).method_ == "grid"
+
+
 def test_few_rows_in_two_columns_are_clustered_better_than_by_cells():
     rows = clumps()
     found = {

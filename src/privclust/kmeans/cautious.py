@@ -10,7 +10,7 @@ it is Lloyd's iteration. Everything is computed from noisy answers and public fa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -47,8 +47,13 @@ _REACH, _CLOSER = 0.9, 0.8
 # if half of that.
 _MOST_STEPS, _STEP_NOISE = 4, 0.6
 
-# How many standard errors noise may have moved a centre by.
+# How many standard errors noise may have moved a centre by, or may be of a size.
 _CAUTION = 2
+
+_EMPTY = (
+    "Some of the clusters may have no rows, as their noisy sizes tell; ask for fewer clusters, "
+    "raise epsilon, or declare bounds that fit the rows more closely."
+)
 
 
 def cautious_of_so_many(
@@ -60,8 +65,11 @@ def cautious_of_so_many(
     mean = _shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
     moved = _moved(view, purse.rest, n_rows, start)
-    warnings = (HIDDEN,) if moved.is_hidden else ()
-    return sized(view, moved.centres, moved.errors, for_sizes, "cautious", warnings)
+    found = sized(view, moved.centres, moved.errors, for_sizes, "cautious", ())
+    # Centres that rows are far from move little and look sure of their place; their sizes tell.
+    is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
+    warnings = (HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ()
+    return replace(found, warnings=warnings)
 
 
 cautious: Method = partial(counting_first, cautious_of_so_many)

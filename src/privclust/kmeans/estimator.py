@@ -221,12 +221,5 @@ class PrivateKMeans(KMeansEstimator):
                 DeprecationWarning,
             )
 
-    def _metric(self, schema: Schema) -> str:
-        """Return how categories are compared."""
-        if self.metric != "auto":
-            return self.metric
-        pure = self._budget().currency == "pure"
-        return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
-
     def _options(self) -> dict[str, Any]:
         return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}

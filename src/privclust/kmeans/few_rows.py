@@ -3,7 +3,8 @@
 The cells divide the budget among many small questions, which pay where rows are many. Where they
 are few, one table of counts does better if it can cover everything, which takes few columns; else a
 few questions whose answers are believed as far as their noise allows. The choice rests on public
-numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing.
+numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. A
+grid is given up after a cheap look if the rows crowd in a small part of the bounds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import cautious_of_so_many
 from privclust.kmeans.cells import LOST_MEAN, cells_of_so_many, counted
-from privclust.kmeans.grid import grid_of_so_many
+from privclust.kmeans.grid import LOOK, grid_of_so_many, rows_crowd
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import LARGEST_MEAN_SHARE, Purse, mean_error
 
@@ -45,7 +46,8 @@ def by_number_of_rows(
     n_rows = counted(view, purse)
     chosen = cells_of_so_many
     if prefers_grid(view, budget, n_rows, n_clusters):
-        chosen = grid_of_so_many
+        if not rows_crowd(view, purse.take(LOOK), n_rows):
+            return grid_of_so_many(view, purse, n_rows, n_clusters, rng, looked=True)
     elif prefers_caution(view, budget, n_rows, n_clusters):
         chosen = cautious_of_so_many
     return chosen(view, purse, n_rows, n_clusters, rng)

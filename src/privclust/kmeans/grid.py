@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from privclust._typing import Floats
 from privclust.budget import Share
@@ -27,7 +28,7 @@ from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["grid", "grid_of_so_many", "with_sum"]
+__all__ = ["LOOK", "grid", "grid_of_so_many", "rows_crowd", "with_sum"]
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
@@ -38,16 +39,49 @@ _CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
 # end, layers of cells are cut off that may be empty and cannot hold this share of the rows of a
 # cluster, so many errors allowed for.
 _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
+# Of the share above, for a look whether a grid should be made at all: cells along each axis, by the
+# number of columns, and how many of eight nearly all rows must lie in to be too crowded for a grid.
+# Nearly all is this share of them, and the error of the look may be that much of them.
+LOOK = 0.05
+_LOOK_CELLS = {1: 8, 2: 8, 3: 4}
+_WINDOW = {"pure": 3, "zcdp": 4}
+_NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
 # A cluster is seen if the cells nearest to it hold so many errors of their sum.
 _SEEN = 3.0
 
 
+def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
+    """Tell whether nearly all rows lie in a small part of the bounds, as noisy counts tell it.
+
+    The cells of a grid would then be too wide for the clusters.
+    """
+    (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
+    n_cells = _LOOK_CELLS[d]
+    middles = (np.arange(n_cells) + 0.5) / n_cells
+    places = _points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
+    answer = view.clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
+    side = math.ceil(_WINDOW[share.currency] * n_cells / 8)
+    table = answer.value.reshape((n_cells,) * d)
+    windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
+    error = answer.standard_error * math.sqrt(side**d)
+    return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+
+
 def grid_of_so_many(
-    view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
+    view: PointsView,
+    purse: Purse,
+    n_rows: float,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    looked: bool = False,
 ) -> KMeansResult:
-    """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer."""
+    """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer.
+
+    If a first look is paid for, the grid that tells where rows are gets less.
+    """
     for_sizes, n_rows = purse.take(SIZES), counted_again(view, purse, n_rows)
-    for_where = purse.take(_WHERE)
+    for_where = purse.take(_WHERE - LOOK if looked else _WHERE)
     bounds = view.domain.box_in_unit_ball()
     where = _Table.asked(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
     table = _Table.asked(

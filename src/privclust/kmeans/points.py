@@ -32,7 +32,8 @@ class PointsEstimator(PrivateEstimator):
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
-    profile_share: float | None = None  # not all of them have it
+    metric: str = "mismatch"  # not all of them have it, nor the next
+    profile_share: float | None = None
     schema_: Schema
 
     def _rehearsed(
@@ -101,6 +102,13 @@ class PointsEstimator(PrivateEstimator):
                 f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
                 PublicFactWarning,
             )
+
+    def _metric(self, schema: Schema) -> str:
+        """Return how categories are compared; in pure ε mismatches are often lost in the noise."""
+        if self.metric != "auto":
+            return self.metric
+        pure = self._budget().currency == "pure"
+        return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
 
     def _declared(self) -> Schema | None:
         return None if self.schema is None else Schema.of(self.schema)

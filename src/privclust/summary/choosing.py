@@ -213,8 +213,12 @@ def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     asked = list(candidates)
     for k in asked:
         whole()("Each number of clusters", k)
+    if not any(k > 1 for k in asked):
+        raise ParameterError(
+            "There is nothing to choose among; give at least one number of clusters above 1."
+        )
     ks = sorted({int(k) for k in asked if k < most_clusters(cells)} | {1})
-    if len(ks) == 1 and any(k > 1 for k in asked):
+    if len(ks) == 1:
         raise ParameterError(
             f"Only {most_clusters(cells)} cells stand out from the noise, which is too few to "
             "choose among these numbers of clusters; ask for smaller ones or raise the budget."

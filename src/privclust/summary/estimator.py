@@ -54,7 +54,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         How categories are compared while the cells are found. With ``"mismatch"`` any two different
         ones are one apart; with ``"dilca"`` half of the budget is spent on learning from the other
         columns how far apart they are. Either way numbers and shares are released, and later
-        answers count mismatches. ``"auto"`` means ``"mismatch"``.
+        answers count mismatches. ``"auto"`` learns where all columns are categories and δ is zero.
     profile_share : float or None, default=None
         The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
         in every cluster, for as many clusters as :meth:`choose_k` suggests.
@@ -179,7 +179,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     def _summarised(
         self, data: PointRows, run: Run, view: PointsView, budget: Share
     ) -> SummaryResult:
-        if self.metric != "dilca":
+        if self._metric(data.schema) != "dilca":
             return summarised(view, budget, run.choices)
         from privclust.summary.learned import summarised_by_learned_metric
 
@@ -187,7 +187,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         super()._look_ahead(data, public)
-        if self.metric == "dilca":
+        if self._metric(data.schema) == "dilca":
             from privclust.kmeans.learned import check_learnable
 
             check_learnable(data)
@@ -217,8 +217,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
 
     def _options(self) -> dict[str, Any]:
         """Return the metric for the release, where there is something to compare by it."""
-        learned = self.metric == "dilca"
-        return {"metric": "dilca" if learned else "mismatch"} if self.schema_.categorical else {}
+        return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
 
     def _published_profiles(self) -> dict[str, Any]:
         arrays = super()._published_profiles()
