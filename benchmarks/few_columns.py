@@ -11,14 +11,13 @@ ordinary k-means finds. EUGkM is the uniform grid of the literature, with noise 
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from keeping import Row, markdown, put_table, read_rows, write_rows
+from few_runs import run
+from keeping import Row
 from leaderboard.methods.eugkm import centres as uniform_grid
 from privclust import PrivateKMeans, Schema
 from privclust.datasets import PointSet, s_like
@@ -116,23 +115,8 @@ def line_of(row: dict[str, str]) -> list[str]:
 
 def main() -> None:
     """Run all sets and write them down."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET")
-    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
-    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if not options.drawn:
-        found = list(compared(options))
-        write_rows("few-columns", found, seed=options.seed, setting=f"{options.runs} runs")
     heads = ["set", "ε", "δ", "chosen", *METHODS, "EUGkM"]
-    table = markdown(heads, [line_of(row) for row in read_rows("few-columns")])
-    print(table)
-    if options.page:
-        put_table(options.page, "few-columns", table)
+    run("few-columns", __doc__, compared, heads, line_of, epsilons=EPSILONS, runs=20)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ method, so that a method is compared with itself by the same noise.
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from keeping import Row, markdown, put_table, read_rows, write_rows
+from few_runs import run
+from keeping import Row
 from privclust import PrivateKMeans
 from privclust.kmeans.packing import packed_centres
 from privclust.metrics import inertia
@@ -39,23 +38,8 @@ GENERATED = (100, 3, 3), (200, 2, 4), (500, 4, 5), (1000, 8, 6), (2000, 5, 8)
 
 def main() -> None:
     """Run all sets and write them down."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET")
-    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
-    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if not options.drawn:
-        found = list(compared(options))
-        write_rows("few-rows", found, seed=options.seed, setting=f"{options.runs} runs")
     heads = ["set", "ε", "δ", "no data", *METHODS, "beyond the best"]
-    table = markdown(heads, [line_of(row) for row in read_rows("few-rows")])
-    print(table)
-    if options.page:
-        put_table(options.page, "few-rows", table)
+    run("few-rows", __doc__, compared, heads, line_of, epsilons=EPSILONS, runs=40)
 
 
 def line_of(row: dict[str, str]) -> list[str]:

@@ -24,7 +24,9 @@ __all__ = [
     "origin",
     "put_table",
     "read_rows",
+    "replace_rows",
     "results_folder",
+    "run_line",
     "source_at",
     "write_rows",
 ]
@@ -68,6 +70,26 @@ def write_rows(
     return path
 
 
+def replace_rows(
+    name: str, rows: Sequence[Row], *, by: Sequence[str] = ("set",), folder: Path | None = None
+) -> Path:
+    """Put rows with their origin into a file, in place of those of the same sets that stood there.
+
+    Every row says where it comes from, so sets may be run apart, each at a setting of its own.
+    ``by`` names what else tells apart the rows that are replaced.
+    """
+    path = results_folder(folder) / f"{name}.csv"
+    before = read_rows(name, folder) if path.exists() else []
+    new = {tuple(row[key] for key in by) for row in rows}
+    kept = [row for row in before if tuple(row[key] for key in by) not in new]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows([*kept, *rows])
+    return path
+
+
 def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
     """Return the rows of a results file as text."""
     with (results_folder(folder) / f"{name}.csv").open(encoding="utf-8") as file:
@@ -78,6 +100,13 @@ def markdown(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown."""
     drawn = [heads, ["---"] * len(heads), *lines]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in drawn)
+
+
+def run_line(rows: Sequence[dict[str, str]], name: str) -> str:
+    """Return the line below a table that says where its rows come from."""
+    keys = ("setting", "commit", "date", "machine")
+    told = dict.fromkeys(", ".join(row[key] for key in keys) for row in rows)
+    return f"*Run: {'; '.join(told)}.* `benchmarks/results/{name}.csv`"
 
 
 def put_table(page: Path, name: str, table: str) -> None:

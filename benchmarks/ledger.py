@@ -1,7 +1,8 @@
 """The ledger: durable charges a second, by how the file is written, and what they add to a fit.
 
 The ledger is made in a new folder within FOLDER, or where temporary files go. Give a folder on the
-disk that matters: a charge waits for it.
+disk that matters: a charge waits for it. With ``--ways`` the ways to write the file are compared,
+kept in ``ledger-ways.csv``, and the table of ``docs/research/ledger.md`` is filled.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from keeping import markdown, put_table, read_rows, run_line, write_rows
 from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.ledger import Ledger, sqlite
@@ -29,14 +31,19 @@ SYNCS = 300
 FITS = 15
 SIZES = ((1_000, 2), (100_000, 8))
 PROCESSES = (1, 8)
-# What was measured before the journal was chosen: mode, what a commit waits for, what comes after.
-WAYS = (
-    ("DELETE", "EXTRA", ""),
-    ("TRUNCATE", "FULL", ""),
-    ("PERSIST", "FULL", ""),
-    ("WAL", "FULL", "PRAGMA wal_checkpoint(TRUNCATE)"),
-    ("WAL", "FULL", ""),
-)
+# How SQLite may write the file, with whether all charges are in the one file then: mode, what a
+# commit waits for, what comes after.
+WAYS = {
+    ("DELETE", "EXTRA", ""): ("rollback journal, removed: **ours**", "yes"),
+    ("TRUNCATE", "FULL", ""): ("rollback journal, cut to nothing", "yes"),
+    ("PERSIST", "FULL", ""): ("rollback journal, kept", "yes, with a stale file beside it"),
+    ("WAL", "FULL", "PRAGMA wal_checkpoint(TRUNCATE)"): (
+        "write-ahead log and a checkpoint after each charge",
+        "yes, unless a reader is in the way",
+    ),
+    ("WAL", "FULL", ""): ("write-ahead log", "**no**"),
+}
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "ledger.md"
 
 
 def main() -> None:
@@ -47,12 +54,13 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
-        print("| what | measured |")
-        print("|---|---|")
-        print(f"| the disk alone: writes of 500 bytes and fsync | {syncs(folder):.0f} / s |")
         if options.ways:
-            compare(folder)
+            write_rows("ledger-ways", compare(folder), seed=0, setting=f"{ROUNDS} rounds")
+            put_table(PAGE, "ledger-ways", ways_table(read_rows("ledger-ways")))
         else:
+            print("| what | measured |")
+            print("|---|---|")
+            print(f"| the disk alone: writes of 500 bytes and fsync | {syncs(folder):.0f} / s |")
             measure(folder)
 
 
@@ -73,9 +81,10 @@ def measure(folder: Path) -> None:
     print(f"| verify {entries} entries | {time.perf_counter() - begin:.2f} s |")
 
 
-def compare(folder: Path) -> None:
-    """Print the charges a second of every way to write the file: medians of rounds, in turns."""
+def compare(folder: Path) -> list[dict[str, str]]:
+    """Return the charges a second of every way to write the file: medians of rounds, in turns."""
     usual, rates = sqlite.SQLiteStore._durable, dict[tuple[int, int], list[float]]()
+    disk = f"{syncs(folder):.0f}"
     for _ in range(ROUNDS):
         for number, way in enumerate(WAYS):
             sqlite.SQLiteStore._durable = written(*way)
@@ -83,10 +92,26 @@ def compare(folder: Path) -> None:
                 rate = charges(folder, processes, CHARGES_A_ROUND)
                 rates.setdefault((number, processes), []).append(rate)
     sqlite.SQLiteStore._durable = usual
+    rows = []
     for number, (mode, synchronous, after) in enumerate(WAYS):
-        name = f"{mode}, {synchronous}{', checkpoint' if after else ''}"
-        told = [f"{statistics.median(rates[number, processes]):.0f} / s" for processes in PROCESSES]
-        print(f"| {name}: 1 and 8 processes | {', '.join(told)} |")
+        told = [f"{statistics.median(rates[number, processes]):.1f}" for processes in PROCESSES]
+        row = {"mode": mode, "synchronous": synchronous, "after": after, "writes_of_disk": disk}
+        rows.append({**row, "one_process": told[0], "eight_processes": told[-1]})
+        print(*rows[-1].values(), flush=True)
+    return rows
+
+
+def ways_table(rows: list[dict[str, str]]) -> str:
+    """Return the comparison as a table."""
+    lines = []
+    for row in rows:
+        words, whole = WAYS[row["mode"], row["synchronous"], row["after"]]
+        told = f"{words} (`{row['mode']}`, `{row['synchronous']}`)"
+        rates = (f"{float(row[key]):.0f}" for key in ("one_process", "eight_processes"))
+        lines.append([told, *rates, whole])
+    heads = ["charges a second", "1 process", "8 processes", "all charges in the one file"]
+    disk = f"The disk alone confirmed {rows[0]['writes_of_disk']} small writes a second."
+    return f"{markdown(heads, lines)}\n\n{disk} {run_line(rows, 'ledger-ways')}"
 
 
 def written(mode: str, synchronous: str, after: str) -> object:

@@ -1,9 +1,9 @@
-"""Mixed tables: adult against k-means without privacy, the two metrics, and the time of a fit.
+"""Mixed tables: adult against k-means without privacy, metrics, the choice of k, and the time.
 
-``python benchmarks/mixed.py [adult | metrics | speed] [--data FOLDER] [--full] [--seed 0]`` prints
-a table, puts it on the page ``docs/research/mixed.md`` and writes
+``python benchmarks/mixed.py [adult | metrics | kinds | speed] [--data FOLDER] [--full] [--seed 0]``
+prints a table, puts it on the page ``docs/research/mixed.md`` and writes
 ``benchmarks/results/mixed-TABLE.csv``. The folder holds the public data sets as ``NAME.csv.gz``;
-speed needs none. The noise is the system's.
+kinds and speed need none. The noise is the system's.
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race
 SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
+# Numbers of clusters that adult is put into.
+CLUSTERS = (6, 12)
 # Rows of the timed fits.
 SMALL, FULL = 10**5, 10**6
+MODELS, COLUMNS = ("kmeans", "summary"), ("numbers", "mixed")
 
 
 def main() -> None:
@@ -79,7 +82,7 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
     schema = Schema({**columns, **lists})
     points, coordinates = written_out(frame, schema), Coordinates(schema)
     runs = 10 if options.full else 4
-    for k in (6, 12):
+    for k in CLUSTERS:
         best = KMeans(k, n_init=5, random_state=options.seed).fit(points).inertia_
         for epsilon, delta in BUDGETS:
             given = {"epsilon": epsilon, "delta": delta, "schema": schema}
@@ -170,6 +173,62 @@ def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, A
         yield name, found.frame, found.schema, classes
 
 
+# The choice of k
+
+# Rows, kinds, numbers, sizes of the lists of categories, rows with the usual category of their
+# kind, and the scatter of numbers; no table that the rule was made on is among them.
+KINDS = (
+    (15_000, 4, 3, (3, 5, 6), 0.85, 0.07),
+    (25_000, 4, 2, (2, 4), 0.9, 0.06),
+    (25_000, 5, 4, (4, 4, 4, 4), 0.8, 0.08),
+    (20_000, 7, 2, (5, 6, 7, 8), 0.85, 0.06),
+    (15_000, 4, 0, (3, 4, 5, 6, 7, 3), 0.8, 0.1),
+    (20_000, 1, 3, (3, 5, 6), 0.85, 0.2),
+    (25_000, 1, 2, (2, 4), 0.85, 0.2),
+    (15_000, 1, 0, (3, 4, 5, 6, 7), 0.5, 0.2),
+)
+
+
+def kinds(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield how often the number of planted kinds is found."""
+    runs = 4 if options.full else 2
+    for number, shape in enumerate(KINDS):
+        n_rows, k, n_numbers, sizes, *_ = shape
+        for epsilon, delta in BUDGETS[1:]:
+            found = []
+            for run in range(runs):
+                frame, schema = of_kinds(*shape, seed=options.seed + 500 + 10 * number + run)
+                given = {"epsilon": epsilon, "delta": delta, "schema": schema}
+                found.append(PrivateSummary(**given).fit(frame).choose_k().n_clusters)
+            columns = f"{n_numbers} numbers, categories {'/'.join(map(str, sizes))}"
+            right, unclear = found.count(k), found.count(None)
+            yield {
+                "rows": n_rows, "columns": columns, "planted": k, "epsilon": epsilon,
+                "delta": delta, "right": right, "wrong": runs - right - unclear,
+                "no_clear_number": unclear,
+            }  # fmt: skip
+
+
+def of_kinds(
+    n: int, k: int, n_numbers: int, sizes: tuple[int, ...], usual: float, spread: float, seed: int
+) -> tuple[pd.DataFrame, Schema]:
+    """Return rows of kinds that differ in all columns."""
+    rng = np.random.default_rng(seed)
+    own, columns, facts = rng.integers(k, size=n), {}, {}
+    for number in range(n_numbers):
+        middles = rng.uniform(0.15, 0.85, k)[own]
+        columns[f"x{number}"] = np.clip(middles + spread * rng.standard_normal(n), 0, 1)
+        facts[f"x{number}"] = Box(0, 1)
+    for number, size in enumerate(sizes):
+        values = np.array([f"v{place}" for place in range(size)])
+        often = (
+            (np.arange(k) + rng.integers(size)) % size if k <= size else rng.integers(size, size=k)
+        )
+        codes = np.where(rng.random(n) < usual, often[own], rng.integers(size, size=n))
+        columns[f"c{number}"], facts[f"c{number}"] = values[codes], Categories([*values])
+    return pd.DataFrame(columns), Schema(facts)
+
+
 # The time of a fit
 
 
@@ -177,10 +236,10 @@ def speed(options: argparse.Namespace) -> Iterator[Row]:
     """Yield time and memory of fits from Parquet, each in a process of its own."""
     n_rows = FULL if options.full else SMALL
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("numbers", "mixed"):
+        for kind in COLUMNS:
             made_up(kind, n_rows, options.seed, Path(folder) / f"{kind}.parquet")
-        for model in ("kmeans", "summary"):
-            for kind in ("numbers", "mixed"):
+        for model in MODELS:
+            for kind in COLUMNS:
                 path = Path(folder) / f"{kind}.parquet"
                 command = [sys.executable, __file__, "one-fit", "--about", model, str(path)]
                 told = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
@@ -229,7 +288,7 @@ def one_fit(model: str, path: str) -> None:
     print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-TABLES = {"adult": adult, "metrics": metrics, "speed": speed}
+TABLES = {"adult": adult, "metrics": metrics, "kinds": kinds, "speed": speed}
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,7 @@
 """Noise, side by side in one run: our samplers, OpenDP's, and NumPy's float noise (not private).
 
-Run with ``python benchmarks/noise.py``; CPU seconds, the best of several repeats. NumPy stands for
+Run with ``python benchmarks/noise.py``; CPU seconds, the best of several repeats, kept in
+``noise.csv``, from which the table of ``docs/research/accuracy.md`` is filled. NumPy stands for
 what a user would write without a library: it is fast, and its low bits leak.
 """
 
@@ -10,60 +11,82 @@ import argparse
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
+from keeping import markdown, put_table, read_rows, run_line, write_rows
 from privclust.privacy.noise import ExactNoise
 from privclust.privacy.noise.opendp import OpenDPNoise
 
-DRAWS = 10**6
-ROWS, CANDIDATES = 10**5, 8
+DRAWS = 10**5
+ROWS, CANDIDATES = 10**4, 8
 SCALE = Fraction(10)
 REPEATS = 5
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "accuracy.md"
+
+Draw = Callable[[], object]
 
 
 def main() -> None:
-    """Print the table of the README."""
+    """Measure, keep, and fill the table."""
     argparse.ArgumentParser(description=__doc__).parse_args()
+    rows = []
+    for name, (ours, theirs, floats) in tasks().items():
+        taken = seconds(ours, REPEATS), seconds(theirs, 1), seconds(floats, REPEATS)
+        keys = ("privclust", "opendp", "numpy")
+        rows.append({"task": name, **dict(zip(keys, (f"{t:.3g}" for t in taken), strict=True))})
+        print(*rows[-1].values(), flush=True)
+        rows[-1]["opendp_version"] = version("opendp")
+    write_rows("noise", rows, seed=0, setting=f"{REPEATS} repeats")
+    put_table(PAGE, "noise", table(read_rows("noise")))
+
+
+def tasks() -> dict[str, tuple[Draw, Draw, Draw]]:
+    """Return, for each task, our draw, OpenDP's and NumPy's."""
     ours, theirs, numpy = ExactNoise(), OpenDPNoise(), np.random.default_rng()
     scores = numpy.integers(0, 50, (ROWS, CANDIDATES))
     scale = float(SCALE)
-    tasks: dict[str, tuple[Callable[[], object], Callable[[], object], Callable[[], object]]] = {
-        "10^6 discrete Laplace": (
+    return {
+        f"{DRAWS} discrete Laplace": (
             lambda: ours.laplace(SCALE, DRAWS),
             lambda: theirs.laplace(SCALE, DRAWS),
             lambda: numpy.laplace(scale=scale, size=DRAWS),
         ),
-        "10^6 discrete Gaussian": (
+        f"{DRAWS} discrete Gaussian": (
             lambda: ours.gaussian(SCALE**2, DRAWS),
             lambda: theirs.gaussian(SCALE**2, DRAWS),
             lambda: numpy.normal(scale=scale, size=DRAWS),
         ),
-        "10^5 x 8 exponential mechanism": (
+        f"{ROWS} x {CANDIDATES} exponential mechanism": (
             lambda: ours.exponential_rows(scores, SCALE),
             lambda: theirs.exponential_rows(scores, SCALE),
             lambda: (scores + numpy.gumbel(scale=scale, size=scores.shape)).argmax(axis=1),
         ),
-        "10^5 x 8 permute-and-flip": (
+        f"{ROWS} x {CANDIDATES} permute-and-flip": (
             lambda: ours.permute_and_flip_rows(scores, SCALE),
             lambda: theirs.permute_and_flip_rows(scores, SCALE),
             lambda: (scores + numpy.exponential(scale, size=scores.shape)).argmax(axis=1),
         ),
-        "10^5 x 8 noisy top 3": (
+        f"{ROWS} x {CANDIDATES} noisy top 3": (
             lambda: ours.top_k_rows(scores, SCALE, 3),
             lambda: theirs.top_k_rows(scores, SCALE, 3),
             lambda: np.argsort(-(scores + numpy.gumbel(scale=scale, size=scores.shape)))[:, :3],
         ),
     }
-    print("| task | privclust | OpenDP | NumPy floats (not private) | OpenDP / privclust |")
-    print("|---|---|---|---|---|")
-    for name, (our_draw, their_draw, numpy_draw) in tasks.items():
-        our_time, numpy_time = seconds(our_draw, REPEATS), seconds(numpy_draw, REPEATS)
-        their_time = seconds(their_draw, 1)
-        print(
-            f"| {name} | {1000 * our_time:.0f} ms | {1000 * their_time:.0f} ms "
-            f"| {1000 * numpy_time:.0f} ms | {their_time / our_time:.0f}x |"
-        )
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Return the milliseconds of each task."""
+    lines = []
+    for row in rows:
+        ours, theirs, floats = (float(row[key]) for key in ("privclust", "opendp", "numpy"))
+        lines.append([row["task"], *(f"{1000 * taken:.1f} ms" for taken in (ours, theirs, floats))])
+        lines[-1].append(f"{theirs / max(ours, 1e-9):.0f}x")
+    opendp = f"OpenDP {rows[0]['opendp_version']}"
+    heads = ["task", "privclust", opendp, "NumPy floats (not private)", "OpenDP / privclust"]
+    return f"{markdown(heads, lines)}\n\n{run_line(rows, 'noise')}"
 
 
 def seconds(draw: Callable[[], object], repeats: int) -> float:

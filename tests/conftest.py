@@ -13,6 +13,8 @@ Every run is the same run (support/repeatable.py) unless ``--luck`` is given.
 examples of a property: for every save.
 """
 
+import os
+import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -22,8 +24,8 @@ from hypothesis import Phase, settings
 from support.repeatable import Repeatable
 
 # So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
-# looks for what nobody thought of. A test that says how many it wants is dear, and gets as many in
-# every profile.
+# looks for what nobody thought of. A test that says how many it wants is expensive, and gets as
+# many in every profile.
 EXAMPLES = 30
 settings.register_profile("untimed", deadline=None, max_examples=EXAMPLES, derandomize=True)
 settings.register_profile("deep", deadline=None, max_examples=1000)
@@ -84,6 +86,9 @@ CRASHES = (
     "service/test_service_kills.py",
 )
 HERE = Path(__file__).parent
+# A disk in memory is quick to wait for; no test can pull the plug of a real one. In a container it
+# may be tiny.
+MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30  # noqa: S108
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -93,7 +98,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let every run be the same, and try fewer examples where only behaviour is looked at."""
+    """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):
         config.pluginmanager.register(Repeatable())
     if config.getoption("--check"):

@@ -1,9 +1,10 @@
 """A leaderboard of private k-means: sets by ε by methods, one file for each method.
 
 ``python benchmarks/leaderboard run [SET ...] [--full] [--runs 3] [--methods ours ...]`` fits every
-method of ``methods/`` on every set and writes ``benchmarks/results/leaderboard.csv`` after each
-set; ``python benchmarks/leaderboard page`` fills ``docs/leaderboard.md`` from that file. A SET is a
-name of ``POINT_SETS`` in ``privclust.datasets.named``, "adult", or a file as PATH:CLUSTERS.
+method of ``methods/`` on every set and puts its rows into ``benchmarks/results/leaderboard.csv``
+after each set, in place of older ones of that set and method. ``python benchmarks/leaderboard
+page`` fills ``docs/leaderboard.md`` from that file. A SET is a name of ``POINT_SETS`` in
+``privclust.datasets.named``, "adult", or a file as PATH:CLUSTERS.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from page import publish  # noqa: E402
 from sets import FULL, SMALL, opened  # noqa: E402
 
-from keeping import RESULTS, read_rows, write_rows  # noqa: E402
+from keeping import RESULTS, origin, read_rows, replace_rows  # noqa: E402
 from privclust.datasets import PointSet  # noqa: E402
 from privclust.exceptions import DataError  # noqa: E402
 from privclust.metrics import inertia  # noqa: E402
@@ -55,9 +56,10 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.part == "page":
-        publish(read_rows("leaderboard", options.output), options.page)
+        known = [*methods_in(HERE / "methods")]
+        publish(read_rows("leaderboard", options.output), options.page, known)
         return
-    setting, rows = "full" if options.full else "small", []
+    setting = "full" if options.full else "small"
     for name in options.sets or (FULL if options.full else SMALL):
         try:
             data = opened(name, options.data)
@@ -65,10 +67,9 @@ def main() -> None:
             print(f"{name} is left out: {error}")
             continue
         found = measured(data, methods_in(HERE / "methods", options.methods), options)
-        rows += against_best(list(found))
+        rows = [{**row, **origin(options.seed, setting)} for row in found]
         if rows:
-            folder = options.output
-            write_rows("leaderboard", rows, seed=options.seed, setting=setting, folder=folder)
+            replace_rows("leaderboard", rows, by=("set", "method"), folder=options.output)
 
 
 def methods_in(folder: Path, chosen: list[str] | None = None) -> dict[str, Method]:
@@ -99,20 +100,13 @@ def measured(
                     print(f"{name} is left out on {data.name}: {reason}")
                     break
                 seconds = cpu_seconds() - start
-                ratio = inertia(data.points, found) / best
-                print(f"{data.name} {name} ε = {epsilon:g}: {ratio:.3f}", flush=True)
+                cost = inertia(data.points, found)
+                print(f"{data.name} {name} ε = {epsilon:g}: {cost / best:.3f}", flush=True)
                 yield {
                     "set": data.name, "n": n, "d": d, "k": data.n_clusters, "method": name,
-                    "epsilon": epsilon, "delta": DELTA, "run": run, "ratio": f"{ratio:.6g}",
-                    "seconds": f"{seconds:.3g}", "centres": len(found),
+                    "epsilon": epsilon, "delta": DELTA, "run": run, "inertia": f"{cost:.8g}",
+                    "best": f"{best:.8g}", "seconds": f"{seconds:.3g}", "centres": len(found),
                 }  # fmt: skip
-
-
-def against_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Divide the ratios of one set by the best of them, should a run beat all starts of k-means."""
-    allowed = [float(row["ratio"]) for row in rows if int(row["centres"]) <= int(row["k"])]
-    best = min([1.0, *allowed])
-    return [{**row, "ratio": f"{float(row['ratio']) / best:.6g}"} for row in rows]
 
 
 def cpu_seconds() -> float:

@@ -16,10 +16,24 @@ Cells = dict[tuple[str, str, float], list[tuple[float, float]]]
 def cells_of(rows: list[dict[str, str]]) -> Cells:
     """Return ratios and seconds of all runs, by set, method and ε."""
     cells: Cells = defaultdict(list)
+    best = best_known(rows)
     for row in rows:
         key = row["set"], row["method"], float(row["epsilon"])
-        cells[key].append((float(row["ratio"]), float(row["seconds"])))
+        cells[key].append((float(row["inertia"]) / best[row["set"]], float(row["seconds"])))
     return cells
+
+
+def best_known(rows: list[dict[str, str]]) -> dict[str, float]:
+    """Return the least inertia of each set: of the starts of k-means, or of a run with k centres.
+
+    Runs with more than k centres do not count.
+    """
+    best: dict[str, float] = {}
+    for row in rows:
+        allowed = int(row["centres"]) <= int(row["k"])
+        found = min(float(row["best"]), float(row["inertia"]) if allowed else np.inf)
+        best[row["set"]] = min(found, best.get(row["set"], np.inf))
+    return best
 
 
 def tables(rows: list[dict[str, str]]) -> str:
@@ -92,16 +106,38 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
     figure.savefig(path, dpi=70)
 
 
-def publish(rows: list[dict[str, str]], page: Path) -> None:
-    """Fill the tables of the page and draw the plot beside it."""
-    about = rows[0]
-    runs = len({row["run"] for row in rows})
-    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
-    origin = (
-        f"{about['setting']} setting, up to {runs} runs, seed {about['seed']}, commit {commits}, "
-        f"{about['date']}, {about['machine']}, δ = {about['delta']}. Where a method is missing, "
-        "it cannot take the set or was not run on it."
-    )
-    put_table(page, "leaderboard-origin", origin)
+def origin(rows: list[dict[str, str]], methods: list[str]) -> str:
+    """Return where the rows come from, and what is missing among them."""
+    told = []
+    keys = ("setting", "commit", "date", "machine", "seed", "delta")
+    for key in dict.fromkeys(tuple(row[k] for k in keys) for row in rows):
+        own = [row for row in rows if tuple(row[k] for k in keys) == key]
+        runs = len({row["run"] for row in own})
+        sets = ", ".join(dict.fromkeys(row["set"] for row in own))
+        setting, commit, date, machine, seed, delta = key
+        told.append(
+            f"{setting} setting, up to {runs} runs, seed {seed}, commit {commit}, {date}, "
+            f"{machine}, δ = {delta} ({sets})"
+        )
+    return f"*Run: {'; '.join(told)}.*\n\n{missing(rows, methods)}"
+
+
+def missing(rows: list[dict[str, str]], methods: list[str]) -> str:
+    """Return which methods have no rows on which sets."""
+    found = {(row["set"], row["method"]) for row in rows}
+    sets = list(dict.fromkeys(row["set"] for row in rows))
+    told = [
+        f"{method} on {', '.join(left)}"
+        for method in methods
+        if (left := [name for name in sets if (name, method) not in found])
+    ]
+    if not told:
+        return "Every method was run on every set."
+    return f"Missing, because a method cannot take a set or was not run on it: {'; '.join(told)}."
+
+
+def publish(rows: list[dict[str, str]], page: Path, methods: list[str]) -> None:
+    """Fill the tables of the page and draw the plot beside it; name which methods are missing."""
+    put_table(page, "leaderboard-origin", origin(rows, methods))
     put_table(page, "leaderboard", tables(rows))
     draw(rows, page.parent / "figures" / "leaderboard.png")

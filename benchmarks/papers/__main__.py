@@ -24,7 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from experiments import EXPERIMENTS  # noqa: E402
 from filling import fill  # noqa: E402
-from given import SETTINGS, Given, keep  # noqa: E402
+from given import SETTINGS, Given, keep_by_set  # noqa: E402
 
 
 def main() -> None:
@@ -65,11 +65,9 @@ def run(options: argparse.Namespace) -> None:
     given = Given(options.setting, options.data, options.seed, options.sets, options.runs)
     for name in options.experiments or EXPERIMENTS:
         begin = time.process_time()
-        rows = list(EXPERIMENTS[name].rows(given))
-        if rows:
-            keep(name, rows, given, options.output)
+        made = keep_by_set(name, EXPERIMENTS[name].rows(given), given, options.output)
         spent = time.process_time() - begin
-        print(f"{name}: {len(rows)} rows, {spent:.0f} CPU seconds", flush=True)
+        print(f"{name}: {made} rows, {spent:.0f} CPU seconds", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,10 @@ from keeping import put_table
 __all__ = ["PAGES", "fill", "filled", "markers"]
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("research/dp-tau-cc.md", "zones.md", "research/nas-nna.md", "research/dp-dilca.md")
+PAGES = (
+    *("research/index.md", "research/dp-tau-cc.md", "zones.md"),
+    *("research/nas-nna.md", "research/dp-dilca.md"),
+)
 _START = re.compile(r"<!-- table: ([\w-]+) -->")
 
 

@@ -6,7 +6,6 @@ which panel (``by``), which measure, and mean, standard error and number of runs
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from keeping import origin, read_rows, results_folder
+from keeping import origin, replace_rows
 from privclust.exceptions import DataError
 
-__all__ = ["SETTINGS", "Given", "Row", "keep", "row", "spread"]
+__all__ = ["SETTINGS", "Given", "Row", "keep", "keep_by_set", "row", "spread"]
 
 Row = dict[str, Any]
 KEYS = ("set", "by", "method", "at", "measure")
@@ -87,18 +86,23 @@ def spread(measure: str, values: Sequence[float], **keys: Any) -> Row:
 
 
 def keep(name: str, rows: Sequence[Row], given: Given, folder: Path | None) -> Path:
-    """Put rows into a file of results; rows of the same sets that stood there are replaced.
-
-    Every row says where it comes from, so sets may be run apart, each at a setting of its own.
-    """
-    path = results_folder(folder) / f"{name}.csv"
+    """Put rows into a file of results; rows of the same sets that stood there are replaced."""
     about = origin(given.seed, given.setting)
-    new = {found["set"] for found in rows}
-    before = read_rows(name, folder) if path.exists() else []
-    kept = [old for old in before if old["set"] not in new]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*KEYS, "mean", "error", "runs", *about])
-        writer.writeheader()
-        writer.writerows([*kept, *({**found, **about} for found in rows)])
-    return path
+    return replace_rows(name, [{**found, **about} for found in rows], folder=folder)
+
+
+def keep_by_set(name: str, rows: Iterable[Row], given: Given, folder: Path | None) -> int:
+    """Keep the rows of each set as soon as it is done, so that a stop loses one set alone.
+
+    Return how many rows there are.
+    """
+    made: dict[str, list[Row]] = {}
+    last = ""
+    for found in rows:
+        if last and found["set"] != last:
+            keep(name, made[last], given, folder)
+        last = found["set"]
+        made.setdefault(last, []).append(found)
+    if last:
+        keep(name, made[last], given, folder)
+    return sum(map(len, made.values()))

@@ -15,6 +15,7 @@ from special import (
     largest_p,
     leaked,
     per_target_published,
+    settings,
     shares,
     test_statistics,
     with_published,
@@ -24,6 +25,7 @@ __all__ = ["TABLES"]
 
 BY_EPSILON = {"head": "ε = "}
 TABLES: dict[str, Callable[[Rows], str]] = {
+    "papers-settings": settings,
     "tau-leakage": table_of("tau-leakage", leaked),
     "tau-nmi": table_of("tau-epsilon", with_published("NMI"), measure="nmi"),
     "tau-ari": table_of("tau-epsilon", with_published("ARI"), measure="ari"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pivoting import Line, cell, named, picked, pivot, published, with_a_gap
+from experiments import EXPERIMENTS
+from pivoting import Line, Rows, cell, named, picked, pivot, published, with_a_gap
 
 from keeping import markdown
 
@@ -18,6 +19,7 @@ __all__ = [
     "largest_p",
     "leaked",
     "per_target_published",
+    "settings",
     "shares",
     "test_statistics",
     "with_published",
@@ -233,3 +235,17 @@ def leaked(rows: list[Line]) -> str:
     return markdown(
         ["matrix", "table of the best co-clustering", "the third product is beside"], told
     )
+
+
+def settings(rows: Rows) -> str:
+    """Return at which settings each experiment was run, and on which sets."""
+    if not any(name in rows for name in EXPERIMENTS):
+        return "*No results yet: `make papers` writes them.*"
+    lines = []
+    for name, experiment in EXPERIMENTS.items():
+        sets: dict[str, list[str]] = {"full": [], "small": []}
+        for row in rows.get(name, []):
+            sets.setdefault(row["setting"], []).append(row["set"])
+        told = [", ".join(dict.fromkeys(found)) for found in sets.values()]
+        lines.append([f"`{name}`", experiment.repeats, *told[:2]])
+    return markdown(["experiment", "repeats", "full setting", "small setting"], lines)

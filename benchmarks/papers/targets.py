@@ -73,7 +73,9 @@ def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
 
 
 def names(given: Given) -> tuple[str, ...]:
-    """Return the sets of the setting."""
+    """Return the sets that were asked for, any by their path, or those of the setting."""
+    if given.sets:
+        return tuple(given.sets)
     usual = (*SYNTHETIC, "digits 1→7", "digits 9→6")
     return given.pick(("digits 1→7",), usual, (*usual, "cities", *REAL))
 

@@ -45,6 +45,24 @@ def test_rows_of_one_set_replace_those_of_the_same_set_alone(tmp_path):
     assert {line["set"]: line["mean"] for line in kept} == {"a": "3", "b": "2"}
 
 
+def test_every_set_is_kept_as_soon_as_it_is_done_and_whole_if_it_comes_twice(tmp_path):
+    given, row = papers.given.Given("tiny"), papers.given.row
+
+    def rows():
+        for number, name in enumerate("abac"):
+            yield row("m", number, 0.1, 2, set=name)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        papers.given.keep_by_set("x", rows(), given, tmp_path)
+    kept = papers.pivoting.rows_in(tmp_path)["x"]
+    assert sorted((line["set"], line["mean"]) for line in kept) == [
+        ("a", "0"),
+        ("a", "2"),
+        ("b", "1"),
+    ]
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
 def test_a_page_says_what_the_files_hold(page, tmp_path):
     rows = papers.pivoting.rows_in(RESULTS)

@@ -110,7 +110,7 @@ CASES = [
         "--epsilon 1 --runs 2 --page {pages}/research/few-rows.md",
         {"DELTAS": (0,), "sets": lambda: {"tiny": (RNG.uniform(-1, 1, (60, 2)), 3)}},
     ),
-    Case("kmeans", "iris --epsilon 1 --runs 2"),
+    Case("kmeans", "run iris --epsilon 1 --runs 2"),
     Case(
         "ledger",
         "{folder}",
@@ -121,9 +121,16 @@ CASES = [
         "{folder} --ways",
         {"CHARGES_A_ROUND": 8, "SYNCS": 2, "ROUNDS": 1, "PROCESSES": (1, 8)},
     ),
-    Case("mixed", "adult --data {data}", RICH),
+    # Of 80 rows no more cells than two are sure to stand out.
+    Case("mixed", "adult --data {data}", {"CLUSTERS": (2,), **RICH}),
     Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
-    Case("mixed", "speed", {"SMALL": 200}),
+    Case(
+        "mixed",
+        "kinds",
+        {"KINDS": ((300, 2, 1, (3, 3), 0.9, 0.05),), **{"BUDGETS": ((1, 0), (20.0, 1e-6))}},
+    ),
+    # A process for each fit, of which one will do.
+    Case("mixed", "speed", {"SMALL": 200, "MODELS": ("summary",), "COLUMNS": ("mixed",)}),
     Case("noise", "", {"DRAWS": 20, "ROWS": 5, "REPEATS": 1}),
     Case(
         "scale",
@@ -150,7 +157,7 @@ CASES = [
     Case(
         "summary",
         "errors --page {pages}/research/summary.md",
-        {"point_sets": tiny_points, **BUDGET},
+        {"point_sets": tiny_points, **RICH},
     ),
     Case("summary_profiles", "profiles", {"N_ROWS": 2000, "SHARES": (0.2,), **RICH}),
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),

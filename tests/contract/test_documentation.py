@@ -115,8 +115,6 @@ PAGES = {
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},
     "docs/coclustering.md": {"counts": baskets(), "new_counts": baskets()[:9]},
-    "docs/research/coclustering.md": {},
-    "docs/research/source-target.md": {},
     "docs/datasets.md": {},
     "docs/research/dp-tau-cc.md": {},
     "docs/research/nas-nna.md": {},

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import privclust
 
 PACKAGE = Path(privclust.__file__).parent
@@ -16,7 +18,12 @@ MOST_LINES_OF_A_FILE = 300
 MOST_LINES_OF_A_FUNCTION = 40
 
 TEXTS = {file.relative_to(PACKAGE).as_posix(): file.read_text("utf-8") for file in FILES}
-TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """Every file of the package, parsed."""
+    return {name: ast.parse(text) for name, text in TEXTS.items()}
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -37,18 +44,18 @@ def test_files_fit_in_the_head() -> None:
     assert not {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FILE}
 
 
-def test_functions_fit_in_the_head() -> None:
+def test_functions_fit_in_the_head(trees: dict[str, ast.Module]) -> None:
     long = {
         f"{name}: {function.name}": lines_of(function)
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         for function in functions(tree)
         if lines_of(function) > MOST_LINES_OF_A_FUNCTION
     }
     assert not long
 
 
-def test_every_file_says_what_belongs_in_it() -> None:
-    assert not [name for name, tree in TREES.items() if not ast.get_docstring(tree)]
+def test_every_file_says_what_belongs_in_it(trees: dict[str, ast.Module]) -> None:
+    assert not [name for name, tree in trees.items() if not ast.get_docstring(tree)]
 
 
 def test_names_of_plain_arrays_have_one_home() -> None:

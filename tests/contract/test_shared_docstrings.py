@@ -24,8 +24,8 @@ USUAL = {
     "accurate.",
     "delta": "float, default=0: Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for "
     "the same ε.",
-    "budget": "Budget or None, default=None: In place of ``epsilon`` and ``delta``, such as "
-    "``Budget.of_rho(0.1, 1e-6)``.",
+    "budget": "Budget or None, default=None: Given instead of ``epsilon`` and ``delta``; for "
+    "example ``Budget.of_rho(0.1, 1e-6)``.",
     "unit": 'Unit or str, default="add-remove-row": Whose presence is hidden; see '
     ":mod:`privclust.unit`.",
     "random_state": "int or None, default=None: ``None`` for private noise. A number makes the fit "

@@ -8,7 +8,7 @@ import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.exceptions import ParameterError
-from privclust.summary.choosing import _rand_index, _separation
+from privclust.summary.choosing import _Best, _rand_index, _separation
 
 
 def clumps(k, seed=0):
@@ -49,6 +49,43 @@ def test_cells_too_few_to_halve_never_say_that_there_is_one_cluster():
     choice = summary.choose_k()
     assert choice.n_clusters is None
     assert choice.suggestion == choice.ks[1:][int(choice.stability[1:].argmax())]
+
+
+def mixed(kinds, sizes, usual, seed=0):
+    rng = np.random.default_rng(seed)
+    own, shifts = rng.integers(kinds, size=20_000), rng.integers(10, size=len(sizes))
+    columns = {"x": np.clip(own / kinds + rng.normal(0.1, 0.05, 20_000), 0, 1)}
+    for number, (size, shift) in enumerate(zip(sizes, shifts, strict=True)):
+        others = rng.integers(size, size=20_000)
+        codes = np.where(rng.random(20_000) < usual, (own + shift) % size, others)
+        columns[f"c{number}"] = np.array([f"v{i}" for i in range(size)])[codes]
+    facts = {f"c{i}": Categories([f"v{j}" for j in range(size)]) for i, size in enumerate(sizes)}
+    schema = Schema({"x": Box(0, 1), **facts})
+    return PrivateSummary(epsilon=1, delta=1e-6, schema=schema, random_state=0).fit(
+        pd.DataFrame(columns)
+    )
+
+
+def test_combinations_of_independent_categories_are_no_clear_number():
+    choice = mixed(1, (2, 3), 0.0).choose_k(range(1, 9))
+    assert choice.stability.max() == pytest.approx(1)  # each of the six is a clump of its own
+    assert choice.n_clusters is None
+
+
+def test_kinds_of_mixed_rows_are_found_or_suggested():
+    assert mixed(4, (4, 5, 6, 4), 0.85).choose_k(range(1, 9)).n_clusters == 4
+    few = mixed(4, (4, 4, 4), 0.85).choose_k(range(1, 9))
+    assert few.n_clusters is None
+    assert few.suggestion == 4
+
+
+def test_kinds_that_are_not_stable_are_never_one_cluster():
+    separation, bic = np.array([0, 1, 2, 4, 3]), np.array([0, 1, 2, 3, 4])
+    stability = np.array([1, 0.5, 0.8, 0.7, 0.6])
+    best = _Best.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
+    assert best.of_numbers() == (1, 1)
+    assert best.of_mixed_rows(lambda k: k == 5) == (None, 5)
+    assert best.of_mixed_rows(lambda k: False) == (1, 1)
 
 
 def test_the_curve_has_every_number_and_falls():

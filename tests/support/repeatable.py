@@ -5,7 +5,7 @@ Fits without a seed draw from the operating system. Here those words come from t
 begins anew for each of them, so that neither chance nor the order of the tests decides.
 
 A test of the system's words themselves is marked ``system_bits``. Processes that a test starts draw
-from the system as ever, and so does every test under ``--luck``: what a nightly run is for.
+from the system as usual, and so does every test under ``--luck``: what a nightly run is for.
 """
 
 from __future__ import annotations

@@ -48,6 +48,13 @@ def assert_same(model, other):
     assert model.privacy_ == other.privacy_
 
 
+def test_the_former_word_for_cells_still_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="method='cells'"):
+        former = model(method="subcluster").fit(ROWS)
+    assert former.method_ == "cells"
+    assert_same(former, model(method="cells").fit(ROWS))
+
+
 # What is released
 
 
@@ -63,6 +70,7 @@ def test_centres_lie_within_the_bounds(method, epsilon, delta):
     assert (fitted.cluster_centers_ <= high).all()
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_sizes_add_up_to_the_number_of_rows_within_their_errors(method, delta):

@@ -128,7 +128,7 @@ def choose_event(left: Floats, right: Floats, error: float, delta: float) -> tup
         serve again for the bound itself.
     error : float
         The error probability of the bound to come. Events compete with a smaller one, divided by
-        their number, lest one win by luck.
+        their number, so that none wins by luck.
     delta : float
         The δ at which ε will be bounded.
     """

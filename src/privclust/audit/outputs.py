@@ -60,7 +60,7 @@ Column = NDArray[Any] | list[Any]
 """The leaves of one path and kind over all runs: an array whose first axis is the run when all are
 arrays of one form, else a list with None for a run without the leaf."""
 _Above = tuple[int, ...]
-"""Identities of the objects around the one at hand, lest one that holds itself never end."""
+"""Identities of the objects around the one at hand, so that one that holds itself is noticed."""
 _Walk = Iterator[tuple[str, Leaf]]
 
 

@@ -50,7 +50,7 @@ class Generator:
     second: Floats
 
     def points(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return so many generated points."""
+        """Return this many generated points."""
         latent = rng.standard_normal((count, len(self.first) - 1))
         return self.forward(latent)[1]
 

@@ -15,7 +15,7 @@ _TOGETHER = 1, 2, 4
 
 
 def held(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
-    """Return which cells stand out of the noise, alone or with their neighbours.
+    """Return which cells stand out from the noise, alone or with their neighbours.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def held(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask
 
 
 def smallest_run(counts: Floats, edges: Floats, wanted: float) -> tuple[int, int]:
-    """Return the first and last cell of the narrowest run that holds so many rows.
+    """Return the first and last cell of the narrowest run that holds a given number of rows.
 
     If none does, it is the whole run between cells that hold any. The cells lie between ``edges``.
     """

@@ -30,30 +30,30 @@ __all__ = ["PrivateBounds"]
 class PrivateBounds(PrivateEstimator):
     """Bounds of columns whose range nobody knows, found in private rows with noise.
 
-    All other estimators need bounds from public knowledge. Where there is none, these cost a part
-    of the budget of the data set, of which a tenth may do: a fit of its own, with its own charge
-    and release.
+    All other estimators need bounds from public knowledge. Where nothing is known, bounds can be
+    bought with a part of the data set's budget, of which a tenth may be enough. It is a fit of its
+    own, with its own charge and release.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     columns : list of str, dict of str to str, or None, default=None
-        The columns, which are numbers; or their forms too, such as ``{"born": "date"}``:
-        ``"integer"`` or a form of :class:`privclust.Box`. ``None`` for all columns, as numbers.
+        The columns, as names of numeric columns, or with their forms, such as ``{"born": "date"}``:
+        ``"integer"`` or a form of :class:`privclust.Box`. ``None`` takes all columns as numbers.
     outside_share : float, default=0.01
         The share of the rows that a range may leave out, on both sides together.
     unreadable : {"error", "missing"}, default="error"
-        Refuse a value that is not of the declared form, or take it for missing, so that no row can
-        end the fit.
+        Refuse a value that does not have the declared form, or treat it as missing, so that no row
+        can end the fit.
     ignore : sequence of str, default=()
         Columns of the data that are not read.
     csv : Csv or None, default=None
-        How CSV files are written, where that is not the usual way; needs ``columns``.
+        How CSV files are written, if not in the usual way; needs ``columns``.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     random_state : int or None, default=None
@@ -66,11 +66,11 @@ class PrivateBounds(PrivateEstimator):
     Attributes
     ----------
     schema_ : Schema
-        A Box of every column, in which missing numbers are put in the middle.
+        A Box for every column, with missing numbers put in the middle.
     bounds_ : tuple of ndarray
         The lower and the upper bounds, as other estimators take them.
     found_ : ndarray of bool of shape (n_features,)
-        Which columns stand out of the noise; the bounds of others are as wide as they can be.
+        Which columns stand out from the noise; the bounds of the others are as wide as possible.
     inside_, inside_error_ : ndarray of shape (n_features,)
         Noisy numbers of rows within the bounds, and their standard errors.
     missing_, missing_error_ : ndarray of shape (n_features,)
@@ -78,7 +78,7 @@ class PrivateBounds(PrivateEstimator):
     n_rows_, n_rows_error_ : float
         The noisy number of all rows.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     warnings_ : tuple of str
         Columns that noise hides.
     n_features_in_ : int
@@ -136,7 +136,7 @@ class PrivateBounds(PrivateEstimator):
         Parameters
         ----------
         n_rows : int, default=10_000
-            About how many rows the data have, from public knowledge; at most 100 000 are made.
+            About how many rows the data have, from public knowledge; at most 100 000 are generated.
         n_features : int or None
             The number of columns, if ``columns`` does not name them.
         """

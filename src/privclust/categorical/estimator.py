@@ -31,17 +31,17 @@ class PrivateDilca(CategoricalEstimator):
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy loss allowed for the whole metric. Smaller is more private, less accurate.
+        The privacy loss allowed for the whole metric. Smaller is more private and less accurate.
     delta : float, default=0
-        Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
+        Zero for pure ε; a tiny number such as 1e-6 buys much more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema, Categories, Bins or None
-        The categories or bins of every column, from public knowledge; one Categories or Bins is
-        the short form where the same holds for every column.
+        The categories or bins of every column, from public knowledge; a single Categories or Bins
+        if the same holds for every column.
     method : str, default="auto"
         ``"pairs"`` measures every pair of attributes once; ``"tree"`` only the pairs of a
-        privately grown tree; ``"auto"`` is ``"tree"`` with pure ε and ``"pairs"`` with δ.
+        privately grown tree; ``"auto"`` means ``"tree"`` with pure ε and ``"pairs"`` with δ.
         ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"`` are the
         published variants (Battaglia, Celano, Pensa 2021).
     context_rule : str, default="max-relevance"
@@ -52,16 +52,16 @@ class PrivateDilca(CategoricalEstimator):
     selection_share : float, default=0.3
         h, the share of the budget that the published variants spend on contexts.
     sigma : float, default=1.0
-        The factor on the mean in ``"mean-su"``: attributes with at least so many times the mean
-        symmetric uncertainty are a context.
+        The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
+        this many times the mean form the context.
     budget_per_target : bool, default=False
-        Whether the budget is that of every single target, as in the paper's figures. The fit then
+        Whether the budget is meant for each single target, as in the paper's figures. The fit then
         promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
         ``"pairs"``, ``"tree"`` and ``"baseline"``, which measure once for all targets.
     targets : sequence of str or None
-        The attributes that get distances; all if not given.
+        The attributes to learn distances for; all if not given.
     ordinal : sequence of str, default=()
-        Attributes whose order counts: P(Y <= y | x) is compared instead of P(y | x).
+        Attributes whose order matters: P(Y <= y | x) is compared instead of P(y | x).
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     random_state : int or None, default=None
@@ -80,9 +80,9 @@ class PrivateDilca(CategoricalEstimator):
     cell_error_ : float
         The standard error of the noise on a cell of the tables that were measured.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     warnings_ : tuple of str
-        What the fit warned of.
+        The warnings of the fit.
     schema_ : Schema
         The schema used.
     n_features_in_ : int

@@ -38,19 +38,19 @@ class PrivateCategoricalKMeans(ClusteredCategories):
     epsilon : float, default=1.0
         The privacy loss allowed for metric and clusters together.
     delta : float, default=0
-        Zero for pure ε; a tiny number such as 1e-6 buys much accuracy for the same ε.
+        Zero for pure ε; a tiny number such as 1e-6 buys much more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema, Categories, Bins or None
-        The categories or bins of every column, from public knowledge; one Categories or Bins is
-        the short form where the same holds for every column.
+        The categories or bins of every column, from public knowledge; a single Categories or Bins
+        if the same holds for every column.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
     method : str, default="auto"
         How the metric is learned; see :class:`PrivateDilca`. With one of its published variants,
         ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"``, this is
-        DP-KMeans-DPMD of their paper; they know only the pairs that they measured, and take the
-        others to be independent when they look for axes.
+        DP-KMeans-DPMD of their paper; these variants know only the pairs that they measured, and
+        treat all others as independent when they look for axes.
     context_rule : str, default="max-relevance"
         How ``"pairs"`` and ``"tree"`` choose contexts.
     context_size : int, default=3
@@ -77,15 +77,15 @@ class PrivateCategoricalKMeans(ClusteredCategories):
     cluster_centers_ : ndarray of shape (n_clusters, n_axes)
         Released centres on the principal axes.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they may be negative.
+        Noisy numbers of rows nearest to each centre; they can be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     value_points_ : list of ndarray
         The values of each attribute as points of the axes; a row is the sum of its values.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        The warnings of the fit: that noise hides the clusters.
     schema_ : Schema
         The schema used.
     n_features_in_ : int

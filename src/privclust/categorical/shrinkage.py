@@ -14,6 +14,7 @@ Everything here is computed from released values.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -25,7 +26,7 @@ from privclust.budget import Currency
 from privclust.categorical.cells import Cells
 from privclust.categorical.margins import calibrated_margins, number_of_rows
 from privclust.categorical.signal import IndependentTables, Signal, signal_in
-from privclust.categorical.strength import CONTEXT_STRENGTH, Strengths, strengths_in
+from privclust.categorical.strength import CONTEXT_STRENGTH, Strengths, strengths_by
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.view import Noisy
 
@@ -133,7 +134,7 @@ def shrunk_estimate(
     margins = calibrated_margins(histograms, tables, cells, n_rows)
     problem = _Problem(cells, margins.counts, n_rows, tables)
     residuals = problem.residuals(tables.cells)
-    strengths = partial(problem.strengths, other=problem.noise + problem.sampling)
+    strengths = problem.strengths_beyond(problem.noise + problem.sampling)
     independent = IndependentTables(cells, margins, n_rows)
     signal = signal_in(residuals, strengths, independent, tables.standard_error, currency)
     known = partial(
@@ -227,13 +228,13 @@ class _Problem:
         mean, variance, prior = (np.asarray(sum(values)) for values in zip(*parts, strict=True))
         return _Shrunk(self.independent + mean, variance, prior)
 
-    def strengths(self, residuals: Floats, other: Floats) -> Strengths:
-        """Return how strong the dependence of each pair is, beyond what else explains it."""
-        return strengths_in(residuals, other, self.shape, self.strongest, self.cells)
+    def strengths_beyond(self, other: Floats) -> Callable[[Floats], Strengths]:
+        """Return a function of residuals: the dependence of each pair, beyond what explains it."""
+        return strengths_by(other, self.shape, self.strongest, self.cells)
 
     def shrunk(self, residuals: Floats, noise: Floats, sampling: Floats) -> _Shrunk:
         """Keep of each residual what is more likely signal than noise."""
-        strengths = self.strengths(residuals, noise + sampling)
+        strengths = self.strengths_beyond(noise + sampling)(residuals)
         prior = sampling + self.cells.spread(strengths.expected()) * self.shape
         beyond = np.maximum(residuals**2 - self.outstanding * noise, 0)
         prior = np.maximum(prior, (_OWN_WEIGHT * prior + beyond) / (_OWN_WEIGHT + 1))

@@ -6,6 +6,7 @@ a share of the most there can be. Ordinary arithmetic on released values.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from privclust._typing import Floats
 from privclust.categorical.cells import Cells
 from privclust.categorical.evidence import chances, usual_level
 
-__all__ = ["Strengths", "strengths_in"]
+__all__ = ["Strengths", "strengths_by"]
 
 # The strength of dependence to expect of a pair, as a share of the strongest possible.
 _USUAL_STRENGTH = 0.08
@@ -64,15 +65,15 @@ class Strengths:
         return np.asarray(chances(self.found, self.doubt, _LEVELS, usual) @ _LEVELS)
 
 
-def strengths_in(
-    residuals: Floats, other: Floats, shape: Floats, strongest: Floats, cells: Cells
-) -> Strengths:
-    """Return the strengths that explain the squares of residuals.
+def strengths_by(
+    other: Floats, shape: Floats, strongest: Floats, cells: Cells
+) -> Callable[[Floats], Strengths]:
+    """Return a function of residuals: the strengths that explain their squares.
+
+    Residuals are what the tables say beyond independence, an array of shape (n_cells,).
 
     Parameters
     ----------
-    residuals : ndarray of shape (n_cells,)
-        What the tables say beyond independence.
     other : ndarray of shape (n_cells,)
         The variance that noise and sampling explain.
     shape : ndarray of shape (n_cells,)
@@ -81,9 +82,13 @@ def strengths_in(
     cells : Cells
     """
     scale = cells.per_table(shape**2) * strongest
-    found = cells.per_table(shape * (residuals**2 - other)) / scale
     constant, linear, square = (
         2 * cells.per_table(shape ** (2 + power) * other ** (2 - power)) / scale**2
         for power in range(3)
     )
-    return Strengths(found, (constant, linear, square), strongest)
+
+    def strengths(residuals: Floats) -> Strengths:
+        found = cells.per_table(shape * (residuals**2 - other)) / scale
+        return Strengths(found, (constant, linear, square), strongest)
+
+    return strengths

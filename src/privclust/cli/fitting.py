@@ -115,9 +115,9 @@ def fit_command(prepare: Callable[..., Fit]) -> Callable[..., None]:
 
 def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
     from privclust.cli.publishing import kept_or_printed, show
-    from privclust.jobs.publish import Place
+    from privclust.jobs.publish import Destination
 
-    place = Place.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
+    place = Destination.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
     _tell_budget(fit.model)
     with (
         fitting.chosen(),

@@ -53,13 +53,13 @@ class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
     def published(self, data: Path, reading: Reading, *, overwrite: bool) -> Published:
         """Pay for bounds of private rows and publish them."""
         from privclust.cli.publishing import kept_or_printed
-        from privclust.jobs.publish import Place
+        from privclust.jobs.publish import Destination
 
         shared = {name: getattr(self, name) for name in ("ledger", "holder", "dataset")}
         budget = {field.name: getattr(self, field.name) for field in fields(BudgetOptions)}
         fitting = FitOptions(**budget, **shared)
         promise = RowUnitOptions.parameters(self) | fitting.parameters_for(data)
         fit = Fit(self.model(reading, **promise), data)
-        place = Place.checked(self.release, report=True, overwrite=overwrite)
+        place = Destination.checked(self.release, report=True, overwrite=overwrite)
         with kept_or_printed(fit), screen.rows_progress("Reading") as listener:
             return fit.run(place, fitting.about(), listener)

@@ -90,10 +90,10 @@ def ask(
     """Charge a question, wait for its answer, and write the release with its report."""
     import secrets
 
-    from privclust.jobs.publish import Place
+    from privclust.jobs.publish import Destination
     from privclust.service.remote import RemoteDataset
 
-    place = Place.checked(output, report=True, overwrite=False)
+    place = Destination.checked(output, report=True, overwrite=False)
     asked = _asked(family, epsilon, delta, clusters, columns, option, target)
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"

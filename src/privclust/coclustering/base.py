@@ -33,6 +33,8 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
 
     _kind = "coclustering"
     _checks: ClassVar[Any] = {"n_row_clusters": whole(), "n_column_clusters": whole()}
+    # How many groups or prototypes there can be on the way for each row cluster.
+    _groups_per_cluster: ClassVar[int] = 1
 
     n_row_clusters: int
     n_column_clusters: int
@@ -79,7 +81,8 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
         return CountMatrix(X, unit=matrix_unit_from(self.unit), shape=self.shape)
 
     def _look_ahead(self, data: CountMatrix, public: Any = None) -> None:
-        clusters = int(self.n_row_clusters) + int(self.n_column_clusters)
+        groups = self._groups_per_cluster * int(self.n_row_clusters)
+        clusters = groups + int(self.n_column_clusters)
         known = sum(data.known_shape or ())
         check_memory(8.0 * (known + clusters) * clusters, "ask for fewer clusters")
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.coclustering.base import Coclusterer
-from privclust.coclustering.profiles import rows_method
+from privclust.coclustering.profiles import MOST_PROTOTYPES, rows_method
 from privclust.coclustering.result import CoclusteringResult
-from privclust.coclustering.tables import tables_method
+from privclust.coclustering.tables import MOST_GROUPS, tables_method
 from privclust.coclustering.tau import CHOICE, tau_method
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.estimator import Run
@@ -36,15 +36,15 @@ class PrivateCoclustering(Coclusterer):
     delta : float, default=0
         Zero for pure ε; the unit ``"row"`` needs a tiny number such as 1e-6.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     unit : {"count", "entry", "row"} or MatrixEntry, default="count"
         What is hidden: one count more or less in one entry; any change of one entry, of which at
         most a cap counts (``MatrixEntry(cap)``; ``"entry"`` counts presence only); or a whole row.
     rule : {"prototypes", "tau"}, default="prototypes"
-        How ``predict`` scores a row: by the shares of single columns in each row cluster, or by the
-        block totals alone, which is the rule of Fast-τCC.
+        How ``predict`` scores a row: by the share of every single column in each row cluster, or by
+        the block totals alone, which is the rule of Fast-τCC.
     shape : tuple of int or None, default=None
-        The public shape of the matrix, if it comes as triples.
+        The public shape of the matrix, if it is given as triples.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
@@ -58,30 +58,31 @@ class PrivateCoclustering(Coclusterer):
         The released cluster of each column.
     block_totals_, block_totals_error_ : ndarray of shape (n_row_clusters, n_column_clusters)
         Noisy sums of the blocks and their standard errors. With the unit ``"row"`` every row counts
-        one, shared out over the column clusters as its entries are, and is in the row cluster that
-        ``predict`` tells its holder.
+        as one, divided among the column clusters as its entries are, and belongs to the row cluster
+        that ``predict`` returns to its holder.
     row_profiles_ : ndarray of shape (n_row_clusters, n_columns)
         Noisy sums of each column over each row cluster, with ``row_profiles_error_``.
     row_labels_ : ndarray of shape (n_rows,)
-        A released cluster of each row, found in a noisy table, and poorer than what ``predict``
-        tells the holder of the row. Profiles, block totals and τ are sums over these labels. Not
-        with the unit ``"row"``.
+        A released cluster of each row, found in a noisy table and less accurate than what
+        ``predict`` returns to the holder of the row. Profiles, block totals and τ are sums over
+        these labels. Not available with the unit ``"row"``.
     column_weights_ : ndarray of shape (n_columns, n_row_clusters)
         How much one count in a column favours each row cluster.
     rows_, columns_, biclusters_ : ndarray of bool, of shape (n_blocks, n_rows or n_columns)
-        The rows and columns of each block, in scikit-learn's form; not with the unit ``"row"``.
+        The rows and columns of each block, in scikit-learn's form; not available with the unit
+        ``"row"``.
     tau_ : float
         An estimate of Goodman and Kruskal's τ, rows given columns, from the released block totals;
-        what their noise adds on average is taken off.
+        what their noise adds on average is subtracted.
     n_directions_ : int
-        How many directions of a noisy table stand out from the noise; with 0 a warning is given,
-        and with the unit ``"row"`` also if there are too few to tell the clusters apart.
+        How many directions of a noisy table stand out from the noise. The fit warns if there are
+        none, and with the unit ``"row"`` also if there are too few to tell the clusters apart.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        The warnings of the fit: that noise hides the clusters.
     schema_ : Schema
-        What is declared of every entry: how large it may be.
+        What is declared about every entry: how large it may be.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -89,8 +90,8 @@ class PrivateCoclustering(Coclusterer):
 
     Notes
     -----
-    ``predict`` and ``fit_predict`` score rows with released values and give the labels to whoever
-    holds the rows. They are exact statements about these rows, and are not kept.
+    ``predict`` and ``fit_predict`` score rows with released values and return the labels to whoever
+    holds the rows. The labels are exact statements about these rows, and are not kept.
 
     Examples
     --------
@@ -103,6 +104,7 @@ class PrivateCoclustering(Coclusterer):
     """
 
     _checks: ClassVar[Any] = {**Coclusterer._checks, "rule": one_of("prototypes", "tau")}
+    _groups_per_cluster = max(MOST_GROUPS, MOST_PROTOTYPES)
 
     def __init__(
         self,
@@ -151,8 +153,8 @@ class PrivateCoclustering(Coclusterer):
 class PrivateTauCoclustering(Coclusterer):
     """DP-τCC of Battaglia and Pensa (2025), repaired: clusters chosen by exponential mechanisms.
 
-    :class:`PrivateCoclustering` gives the same guarantee and far better clusters; this one is the
-    published algorithm, for comparison.
+    This is the published algorithm, for comparison; :class:`PrivateCoclustering` gives the same
+    guarantee and far better clusters.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ class PrivateTauCoclustering(Coclusterer):
     unit : {"count", "entry"} or MatrixEntry, default="count"
         What is hidden; see :class:`PrivateCoclustering`.
     n_rounds : int or "auto", default="auto"
-        I, the number of rounds the budget is divided into; the paper has 4. ``"auto"`` is about
+        I, the number of rounds the budget is divided among; the paper has 4. ``"auto"`` is about
         2 + 2 ε, from 2 to 8, which is best on the paper's data.
     choice_share : float, default=0.9
         h, the share of each round that pays for choosing clusters; the rest pays for the table.
@@ -177,9 +179,9 @@ class PrivateTauCoclustering(Coclusterer):
     rows_, columns_, biclusters_, n_directions_, schema_, n_features_in_, feature_names_in_
         See :class:`PrivateCoclustering`.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     warnings_ : tuple of str
-        What the fit warned of.
+        The warnings of the fit.
 
     References
     ----------

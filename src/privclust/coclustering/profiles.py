@@ -30,7 +30,7 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.view import ProfilesView
 from privclust.data.view import Noisy
 
-__all__ = ["rounds_for", "rows_method"]
+__all__ = ["MOST_PROTOTYPES", "rounds_for", "rows_method"]
 
 
 # The shares of the sum of all profiles, and of the block totals, which are few and large.
@@ -38,6 +38,7 @@ _ALL, _BLOCKS = 0.1, 0.05
 # Prototypes for each cluster, round by round, and the signal from which the next line is taken.
 _ROUNDS = (1, 1, 1), (1, 1, 1, 1), (2, 2, 2, 1, 1, 1)
 _MORE_FROM = 30, 100
+MOST_PROTOTYPES = max(max(line) for line in _ROUNDS)
 # Strengths must exceed those of noise by this factor to count as structure.
 _ABOVE_EDGE = 1.05
 

@@ -23,7 +23,7 @@ from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView
 from privclust.data.view import Noisy
 
-__all__ = ["Schedule", "tables_method"]
+__all__ = ["MOST_GROUPS", "Schedule", "tables_method"]
 
 
 # The share of the noisy total, from which the schedule is made.
@@ -42,6 +42,8 @@ _FINER_GROUPS_FROM = (12, 30)
 # Beyond some length of rows, more counts tell less; under a cap, which flattens them, soon.
 _LONGEST_ROW = {"counts": 300, "capped": 100}
 _MOST_FIRST_GROUPS = 128
+# Groups for each cluster, at most, if there are many clusters: those of the first table.
+MOST_GROUPS = 4
 _FEWEST_ROW_GROUPS = 16
 
 
@@ -145,7 +147,7 @@ def _blind_groups(
 ) -> _Side:
     """Return random groups, so many that counting blurs the first table about as noise does."""
     width = 16 * per_row / view.table_error(share) ** 2
-    width = int(np.clip(width, 2 * n_clusters, max(_MOST_FIRST_GROUPS, 4 * n_clusters)))
+    width = int(np.clip(width, 2 * n_clusters, max(_MOST_FIRST_GROUPS, MOST_GROUPS * n_clusters)))
     if schedule.columns_first:
         width = max(_FEWEST_ROW_GROUPS, 2 * n_clusters)
     length = view.shape[0 if schedule.columns_first else 1]

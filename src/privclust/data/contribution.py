@@ -1,4 +1,4 @@
-"""At most so many rows per person: which rows of a data set count under the unit ``Person``.
+"""At most ``max_rows`` rows per person: which rows count under the unit ``Person``.
 
 Every row gets a rank: a hash of its own content under a key of its person. The rows of a person
 with the smallest ranks count. So a person's rows are drawn at random, without regard to where they

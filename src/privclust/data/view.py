@@ -28,7 +28,7 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
 
-__all__ = ["Choice", "Noisy", "Question", "RowView", "View"]
+__all__ = ["Noisy", "Pick", "Question", "RowView", "View"]
 
 
 # What the samplers take as scores; some 10^9 rows of entropies are beyond.
@@ -76,7 +76,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Pick:
     """A choice among candidates by exact scores.
 
     Attributes
@@ -120,7 +120,7 @@ class View:
         self._meter = meter
         self._noise = noise
 
-    def _debit(self, *asked: Question | Choice) -> None:
+    def _debit(self, *asked: Question | Pick) -> None:
         """Pay, before anything is read."""
         for question in asked:
             self._meter.charge(question.name, question.loss, question.words)
@@ -131,7 +131,7 @@ class View:
         noisy = asked.noise.draw(held, self._noise).astype(np.float64)
         return Noisy(noisy * asked.step, asked.standard_error)
 
-    def _picked(self, asked: Choice, scores: Integers, n_terms: int) -> Integers:
+    def _picked(self, asked: Pick, scores: Integers, n_terms: int) -> Integers:
         """Release a choice by scores of this many rows, which was paid for.
 
         Scores are cut off at what the samplers take, for an error there would tell of the rows. No

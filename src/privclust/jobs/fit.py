@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privclust.data.engines.progress import Listener
-    from privclust.jobs.publish import Place, Published
+    from privclust.jobs.publish import Destination, Published
     from privclust.release import About, Release
 
 __all__ = ["Fit"]
@@ -40,13 +40,13 @@ class Fit:
     names: Callable[[Release], Sequence[str]] | None = None
 
     def run(
-        self, place: Place, about: About | None = None, listener: Listener | None = None
+        self, place: Destination, about: About | None = None, listener: Listener | None = None
     ) -> Published:
         """Fit the model and publish its release.
 
         Parameters
         ----------
-        place : Place
+        place : Destination
             Where the release goes; checked beforehand, for a fit costs budget.
         about : About or None
             What its publisher says about it.

@@ -14,7 +14,7 @@ from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.jobs import places
 from privclust.release import About, Release
 
-__all__ = ["Place", "Published", "described_or_not", "summary_of"]
+__all__ = ["Destination", "Published", "described_or_not", "summary_of"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """The paths of a release and of its report, if one is wanted."""
 
     release: Path
@@ -51,7 +51,7 @@ class Place:
     overwrite: bool
 
     @classmethod
-    def checked(cls, release: Path, *, report: bool, overwrite: bool) -> Place:
+    def checked(cls, release: Path, *, report: bool, overwrite: bool) -> Destination:
         """Return the place; raise if it cannot be written, before a fit costs any budget."""
         places.check_release(release, overwrite=overwrite)
         page = places.report_of(release) if report else None

@@ -81,9 +81,9 @@ class KMeansEstimator(
         Parameters
         ----------
         n_rows : int, default=10_000
-            About how many rows the data have, from public knowledge; at most 100 000 are made.
+            About how many rows the data have, from public knowledge; at most 100 000 are generated.
         n_features : int or None
-            The number of columns, if neither the schema nor the bounds tell it.
+            The number of columns, if neither the schema nor the bounds determine it.
 
         Notes
         -----

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, counted, sized
+from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import clipped
@@ -50,14 +51,6 @@ _MOST_STEPS, _STEP_NOISE = 4, 0.6
 _CAUTION = 2
 
 
-def cautious(
-    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
-) -> KMeansResult:
-    """Cluster the rows of ``view`` within ``budget``."""
-    purse = Purse(budget)
-    return cautious_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
-
-
 def cautious_of_so_many(
     view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
@@ -69,6 +62,9 @@ def cautious_of_so_many(
     moved = _moved(view, purse.rest, n_rows, start)
     warnings = (HIDDEN,) if moved.is_hidden else ()
     return sized(view, moved.centres, moved.errors, for_sizes, "cautious", warnings)
+
+
+cautious: Method = partial(counting_first, cautious_of_so_many)
 
 
 def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:

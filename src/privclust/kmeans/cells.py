@@ -14,6 +14,9 @@ Everything here is computed from noisy answers, public facts and public random c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from privclust._typing import Floats
@@ -39,9 +42,12 @@ __all__ = [
     "HIDDEN",
     "LOST_MEAN",
     "SIZES",
+    "CountedMethod",
+    "Method",
     "by_cells",
     "cells_of_so_many",
     "counted",
+    "counting_first",
     "sized",
 ]
 
@@ -59,12 +65,22 @@ _UNSEEN = (
 )
 
 
-def by_cells(
-    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
+# Clusters the rows of a view within a budget.
+Method = Callable[[PointsView, Share, int, np.random.Generator], KMeansResult]
+# The same, of rows whose noisy number is paid for already.
+CountedMethod = Callable[[PointsView, Purse, float, int, np.random.Generator], KMeansResult]
+
+
+def counting_first(
+    method: CountedMethod,
+    view: PointsView,
+    budget: Share,
+    n_clusters: int,
+    rng: np.random.Generator,
 ) -> KMeansResult:
-    """Cluster the rows of ``view`` within ``budget``."""
+    """Cluster the rows of ``view`` within ``budget``: ask for their number, then run ``method``."""
     purse = Purse(budget)
-    return cells_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
+    return method(view, purse, counted(view, purse), n_clusters, rng)
 
 
 def counted(view: PointsView, purse: Purse) -> float:
@@ -87,6 +103,9 @@ def cells_of_so_many(
     centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch)
     warnings = () if seeds.n_live >= n_clusters else (HIDDEN,)
     return sized(view, centres, errors, for_sizes, "cells", warnings)
+
+
+by_cells: Method = partial(counting_first, cells_of_so_many)
 
 
 def sized(

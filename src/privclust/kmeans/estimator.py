@@ -13,7 +13,7 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cautious import cautious
-from privclust.kmeans.cells import by_cells
+from privclust.kmeans.cells import Method, by_cells
 from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.grid import grid
 from privclust.kmeans.lloyd import lloyd
@@ -26,13 +26,19 @@ from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {
+_METHODS: dict[str, Method] = {
     "auto": by_number_of_rows,
     "cells": by_cells,
     "cautious": cautious,
     "grid": grid,
     "lloyd": lloyd,
 }
+# What a method was called before, and what to write now.
+_FORMER = {"subcluster": "cells"}
+
+
+def _known_method(name: str, value: Any) -> None:
+    one_of(*_METHODS)(name, _FORMER.get(value, value) if isinstance(value, str) else value)
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -41,35 +47,38 @@ class PrivateKMeans(KMeansEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, chooses the
-        number by it, and takes its centres; where there is no clear number a warning says so.
+        The number of clusters. ``"auto"`` spends the budget on a summary of the rows, from which
+        the number is chosen and the centres are taken; if no number stands out, a warning says so.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema or None
         Public bounds of every column.
     bounds : tuple of (low, high) or None
-        The short form of a schema: bounds for all columns, or one per column.
+        Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     method : {"auto", "cells", "cautious", "grid", "lloyd"}, default="auto"
         ``"cells"`` counts many small cells first and clusters them; ``"cautious"`` starts around
-        the mean and moves by what can be told from noise; ``"grid"`` counts a grid along the widest
-        columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of the literature.
-        ``"auto"`` is ``"cells"``; where rows are few, as their noisy number tells, it is ``"grid"``
-        in few columns, and else ``"cautious"``.
+        the mean and moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a
+        grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
+        the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
+        it runs ``"grid"`` if there are few columns, and ``"cautious"`` otherwise.
+        ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
-        How categories are compared: two different ones are one apart, or as far as the other
-        columns tell them apart, which half of the budget is spent to learn. ``"auto"`` learns
-        where all columns are categories and δ is zero, for mismatches are then lost in the noise.
+        How categories are compared. With ``"mismatch"`` any two different ones are one apart; with
+        ``"dilca"`` half of the budget is spent on learning from the other columns how far apart
+        they are. ``"auto"`` learns this if all columns are categories and δ is zero, because
+        mismatches would then be lost in the noise.
     profile_share : float or None, default=None
-        A share of the budget, such as 0.1, for a histogram of each number of each cluster.
+        The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
+        in every cluster.
     rescale : bool or None, default=None
-        Measure distances in units of the declared width of each column, instead of with a scaler,
-        which would leak. ``None`` is True with a schema that has no ball, and False with bounds.
+        Measure distances in units of the declared width of each column. This replaces a scaler,
+        which would leak. ``None`` means True with a schema that has no ball, and False with bounds.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
@@ -82,28 +91,29 @@ class PrivateKMeans(KMeansEstimator):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
     cluster_centers_error_ : ndarray of shape (n_clusters, n_features) or None
-        Standard errors of the noise alone of their coordinates; None with a learned metric.
+        Standard errors of their coordinates: of the noise, and of what ``"cells"``,
+        ``"cautious"`` and ``"grid"`` know that they leave out; None with a learned metric.
     n_clusters_ : int
         The number of clusters.
     method_ : str
         The algorithm that ran: ``"cells"``, ``"cautious"``, ``"grid"``, ``"lloyd"`` or
         ``"summary"``.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they may be negative.
+        Noisy numbers of rows nearest to each centre; they can be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
-        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+        Noisy histograms of the numeric columns in each cluster; only with ``profile_share``.
     profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
         The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters, or that their number is not clear.
+        The warnings of the fit: that noise hides the clusters, or that their number is not clear.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -113,9 +123,10 @@ class PrivateKMeans(KMeansEstimator):
     -----
     Labels of the training rows and their inertia are exact statements about private rows. They are
     not kept: ``fit_predict`` and ``score`` return them to whoever holds the rows. No inertia is
-    released either, and so no error of one: the noisy squares that are asked for on the way are
-    about centres that have moved since, and a further question would cost the centres accuracy.
-    :meth:`PrivateSummary.inertia` is paid for by its last question, and has an error.
+    released either: the noisy sums of squares that a fit asks for belong to centres that have moved
+    since, and one more question would make the centres less accurate.
+    :meth:`PrivateSummary.inertia` is paid for by the last question of a summary, and comes with an
+    error.
 
     Examples
     --------
@@ -128,7 +139,7 @@ class PrivateKMeans(KMeansEstimator):
     _checks: ClassVar[Any] = {
         **KMeansEstimator._checks,
         "n_clusters": either(AUTO, whole()),
-        "method": one_of(*_METHODS),
+        "method": _known_method,
         "metric": one_of("auto", "mismatch", "dilca"),
         "profile_share": either(None, fraction()),
     }
@@ -190,8 +201,10 @@ class PrivateKMeans(KMeansEstimator):
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         if self.n_clusters == AUTO:
-            return by_summary(view, share, rng)
-        return _METHODS[self.method](view, share, int(self.n_clusters), rng)
+            schema = self._declared() if view.domain.has_shares else None
+            return by_summary(view, share, rng, schema)
+        method = _METHODS[_FORMER.get(self.method, self.method)]
+        return method(view, share, int(self.n_clusters), rng)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -199,6 +212,13 @@ class PrivateKMeans(KMeansEstimator):
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "
                 "method='auto'."
+            )
+        if self.method in _FORMER:
+            self._warn(
+                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old word "
+                "goes in version 0.4; write the new one, or use PrivateZoneKMeans for the "
+                "published algorithm.",
+                DeprecationWarning,
             )
 
     def _metric(self, schema: Schema) -> str:

@@ -28,8 +28,8 @@ __all__ = ["by_number_of_rows", "prefers_caution", "prefers_grid"]
 _SIGNAL = {"pure": 125.0, "zcdp": 28.0}
 _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
 
-# Chosen on five generated sets of two and three columns: a grid does better for at least so many
-# clusters and at most so many columns, while the rows of a cluster, in errors of a count and times
+# Chosen on five generated sets of two and three columns: a grid does better for at least this many
+# clusters and at most this many columns, while the rows of a cluster, in errors of a count times
 # the columns (two at least), are fewer than this.
 _GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}

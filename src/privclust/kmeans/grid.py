@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import counted_again
-from privclust.kmeans.cells import HIDDEN, SIZES, counted, sized
+from privclust.kmeans.cells import HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
@@ -41,14 +42,6 @@ _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
 _SEEN = 3.0
 
 
-def grid(
-    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
-) -> KMeansResult:
-    """Cluster the rows of ``view`` within ``budget``."""
-    purse = Purse(budget)
-    return grid_of_so_many(view, purse, counted(view, purse), n_clusters, rng)
-
-
 def grid_of_so_many(
     view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
@@ -64,6 +57,9 @@ def grid_of_so_many(
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, unknown(n_clusters, *bounds))
     return sized(view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ())
+
+
+grid: Method = partial(counting_first, grid_of_so_many)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
-from privclust.kmeans.wording import pictures
+from privclust.kmeans.wording import errors_hold, pictures
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
 from privclust.schema.coordinates import Coordinates
@@ -79,6 +79,8 @@ def context(release: Release) -> dict[str, Any]:
         "real_axes": d <= 2,
         "verdict": release.parameters.get("verdict"),
         "with_errors": clusters.centers_error is not None,
+        "errors_hold": errors_hold(release),
+        "of_summary": "summary" in release.parameters,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),
         "profile_columns": len(top),
@@ -160,7 +162,7 @@ def _table(clusters: _Clusters, rows: list[int], columns: list[int]) -> dict[str
 
 
 def _centre(clusters: _Clusters, i: int, j: int) -> str:
-    """Return a coordinate and two errors of the noise to each side."""
+    """Return a coordinate and two errors to each side."""
     value, errors = _number(clusters.centers[i, j], _digits(clusters, j)), clusters.centers_error
     return value if errors is None else f"{value} ± {2 * errors[i, j]:.2g}"
 

@@ -36,7 +36,8 @@ class KMeansResult:
     Attributes
     ----------
     centres, centres_error : ndarray of shape (n_clusters, n_features)
-        The errors are standard errors of the noise alone; None if they are not known.
+        The errors are standard errors of the noise, and by most methods of what the last step
+        leaves out; None if they are not known.
     sizes : Noisy, value of shape (n_clusters,)
         The numbers of rows nearest to each centre.
     method : str

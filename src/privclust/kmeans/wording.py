@@ -14,9 +14,20 @@ from privclust.reports.sentences import sentence_of, traits_of
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["cluster_sentences", "pictures", "sentence_listing"]
+__all__ = ["cluster_sentences", "errors_hold", "pictures", "sentence_listing"]
 
 _MOST_CLUSTERS, _MOST_COLUMNS = 12, 8
+# What the errors of centres hold; those of other methods hold the noise alone.
+_ERRORS_HOLD = {
+    "cells": "of the noise and of what the last step leaves out",
+    "cautious": "of what noise leaves unknown of the last move",
+    "grid": "of the noise and of the width of the cells",
+}
+
+
+def errors_hold(release: Release) -> str:
+    """Return what the errors of the centres are errors of."""
+    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
 
 
 def cluster_sentences(release: Release) -> list[str]:

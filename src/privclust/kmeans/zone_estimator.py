@@ -23,10 +23,10 @@ __all__ = ["PrivateZoneKMeans"]
 class PrivateZoneKMeans(KMeansEstimator):
     """k-means with convergent zones, after Joshi and Thakkar (2022), private.
 
-    The published algorithm is not private; here every look at the data is a question with noise.
-    In each step a centre moves to a private pick within its convergent zone, the ball around the
-    noisy Lloyd point that reaches to the old centre. :class:`privclust.PrivateKMeans` is more
-    accurate and the one to use; this is the paper's idea done honestly.
+    The published algorithm is not private; here every look at the data is a question answered with
+    noise. In each step a centre moves to a privately chosen point of its convergent zone, the ball
+    around the noisy Lloyd point that reaches to the old centre. This is the paper's idea made
+    private, for comparison; :class:`privclust.PrivateKMeans` is more accurate and the one to use.
 
     Parameters
     ----------
@@ -42,25 +42,25 @@ class PrivateZoneKMeans(KMeansEstimator):
     n_steps : int, default=3
         The number of iterations before the last noisy step.
     choice_share : float, default=0.2
-        The share of an iteration that pays for the move within the zone: the paper's budget of its
+        The share of an iteration that pays for the move within the zone: what the paper gives its
         exponential mechanism.
     last_share : float, default=0.3
-        The share of the budget that pays for the last noisy step, in place of the paper's budget of
-        its final noise.
+        The share of the budget that pays for the last noisy step: what the paper spends on its
+        final noise.
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema or None
         Public bounds of every column.
     bounds : tuple of (low, high) or None
-        The short form of a schema: bounds for all columns, or one per column.
+        Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     rescale : bool or None, default=None
-        Measure distances in units of the declared width of each column; ``None`` is True with a
+        Measure distances in units of the declared width of each column; ``None`` means True with a
         schema and False with bounds.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
@@ -74,21 +74,21 @@ class PrivateZoneKMeans(KMeansEstimator):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Released centres, within the declared bounds.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy numbers of rows nearest to each centre; they may be negative.
+        Noisy numbers of rows nearest to each centre; they can be negative.
     cluster_sizes_error_ : ndarray of shape (n_clusters,)
         The standard error of each of them.
     cluster_centers_error_ : ndarray of shape (n_clusters, n_features)
-        Standard errors of the noise alone of their coordinates.
+        Standard errors of their coordinates, from noise alone.
     n_clusters_ : int
         The number of clusters.
     method_ : str
         ``"zones"``.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the clusters.
+        The warnings of the fit: that noise hides the clusters.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)

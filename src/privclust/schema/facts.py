@@ -57,7 +57,8 @@ class Box(_Measured):
     ----------
     low, high : float, date or str
         Public bounds, ``low < high``. Dates (``"2024-12-31"``) and times
-        (``"2024-12-31T18:30"``) declare a column of such; they are kept as days since 1970-01-01.
+        (``"2024-12-31T18:30"``) declare a column of dates or times, which are kept as days since
+        1970-01-01.
     missing : "error", float, date or str, default="error"
         Fail on a missing number, or put this public constant, within the bounds, in its place.
     form : str, default="number"
@@ -66,7 +67,7 @@ class Box(_Measured):
         counted in ``"seconds"``, ``"minutes"``, ``"hours"`` or ``"days"``.
     weight : float, default=1
         How much the column counts: differences in it are multiplied by the weight before they are
-        squared and added up. Distances of k-means and of summaries heed it.
+        squared and added up. It applies to the distances of k-means and of summaries.
 
     Examples
     --------

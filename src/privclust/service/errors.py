@@ -23,7 +23,7 @@ class ServiceError(PrivclustError):
 
 
 class ForbiddenError(ServiceError):
-    """Whoever asks may not do this."""
+    """Whoever asks is not allowed to do this."""
 
     status = 403
 

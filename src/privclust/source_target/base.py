@@ -104,8 +104,12 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         released = sanitised(
             view, run.budget.whole, public, run.choices, self.method, self._settings()
         )
-        base = public.metric.lengths(released.base)
-        return SourceTargetResult(released, solve(public, Existing(base), int(self.n_centers)))
+        judges = released.judges
+        existing = Existing(
+            public.metric.lengths(released.base),
+            None if judges is None else public.metric.lengths(judges),
+        )
+        return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
 
     def _settings(self) -> Settings:
         return Settings(

@@ -34,9 +34,9 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
     epsilon : float, default=1.0
         The privacy loss allowed. Smaller is more private and less accurate.
     delta : float, default=0
-        Zero for pure ε; a tiny number such as 1e-6 spends the budget in zCDP.
+        Zero for pure ε; with a tiny number such as 1e-6 the budget is spent in zCDP.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     method : {"rings", "nna", "nas"}, default="rings"
         ``"rings"`` counts sources in cells of distance shells around the targets; ``"nna"``
         counts and averages those nearest to each site of a coreset; ``"nas"`` averages the nearest
@@ -45,9 +45,9 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         ``"haversine"`` takes latitude and longitude in degrees and measures kilometres;
         ``"precomputed"`` takes tables of distances to the targets.
     schema : Schema or None, default=None
-        Public bounds of the columns of the source. Without, bounds are drawn around the targets.
+        Public bounds of the columns of the source. If not given, they are drawn around the targets.
     bounds : tuple of (low, high) or None, default=None
-        The short form of a schema.
+        Shorthand for a schema.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     n_projected : int or None, default=None
@@ -67,10 +67,10 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
     counts_share : float, default=0.7
         The share of the budget of ``"nna"`` that pays for counts; sums of sources get the rest.
     false_cells : float, default=0.05
-        How many empty cells of ``"nna"`` may pass for occupied on average: the paper's γ, for all
-        cells together.
+        How many empty cells of ``"nna"`` may be mistaken for occupied ones on average: the paper's
+        γ, for all cells together.
     pull : bool, default=True
-        Whether ``"nna"`` pulls averages that noise threw out of their cells back to the border.
+        Whether ``"nna"`` pulls averages that noise moved out of their cells back to the border.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
     ledger : Ledger or None, default=None
@@ -97,13 +97,13 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
     source_spread_, source_spread_error_ : float
         Noisy Δ_t(S) and its standard error, if ``spread_share`` is set.
     served_by_source_ : ndarray of shape (n_targets,)
-        How likely each target has an existing centre at least as near as the new ones.
+        How likely it is that each target has an existing centre at least as near as the new ones.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     schema_ : Schema
         The bounds used.
     warnings_ : tuple of str
-        What the fit warned of.
+        The warnings of the fit.
     n_features_in_ : int
         Number of columns of the targets; of precomputed distances, of candidates.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -192,7 +192,7 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         sample_weight : array-like of shape (n_targets,) or None
             How much each target counts; public.
         candidates : array-like of shape (n_candidates, n_features) or None
-            Where new centres may stand; at targets that have a weight if not given.
+            Where new centres may be placed; if not given, at the targets that have a weight.
         forbidden, forced : sequence of int
             Numbers of candidates that must not, or must, be chosen.
         """

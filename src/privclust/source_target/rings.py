@@ -7,7 +7,8 @@ sources a shell holds, the finer. A first, small part of the budget counts the s
 the rest counts all cells of all shells at once.
 
 The true counts behind the noisy ones, and the places of sources in their cells, remain uncertain.
-Instead of one guess the solver gets several draws of both and minimises its cost on average.
+Instead of one guess the solver gets several draws of both and minimises its cost on average; a
+choice that is not better than ignoring the source in each of them is not made.
 """
 
 from __future__ import annotations
@@ -43,9 +44,13 @@ _SITES_PER_SOURCE = 0.1
 _FEWEST_INNER, _MOST_INNER = 30, 1500
 _FEWEST_OUTER, _MOST_OUTER = 12, 60
 
-_DRAWS = 16
+# Draws to solve for, and draws to judge by.
+_DRAWS, _JUDGES = 16, 32
 # Counts of this many standard errors are unsure, those beyond are sure.
 _UNSURE = 2.0, 8.0
+# Places in a cell of an outer shell, at most. One place for dozens of sources would leave out most
+# of what they serve; so many that they fill the cell would serve what the true ones do not.
+_MOST_OUTER_PLACES = 8
 # The chance that noise alone makes the inner shells seem occupied.
 _FALSE_INNER = 0.01
 _FEW_SOURCES = 140
@@ -86,19 +91,25 @@ def rings(
     answer = view.histogram("cells of all shells", partition, for_cells)
     posteriors = _posteriors(view, for_cells, partition, answer)
     inner = shells.sizes[: _INNER_SHELLS + 1]
-    drawn = [posterior.draws(_DRAWS, rng) for posterior in posteriors]
-    draws = [
-        _base_draw(cells, partition, counts, shells.edges, inner, error, rng)
-        for counts in zip(*drawn, strict=True)
-    ]
+
+    def draws(count: int) -> Floats:
+        drawn = [posterior.draws(count, rng) for posterior in posteriors]
+        return np.array(
+            [
+                _base_draw(cells, partition, counts, shells.edges, inner, error, rng)
+                for counts in zip(*drawn, strict=True)
+            ]
+        )
+
     live = np.concatenate([posterior.occupied for posterior in posteriors])
     return Sanitised(
         np.concatenate([cells.positions(sites) for sites in partition.sites])[live],
         answer.value[:-1][live],
         answer.standard_error,
         _shell_bounds(partition)[live],
-        np.array(draws),
+        draws(_DRAWS),
         _warnings(shells, error, int(live.sum())),
+        judges=draws(_JUDGES),
     )
 
 
@@ -168,11 +179,7 @@ def _base_draw(
     rng: np.random.Generator,
 ) -> Floats:
     """Draw places of sources and return the distance of each target to the nearest."""
-    # A count that hardly stands out is worth one place; only a sure one is spread over its cell.
-    counts = drawn[0]
-    low, high = _UNSURE
-    sure = np.clip((counts / error - low) / (high - low), 0, 1)
-    inner_counts = np.minimum(counts, np.maximum(1, (sure * counts).astype(np.int64)))
+    inner_counts = _worth(drawn[0], error)
     weights = inner_sizes + 1e-9
     shells = rng.choice(len(weights), int(inner_counts.sum()), p=weights / weights.sum())
     lows = np.maximum(inner_edges[shells], inner_edges[1] / 10)
@@ -183,7 +190,7 @@ def _base_draw(
         )
     ]
     for shell, counts in enumerate(drawn[1:], start=1):
-        counts = np.minimum(counts, 1)
+        counts = np.minimum(_worth(counts, error), _MOST_OUTER_PLACES)
         if not counts.any():
             continue
         low, high = partition.edges[shell : shell + 2]
@@ -191,6 +198,16 @@ def _base_draw(
         wanted = Wanted(partition.sites[shell], counts, *bounds, checked=True)
         placed.append(cells.place(wanted, rng))
     return cells.base(placed)
+
+
+def _worth(counts: Integers, error: float) -> Integers:
+    """Return how many places counts are worth: one if they hardly stand out, all if they are sure.
+
+    Only a sure count is spread over its cell.
+    """
+    low, high = _UNSURE
+    sure = np.clip((counts / error - low) / (high - low), 0, 1)
+    return np.minimum(counts, np.maximum(1, (sure * counts).astype(np.int64)))
 
 
 def _shell_bounds(partition: Rings) -> Floats:

@@ -35,6 +35,8 @@ class Sanitised:
         What the user should know, all of it from released values.
     spread : Noisy or None
         Δ_t(S) of the paper, in the lengths of the space, if it was asked for.
+    judges : ndarray of shape (n_judges, n_targets) or None
+        More draws, for :mod:`privclust.source_target.guarding`; None for the published methods.
     """
 
     positions: Floats
@@ -44,6 +46,7 @@ class Sanitised:
     base: Floats
     warnings: tuple[str, ...] = ()
     spread: Noisy | None = None
+    judges: Floats | None = None
 
 
 def base_from_points(space: TargetSpace, points: Floats) -> Floats:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from privclust._typing import Floats, Indices, Singles
+from privclust._typing import Floats, Indices
 from privclust.source_target.distances import distance_table
+from privclust.source_target.guarding import expected_problem, guarded_choice
 from privclust.source_target.sites import cell_sites, nearest_site
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
 from privclust.source_target.targets import PublicTargets, public_table
@@ -25,8 +26,6 @@ __all__ = ["Existing", "Solution", "known_source", "mean_distance", "solve"]
 # The largest table of distances, in bytes; larger problems are solved on cells of targets.
 MOST_BYTES = 2**29
 _CELLS = 4000
-# Rows of a table that are changed at a time.
-_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,13 @@ class Existing:
     ----------
     base : ndarray of shape (n_draws, n_targets)
         Possible distances of the targets to it; infinite where there is none.
+    judges : ndarray of shape (n_judges, n_targets) or None
+        More of them, by which a choice must prove better than ignoring the source; with None it
+        need not.
     """
 
     base: Floats
+    judges: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -91,52 +94,53 @@ def mean_distance(public: PublicTargets, existing: Existing, chosen: Indices) ->
 
 def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution:
     """Choose ``n_centers`` candidates beside the existing service."""
-    rows, weights, base = public.allowed, public.weights, existing.base
+    rows, weights = public.allowed, public.weights
+    draws = existing.base
+    judges = np.empty((0, public.n_targets)) if existing.judges is None else existing.judges
     if not public.metric.has_coordinates:
         distances = public.candidates[rows].astype(np.float32)
         forced = public.candidates[public.forced].astype(np.float32)
     else:
         objects = public.space.targets
-        if len(rows) * len(objects) * 4 > MOST_BYTES:
-            rows, objects, weights, base = _reduced(public, base)
+        # The guard needs the distances and the mean costs at once.
+        n_tables = 1 if existing.judges is None else 2
+        if n_tables * len(rows) * len(objects) * 4 > MOST_BYTES:
+            rows, objects, weights, (draws, judges) = _reduced(public, draws, judges)
         distances = distance_table(public.places[rows], objects, public.metric)
         forced = distance_table(public.places[public.forced], objects, public.metric)
-    base = np.minimum(base, forced.min(axis=0, initial=np.inf))
-    problem = _expected(distances, base, weights)
-    found = lazy_greedy(problem, n_centers - len(public.forced)).chosen
-    better = improved_by_swaps(problem, found)
+    without = forced.min(axis=0, initial=np.inf)
+    draws, judges = np.minimum(draws, without), np.minimum(judges, without)
+    n_free = n_centers - len(public.forced)
+    if existing.judges is None:
+        problem = expected_problem(distances, draws, weights)
+        found = lazy_greedy(problem, n_free).chosen
+        better = improved_by_swaps(problem, found)
+    else:
+        choice = guarded_choice(Problem(distances, without, weights), draws, judges, n_free)
+        found, better = choice.order, choice.improved
     order = np.concatenate([public.forced, rows[found]])
     chosen = np.concatenate([public.forced, rows[better]])
     return _evaluated(public, existing, chosen, order)
 
 
-def _expected(distances: Singles, base: Floats, weights: Floats) -> Problem:
-    """Change the distances, in place, into mean costs."""
-    nowhere = float(distances.max(initial=0)) or 1.0
-    draws = np.minimum(base, nowhere).astype(np.float32)
-    for start in range(0, len(distances), _ROWS):
-        piece = distances[start : start + _ROWS]
-        mean = np.zeros_like(piece)
-        for draw in draws:
-            mean += np.minimum(piece, draw)
-        distances[start : start + _ROWS] = mean / len(draws)
-    return Problem(distances, draws.mean(axis=0, dtype=np.float64), weights)
-
-
-def _reduced(public: PublicTargets, base: Floats) -> tuple[Indices, Floats, Floats, Floats]:
+def _reduced(
+    public: PublicTargets, *draws: Floats
+) -> tuple[Indices, Floats, Floats, tuple[Floats, ...]]:
     """Return a problem of a few thousand cells of targets and the candidates nearest to them."""
     targets = public.space.targets
     sites = cell_sites(targets, _CELLS)
     labels = nearest_site(targets, sites, public.space.order)
     weights = np.asarray(np.bincount(labels, public.weights, len(sites)), np.float64)
     share = np.maximum(weights, 1e-300)
-    means = [
-        np.bincount(labels, public.weights * _finite(draw), len(sites)) / share for draw in base
-    ]
+
+    def means(base: Floats) -> Floats:
+        sums = [np.bincount(labels, public.weights * _finite(draw), len(sites)) for draw in base]
+        return np.array(sums).reshape(len(base), len(sites)) / share
+
     rows = public.allowed
     if len(rows) > _CELLS:
         rows = rows[np.unique(nearest_site(sites, public.places[rows], public.space.order))]
-    return rows, sites, weights, np.array(means)
+    return rows, sites, weights, tuple(means(base) for base in draws)
 
 
 def _finite(draw: Floats) -> Floats:

@@ -28,7 +28,10 @@ __all__ = ["Summary", "SummaryAnswers"]
 
 
 class SummaryAnswers:
-    """What can be asked of a summary for ever; all errors are standard errors of the noise alone.
+    """What can be asked of a summary for ever; errors are standard errors of the noise.
+
+    Those of sizes also cover rows at the border of two clusters, and those of the inertia what
+    noise adds to it. None covers that offsets were clipped.
 
     Clusters are numbered from the largest on, the same in every answer for one number of clusters.
     """
@@ -82,7 +85,7 @@ class SummaryAnswers:
             cannot tell apart are left out.
         """
         release = self.release()
-        choice = chosen(cells_of(release), candidates)
+        choice = chosen(cells_of(release), candidates, schema=release.schema)
         # Where noise hides the rows, cells were made up, and nothing is clear about them.
         return replace(choice, n_clusters=None) if hides_the_rows(release) else choice
 

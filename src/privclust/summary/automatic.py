@@ -8,6 +8,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.result import KMeansResult
+from privclust.schema import Schema
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import SummaryResult
@@ -17,21 +18,21 @@ __all__ = ["by_summary"]
 
 _SIZES = 0.03  # of the budget, for sizes whose errors are all alike
 
-_UNCLEAR = (
-    "There is no clear number of clusters; {k} were taken, by the index of Calinski and Harabasz"
-)
+_UNCLEAR = "There is no clear number of clusters; {k} were taken, as the cells suggest"
 _HIDDEN = "The number of clusters cannot be seen at this budget; 1 was taken."
 
 
-def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMeansResult:
+def by_summary(
+    view: PointsView, budget: Share, rng: np.random.Generator, schema: Schema | None = None
+) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
 
     For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
-    no clear one.
+    no clear one. A schema tells which coordinates of the view are shares of categories.
     """
     for_sizes = budget.take(_SIZES)
     result = summarised(view, budget.remainder(for_sizes), rng)
-    k, verdict, clear = _number(result)
+    k, verdict, clear = _number(result, schema)
     warnings = result.warnings if clear else (*result.warnings, verdict)
     found = clustered(result.cells, k)
     centres, frame = (
@@ -42,12 +43,12 @@ def by_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> KMe
     return KMeansResult(centres, found.centers_error, sizes, "summary", warnings, verdict)
 
 
-def _number(result: SummaryResult) -> tuple[int, str, bool]:
+def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, bool]:
     """Return the number of clusters, what to say about it, and whether it is clear."""
     # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
     if result.warnings or most_clusters(result.cells) <= 2:
         return 1, _HIDDEN, False
-    choice = chosen(result.cells, whole_curve=False)
+    choice = chosen(result.cells, schema=schema, whole_curve=False)
     if choice.n_clusters is not None:
         return choice.n_clusters, choice.verdict, True
     words = _UNCLEAR.format(k=choice.suggestion)

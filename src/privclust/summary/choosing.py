@@ -7,12 +7,16 @@ distributions, with the cells, not the rows, for observations. If no k of at lea
 answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
 tell. Half of very few cells may lack a whole cluster, so that instability says nothing of them:
 then there is no clear number either.
+
+Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
+better than those are no clear number; and if clusters are better, but not stable, the answer is not
+1: half of the cells often lack a combination of categories.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +25,10 @@ from privclust._typing import Floats, Indices
 from privclust.exceptions import ParameterError
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 from privclust.parameters import whole
+from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters, squares
+from privclust.summary.independence import stand_beside_independent_columns
 from privclust.summary.result import Cells
 
 __all__ = ["DEFAULT_RANGE", "Choice", "chosen"]
@@ -44,8 +51,9 @@ class Choice:
     n_clusters : int or None
         The number; None if there is no clear one.
     suggestion : int
-        The number, or what the index of Calinski and Harabasz says if there is no clear one; the
-        most stable number if cells are too few for any to be stable.
+        The number, or what the index of Calinski and Harabasz says if there is no clear one (of
+        mixed rows that or the BIC, whichever is more stable); the most stable number if cells are
+        too few for any to be stable.
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
@@ -84,11 +92,22 @@ class Choice:
 
 
 def chosen(
-    cells: Cells, candidates: Iterable[int] = DEFAULT_RANGE, *, whole_curve: bool = True
+    cells: Cells,
+    candidates: Iterable[int] = DEFAULT_RANGE,
+    *,
+    schema: Schema | None = None,
+    whole_curve: bool = True,
 ) -> Choice:
     """Choose the number of clusters of the cells among candidates; it costs nothing.
 
-    Without the whole curve, the stability is NaN where the answer does not need it.
+    Parameters
+    ----------
+    cells : Cells
+    candidates : iterable of int
+    schema : Schema or None
+        Of the coordinates of the cells, if some of them are shares of categories.
+    whole_curve : bool
+        Otherwise the stability is NaN where the answer does not need it.
     """
     ks = _checked(cells, candidates)
     live = cells.counts > 0
@@ -100,18 +119,19 @@ def chosen(
     total = float(weights @ (places**2).sum(axis=1))
     separation = np.array([_separation(places, weights, found, total) for found in centers])
     bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
-    several = np.array(ks) > 1
-    suggestion = ks[int(separation.argmax())] if several.any() else 1
-    stability = np.where(several, np.nan, 1.0)
-    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
-        if several[place] and (whole_curve or not (stability[several] >= _STABLE).any()):
-            errors = cells.counts_error, np.sqrt(noise)
-            stability[place] = _stability(places, weights, centers[place], *errors)
-    number = None if suggestion != ks[int(bic.argmax())] else suggestion
-    if not (stability[several] >= _STABLE).any():
-        few = several.any() and len(weights) < _FEWEST_CELLS
-        suggestion = ks[int(np.where(several, stability, -1).argmax())] if few else 1
-        number = None if few else 1
+    columns = _columns(schema)
+    errors = cells.counts_error, np.sqrt(noise)
+    every = whole_curve or bool(columns)
+    stability = _stabilities(
+        ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
+    )
+    best = _Best.of(ks, separation, bic, stability, len(weights))
+
+    def stand(k: int) -> bool:
+        found = centers[ks.index(k)]
+        return k > 1 and stand_beside_independent_columns(places, weights, found, columns)
+
+    number, suggestion = best.of_mixed_rows(stand) if columns else best.of_numbers()
     return Choice(
         number,
         suggestion,
@@ -122,6 +142,70 @@ def chosen(
         bic,
         stability,
     )
+
+
+def _stabilities(
+    ks: tuple[int, ...], separation: Floats, measured: Callable[[int], float], *, every: bool
+) -> Floats:
+    """Return the stability for each number; unless every one is wanted, until one is stable."""
+    several = np.array(ks) > 1
+    stability = np.where(several, np.nan, 1.0)
+    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
+        if several[place] and (every or not (stability[several] >= _STABLE).any()):
+            stability[place] = measured(int(place))
+    return stability
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The number that each criterion prefers, and what is known of stability."""
+
+    by_separation: int
+    by_bic: int
+    by_stability: int
+    is_stable: bool
+    is_of_few: bool
+    likelier: int  # of the first two, the more stable one
+
+    @classmethod
+    def of(
+        cls, ks: tuple[int, ...], separation: Floats, bic: Floats, stability: Floats, n_cells: int
+    ) -> _Best:
+        """Return what the criteria say of numbers ``ks``."""
+        several = np.array(ks) > 1
+        first, second = int(separation.argmax()), int(bic.argmax())
+        likelier = second if several[second] and stability[second] > stability[first] else first
+        return cls(
+            by_separation=ks[first],
+            by_bic=ks[second],
+            by_stability=ks[int(np.where(several, stability, -1).argmax())],
+            is_stable=bool((stability[several] >= _STABLE).any()),
+            is_of_few=bool(several.any()) and n_cells < _FEWEST_CELLS,
+            likelier=ks[likelier],
+        )
+
+    def of_numbers(self) -> tuple[int | None, int]:
+        """Return the number, if there is a clear one, and what to suggest."""
+        if not self.is_stable:
+            return (None, self.by_stability) if self.is_of_few else (1, 1)
+        number = self.by_separation
+        return (number if number == self.by_bic else None), number
+
+    def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
+        """Return the same of mixed rows, given which clusters stand beside independent columns."""
+        number, suggestion = self.of_numbers()
+        if number is None:
+            return None, self.likelier if self.is_stable else suggestion
+        if number == 1:
+            return (None, self.by_bic) if stand(self.by_bic) else (1, 1)
+        return (number if stand(number) else None), number
+
+
+def _columns(schema: Schema | None) -> list[slice]:
+    """Return where the coordinates of each column of mixed rows are; nothing for numbers alone."""
+    if schema is None or not schema.categorical:
+        return []
+    return [column.places for column in Coordinates(schema).columns]
 
 
 def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:

@@ -31,12 +31,13 @@ class Clusters:
     Attributes
     ----------
     centers, centers_error : ndarray of shape (k, n_features)
-        The errors, like all others here, are standard errors of the noise alone.
+        The errors are standard errors of the noise alone.
     sizes, sizes_error : ndarray of shape (k,)
         Numbers of rows; they may be negative. Their errors also cover that rows at the border of
         two clusters may be reckoned to the wrong one.
     inertia, inertia_error : float
-        About the sum of squared distances of the rows to their nearest centre.
+        About the sum of squared distances of the rows to their nearest centre. The error also has
+        what noise of the cells' places may have added to it.
     """
 
     centers: Floats
@@ -53,7 +54,7 @@ def most_clusters(cells: Cells) -> int:
 
 
 def check_n_clusters(cells: Cells, n_clusters: int) -> int:
-    """Return k as a plain number; raise unless the cells have so many clusters."""
+    """Return k as a plain number; raise unless the cells have that many clusters."""
     whole()("n_clusters", n_clusters)
     most = most_clusters(cells)
     if n_clusters > most:

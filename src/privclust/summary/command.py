@@ -59,9 +59,9 @@ def cluster(
 ) -> None:
     """Make a k-means release of a summary. Nothing more is spent."""
     from privclust.cli.publishing import show
-    from privclust.jobs.publish import Place
+    from privclust.jobs.publish import Destination
 
-    place = Place.checked(output, report=True, overwrite=overwrite)
+    place = Destination.checked(output, report=True, overwrite=overwrite)
     show(place.publish(_loaded(summary).kmeans(clusters)), as_json=as_json)
 
 

@@ -30,11 +30,11 @@ __all__ = ["PrivateSummary"]
 
 
 class PrivateSummary(SummaryAnswers, PointsEstimator):
-    """A private summary of rows, from which centres for every k are free.
+    """A private summary of rows, from which centres for every k can be computed at no further cost.
 
-    The budget is spent once, on cells with a noisy count and a noisy place each. Centres and sizes
-    for any number of clusters, the choice of that number, profiles and synthetic rows are computed
-    from the released cells, as often as one likes.
+    The budget is spent once, on cells that each have a noisy count and a noisy place. Centres and
+    sizes for any number of clusters, the choice of that number, profiles and synthetic rows are
+    computed from the released cells, as often as you like.
 
     Parameters
     ----------
@@ -43,23 +43,23 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     delta : float, default=0
         Zero for pure ε; a tiny number such as 1e-6 buys more accuracy for the same ε.
     budget : Budget or None, default=None
-        In place of ``epsilon`` and ``delta``, such as ``Budget.of_rho(0.1, 1e-6)``.
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
     schema : Schema or None
         Public bounds of every column.
     bounds : tuple of (low, high) or None
-        The short form of a schema: bounds for all columns, or one per column.
+        Shorthand for a schema: bounds that hold for all columns, or one value per column.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
-        How categories are compared while cells are found: two different ones are one apart, or as
-        far as the other columns tell them apart, which half of the budget is spent to learn. What
-        is released are numbers and shares either way, and later answers count mismatches.
-        ``"auto"`` is ``"mismatch"``.
+        How categories are compared while the cells are found. With ``"mismatch"`` any two different
+        ones are one apart; with ``"dilca"`` half of the budget is spent on learning from the other
+        columns how far apart they are. Either way numbers and shares are released, and later
+        answers count mismatches. ``"auto"`` means ``"mismatch"``.
     profile_share : float or None, default=None
-        A share of the budget, such as 0.1, for a histogram of each number of each cluster, if there
-        are as many clusters as :meth:`choose_k` suggests.
+        The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
+        in every cluster, for as many clusters as :meth:`choose_k` suggests.
     rescale : bool or None, default=None
-        Measure distances in units of the declared width of each column; ``None`` is True with a
+        Measure distances in units of the declared width of each column; ``None`` means True with a
         schema that has no ball, and False with bounds.
     random_state : int or None, default=None
         ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
@@ -77,19 +77,19 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     counts_error_ : float
         The standard error of a count.
     cells_error_ : ndarray of shape (n_cells, n_features)
-        The standard errors of the noise of the cells' places.
+        The standard errors of the places of the cells, from noise alone.
     profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
-        Noisy histograms of the numbers of each cluster, with ``profile_share`` only.
+        Noisy histograms of the numeric columns in each cluster; only with ``profile_share``.
     profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
         The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
     privacy_ : PrivacyStatement
-        What was promised and what was asked.
+        What is promised, and which questions were asked.
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        What the fit warned of: that noise hides the rows.
+        The warnings of the fit: that noise hides the rows.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -142,7 +142,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self.dataset = dataset
 
     def release(self) -> Release:
-        """Return the summary as it may be published: the release that the ledger was told of."""
+        """Return the summary in the form to publish: the release that the ledger recorded."""
         return PrivateEstimator.release(self)
 
     def plan(
@@ -153,11 +153,11 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         Parameters
         ----------
         n_rows : int, default=10_000
-            About how many rows the data have, from public knowledge; at most 100 000 are made.
+            About how many rows the data have, from public knowledge; at most 100 000 are generated.
         n_features : int or None
-            The number of columns, if neither the schema nor the bounds tell it.
+            The number of columns, if neither the schema nor the bounds determine it.
         n_clusters : int, default=8
-            For how many clusters the error is told.
+            The number of clusters for which the error is given.
         """
         whole()("n_clusters", n_clusters)
 

@@ -101,7 +101,7 @@ def moved_in_groups(
     n_rows : float
         The noisy number of rows.
     fewest : int
-        So many groups there are at least, if there are so many cells.
+        There are at least this many groups, if there are that many cells.
     rng : Generator
         Public choices.
     """

@@ -27,7 +27,7 @@ def profiled(
     cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
     clear = not result.warnings and most_clusters(cells) > 2
-    k = chosen(cells).suggestion if clear else 1
+    k = chosen(cells, schema=schema).suggestion if clear else 1
     centers = Coordinates(schema).projected(clustered(cells, k).centers * domain.scales)
     asked = ask_profiles(view, share, domain.to_unit_ball(centers), schema)
     return ClusterProfiles(centers, asked)

@@ -20,7 +20,7 @@ from privclust.data.baselines.kernels import (
 from privclust.data.baselines.public import Critic, FactorAnswer, Swap
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Choice, Noisy, Question
+from privclust.data.view import Noisy, Pick, Question
 from privclust.privacy.mechanisms import selection, vector_noise
 
 __all__ = ["BaselinesView"]
@@ -60,7 +60,7 @@ class BaselinesView(PointsView):
         statistic = SwapCosts(frame, centres, candidates)
         mechanism = selection(share, score_range=self._unit.change(statistic.largest))
         words = f"{mechanism.title} among {1 + len(centres) * len(candidates)} swaps"
-        asked = Choice(name, mechanism, statistic.term, words)
+        asked = Pick(name, mechanism, statistic.term, words)
         self._debit(asked)
         exact = self._rows.sum(statistic)
         picked = int(self._picked(asked, exact.total, exact.n_rows)[0])

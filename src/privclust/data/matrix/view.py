@@ -22,7 +22,7 @@ from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.profiles import ProfilesView
 from privclust.data.matrix.public import Groups
 from privclust.data.reading.matrix_parts import source_from
-from privclust.data.view import Choice, Noisy, Question, View
+from privclust.data.view import Noisy, Pick, Question, View
 from privclust.exceptions import DataError
 from privclust.privacy.mechanisms import Exponential, additive_noise
 from privclust.privacy.meter import Meter
@@ -182,7 +182,7 @@ class MatrixView(View):
         largest = max(1, int(whole.max()))
         mechanism = Exponential.within(share, Fraction(self._levels * largest))
         words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
-        asked = Choice(name, mechanism, kernels.score_term(largest), words)
+        asked = Pick(name, mechanism, kernels.score_term(largest), words)
         self._debit(asked)
         scores: Integers
         if by_rows:

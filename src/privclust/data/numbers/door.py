@@ -36,7 +36,7 @@ class NumberRows(Door):
     csv : Csv or None
         How CSV files are written; with ``forms`` only.
     total : bool
-        Whether a value that is not of its form is taken for missing, and not refused.
+        Whether a value that is not of its form is treated as missing instead of refused.
     noise : NoiseSource or None
         In the place of the system's noise; for tests.
     """

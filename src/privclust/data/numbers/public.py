@@ -83,7 +83,7 @@ def without_bounds(
     csv : Csv or None
         How CSV files are written.
     total : bool
-        Whether a value that does not read as its form is taken for missing, and not refused.
+        Whether a value that does not read as its form is treated as missing instead of refused.
     """
     return Schema(
         [(name, _any_box(form, total=total)) for name, form in forms.items()],

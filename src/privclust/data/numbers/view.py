@@ -106,7 +106,7 @@ class NumbersView(RowView):
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
-        """Return the standard error of each cell when so many columns are asked together."""
+        """Return the standard error of each cell when this many columns are asked together."""
         return self._counting_noise(share, n_tables).standard_error()
 
     def count_quantile(self, share: Share, n_tables: int, chance: float) -> float:

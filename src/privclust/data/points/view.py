@@ -32,7 +32,7 @@ from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
 from privclust.data.terms import ONE_CELL
-from privclust.data.view import Choice, Noisy, Question, RowView
+from privclust.data.view import Noisy, Pick, Question, RowView
 from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -238,7 +238,7 @@ class PointsView(RowView):
         """
         mechanism = selection(share, score_range=self._unit.change(1))
         words = f"{mechanism.title}, scale {float(mechanism.scale):.3g} rows"
-        asked = Choice(name, mechanism, ZoneCounts.term, words)
+        asked = Pick(name, mechanism, ZoneCounts.term, words)
         self._debit(asked)
         exact = self._rows.sum(ZoneCounts(zones))
         return self._picked(asked, exact.total, exact.n_rows)

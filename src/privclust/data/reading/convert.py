@@ -70,9 +70,11 @@ def _holds_objects(dtype: Any) -> bool:
 def array_from_stream(values: Any, name: str) -> pa.Array:
     """Return a column that speaks Arrow, as polars' do, as an Arrow array."""
     with one_sentence(_mixed(name), pa.ArrowException, TypeError, error=MixedTypesError):
+        if str(values.dtype) == "Object":  # Arrow does not know them, and older polars crash on it
+            return in_cells(values.to_list())
         try:
             chunks = pa.chunked_array(values).chunks
-        except pa.ArrowException:
+        except (pa.ArrowException, OSError):  # of types that it cannot hand over
             return in_cells(values.to_list())
         return chunks[0] if len(chunks) == 1 else pa.concat_arrays(map(decoded, chunks))
 

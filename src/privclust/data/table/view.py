@@ -26,7 +26,7 @@ from privclust.data.table.embedded import Embedding
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.terms import ONE_CELL, Term
-from privclust.data.view import Choice, Noisy, Question, RowView
+from privclust.data.view import Noisy, Pick, Question, RowView
 from privclust.privacy.mechanisms import Exponential, NoisyTopK, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -180,7 +180,7 @@ class TableView(RowView):
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
         mechanism = NoisyTopK.within(share, self._unit.change(scale.steepest), count)
-        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, len(others)))
+        asked = Pick(name, mechanism, scale.score_term, _among(mechanism, len(others)))
         self._debit(asked)
         scores = [self._exact.conditional(scale, target, x) for x in others]
         picks = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
@@ -200,7 +200,7 @@ class TableView(RowView):
         others = [x for x in range(self.n_attributes) if x != target]
         mechanism = Exponential.within(share, self._unit.change(scale.steepest))
         n_sets = math.comb(len(others), size)
-        asked = Choice(name, mechanism, scale.score_term, _among(mechanism, n_sets))
+        asked = Pick(name, mechanism, scale.score_term, _among(mechanism, n_sets))
         self._debit(asked)
         contexts, scores = self._exact.context_scores(size, scale, target)
         pick = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
@@ -227,7 +227,7 @@ class TableView(RowView):
         expected = {(i, j): _expected(margins[i], margins[j]) for i, j in self.layout.pairs}
         bases = {pair: int(np.abs(table).sum()) for pair, table in expected.items()}
         words = f"Exponential, {n_edges} picks in turn"
-        self._debit(Choice(name, mechanism, Term(-1, 1), words, n_edges))
+        self._debit(Pick(name, mechanism, Term(-1, 1), words, n_edges))
         distances = {pair: self._exact.distance(*pair, expected[pair]) for pair in expected}
         group = list(range(self.n_attributes))
         edges: list[Pair] = []
@@ -235,7 +235,7 @@ class TableView(RowView):
             candidates = [(i, j) for i, j in self.layout.pairs if group[i] != group[j]]
             # No distance is further from that of an empty table than there are rows.
             base = _one_row([bases[pair] for pair in candidates])
-            pick = Choice(name, mechanism, Term(-1, 1, base), words)
+            pick = Pick(name, mechanism, Term(-1, 1, base), words)
             scores = _one_row([distances[pair] for pair in candidates])
             edges.append(candidates[int(self._picked(pick, scores, self._exact.n_rows())[0])])
             i, j = (group[end] for end in edges[-1])

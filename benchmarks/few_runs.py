@@ -1,0 +1,41 @@
+"""What the benchmarks of few rows and of few columns share: options, file and page."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from keeping import Row, markdown, put_table, read_rows, write_rows
+
+__all__ = ["run"]
+
+
+def run(
+    name: str,
+    description: str | None,
+    compared: Callable[[argparse.Namespace], Iterator[Row]],
+    heads: Sequence[str],
+    line_of: Callable[[dict[str, str]], list[str]],
+    *,
+    epsilons: Sequence[float],
+    runs: int,
+) -> None:
+    """Run all sets and write them down."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("sets", nargs="*", metavar="SET")
+    parser.add_argument("--epsilon", nargs="+", type=float, default=epsilons)
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if not options.drawn:
+        found = list(compared(options))
+        write_rows(name, found, seed=options.seed, setting=f"{options.runs} runs")
+    table = markdown(heads, [line_of(row) for row in read_rows(name)])
+    print(table)
+    if options.page:
+        put_table(options.page, name, table)

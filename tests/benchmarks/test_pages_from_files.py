@@ -1,0 +1,81 @@
+"""No measured number is typed by hand: pages say what the files hold, and have no others.
+
+A number with a decimal point or a percent sign stands between the markers of a table that a command
+fills, or in code, or is a constant: a budget, a parameter, a theorem's number, a version.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.scripts import BENCHMARKS, scripts
+
+ROOT = Path(__file__).parents[2]
+RESULTS = BENCHMARKS / "results"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "leaderboard.md",
+    ROOT / "docs" / "zones.md",
+    *sorted((ROOT / "docs" / "research").glob("*.md")),
+]
+WRITTEN = re.compile(r"<!-- table: ([\w-]+) -->.*?<!-- end: \1 -->", re.DOTALL)
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+MEASURED = re.compile(r"(?<![\w.])[-−]?(?:\d*\.\d+|\d+(?=[  ]?%))")
+NUMBER = r"\d*\.?\d+"
+CONSTANTS = re.compile(
+    rf"(?:[ερδhσ] (?:=|of)|Theorems?|Observations?|Definition|Lemma) {NUMBER}"
+    rf"(?:(?:, | and |,? to ){NUMBER})*"
+    r"|Python \d\.\d+|Apache-\d\.\d"
+)
+# Numbers by which something is defined, where nothing above says so.
+DEFINED = {
+    "bounds": ("leaves out 1 %",),
+    "dp-dilca": ("(4.3, A.4,", "false discovery rate of 1 %"),
+    "dp-tau-cc": ("an error of about .004", "; 0.9 in the paper", "follows from 3.5:"),
+    "nas-nna": ("√(2 ln(1.25/δ))", "C = .05"),
+    "summary": ("it should be .95",),
+    "zones": (
+        *("one more row, at 0.5", "mean is\n0.0005", "the one at 0.5", "about 0.01", "0.25 of 0.5"),
+        *("more at 0.5;", "within 0.25 of it", "a claim of 0.5"),
+        *("(80 %", "(20 %)", "(30 % of", "(3 %)", "has 30 % of the budget"),
+    ),
+}
+
+
+def typed(page: Path) -> list[str]:
+    """Return the lines of a page with numbers that somebody typed."""
+    text = CODE.sub("", WRITTEN.sub("", page.read_text("utf-8")))
+    for phrase in DEFINED.get(page.stem, ()):
+        assert phrase in text, f"{page.name} does not say {phrase!r} any more"
+        text = text.replace(phrase, "")
+    return [line for line in CONSTANTS.sub("", text).splitlines() if MEASURED.search(line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_measured_number_of_a_page_is_typed_by_hand(page):
+    assert typed(page) == []
+
+
+@pytest.mark.parametrize("line", ["NMI of .61 ± .07", "closes 84 % of it", "| wine | 1.692 |"])
+def test_a_number_that_was_typed_is_found(line, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"At ε = 0.5 and 1.5:\n\n{line}\n\n<!-- table: a -->\n.5\n<!-- end: a -->\n")
+    assert typed(page) == [line]
+
+
+def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_path):
+    keeping, kmeans, noise, ledger = scripts("keeping", "kmeans", "noise", "ledger")
+    page, readme, of_ledger = (
+        Path(shutil.copy(ROOT / name, tmp_path))
+        for name in ("docs/research/accuracy.md", "README.md", "docs/research/ledger.md")
+    )
+    before = [copy.read_text("utf-8") for copy in (page, readme, of_ledger)]
+    kmeans.publish(keeping.read_rows("kmeans", RESULTS), page, readme)
+    keeping.put_table(page, "noise", noise.table(keeping.read_rows("noise", RESULTS)))
+    ways = ledger.ways_table(keeping.read_rows("ledger-ways", RESULTS))
+    keeping.put_table(of_ledger, "ledger-ways", ways)
+    assert [copy.read_text("utf-8") for copy in (page, readme, of_ledger)] == before
