@@ -99,6 +99,24 @@ def test_an_option_is_what_the_estimator_takes(family: str, option: Option) -> N
 
 
 @pytest.mark.parametrize(
+    ("family", "option"),
+    [
+        (offer.name, option)
+        for offer in OFFERS.values()
+        for option in offer.options
+        if option.kind == "choice"
+    ],
+)
+def test_every_choice_of_the_estimator_is_on_offer(family: str, option: Option) -> None:
+    """All but distances that are computed beforehand, for which rows would have to be known."""
+    check = OFFERS[family].kind._checks[option.name]  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="one of") as refused:
+        check(option.name, "magic")
+    listed = str(refused.value).partition("one of ")[2].partition(", got")[0].split(", ")
+    assert {*option.choices} == {*listed} - {"precomputed"}
+
+
+@pytest.mark.parametrize(
     "options",
     [{"method": "magic"}, {"seed": 1}, {"profile_share": "-1"}, {"profile_share": "1e999"}, [1]],
 )

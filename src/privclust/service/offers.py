@@ -151,7 +151,7 @@ OFFERS = {
             "n_clusters",
             8,
             (
-                opt.choice("method", "Algorithm", "auto", "cells", "lloyd"),
+                opt.choice("method", "Algorithm", "auto", "cells", "cautious", "grid", "lloyd"),
                 _CATEGORIES,
                 _PROFILES,
                 _RESCALE,
