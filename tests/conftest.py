@@ -86,7 +86,7 @@ CRASHES = (
     "service/test_service_kills.py",
 )
 HERE = Path(__file__).parent
-# A disk in memory is quick to wait for; no test can pull the plug of a real one. That of a container
+# A disk in memory is quick to wait for; no test can pull the plug of a real one. In a container it
 # may be tiny.
 MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30  # noqa: S108
 

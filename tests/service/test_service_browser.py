@@ -1,5 +1,6 @@
 """A real browser goes the whole way: desktop and phone, light and dark, checked by axe on the way.
 
+On the desktop it asks a table for clusters and for new centres, on the phone a matrix.
 With ``PRIVCLUST_SCREENSHOTS=folder`` it leaves pictures of the pages there.
 """
 
@@ -11,14 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import sparse
 
+from privclust.service.declared import Counts
 from service.running import Running
 from service.serving import PASSWORD, SCHEMA, write_rows
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 axe_module = pytest.importorskip("axe_core_python.sync_playwright", reason="axe is not installed")
 
+COUNTS = Counts(30, 12, 6)
+# What is registered and asked on each of the screens that go the whole way.
+FILES = {"desktop-light": "desktop-light.csv", "phone-dark": "phone-dark.npz"}
+FAMILIES = {"desktop-light": "Clusters (k-means)", "phone-dark": "Clusters of rows and columns"}
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 PICTURES = os.environ.get("PRIVCLUST_SCREENSHOTS")
 # Nothing else that axe finds is looked at, so it need not be told.
@@ -48,7 +56,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("running")
     (folder / "data").mkdir()
     write_rows(folder / "data" / "desktop-light.csv", 400)
-    write_rows(folder / "data" / "phone-dark.csv", 401)
+    counts = np.random.default_rng(0).poisson(0.5, COUNTS.shape)
+    sparse.save_npz(folder / "data" / "phone-dark.npz", sparse.csr_array(counts))
     server = Running(folder, str(folder / "service.db")).start()
     yield server
     server.stop()
@@ -60,6 +69,7 @@ class Walker:
     def __init__(self, chromium: Any, server: Running, screen: str) -> None:
         self.screen, self.url = screen, server.url
         self.context = chromium.new_context(**SCREENS[screen], base_url=server.url)
+        self.context.set_default_timeout(600_000)  # a busy machine is slow, and only that
         self.page = self.context.new_page()
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -94,6 +104,15 @@ class Walker:
         self.page.get_by_role("button", name=name, exact=True).click()
         self.page.wait_for_load_state()
 
+    def wait_for_release(self) -> None:
+        """Look again and again at a job until its release is there, and go to it."""
+        for _ in range(1200):
+            if self.page.get_by_role("link", name="See the release").count():
+                break
+            self.page.wait_for_timeout(500)
+            self.page.reload()
+        self.page.get_by_role("link", name="See the release").click()
+
     def sign_in(self, name: str, password: str = PASSWORD) -> None:
         self.go("/sign-in")
         self.fill(name=name, password=password)
@@ -107,16 +126,18 @@ class Walker:
 
 
 def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
-    """Register a data set, add an analyst, grant ε = 1, and return the one-time password."""
+    """Register a data set, add an analyst, grant ε = 1.5, and return the one-time password."""
     if server.passwords:
         walker.first_sign_in("steward", server.passwords.pop("steward"))
     else:
         walker.sign_in("steward")
     walker.page.get_by_role("link", name="Register", exact=True).click()
     walker.look("register")
-    walker.fill(
-        name=dataset, path=f"{walker.screen}.csv", schema=SCHEMA.to_toml(), most_rows="1000"
-    )
+    matrix = FILES[walker.screen].endswith(".npz")
+    schema = COUNTS.to_json() if matrix else SCHEMA.to_toml()
+    walker.fill(name=dataset, path=FILES[walker.screen], schema=schema, most_rows="1000")
+    if matrix:
+        walker.page.select_option("[name=unit]", "matrix-count")
     walker.press("Check and register")
     walker.look("checked")
     assert "NOT PRIVATE" in walker.page.content()
@@ -128,7 +149,7 @@ def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
     walker.go("/")
     walker.look("datasets-steward")
     walker.page.get_by_role("link", name=dataset, exact=True).click()
-    walker.fill(user=name, epsilon="1")
+    walker.fill(user=name, epsilon="1.5")
     walker.press("Grant")
     walker.look("dataset-steward")
     walker.go("/audit")
@@ -138,6 +159,28 @@ def as_steward(walker: Walker, server: Running, name: str, dataset: str) -> str:
     walker.go("/")
     walker.press("Sign out")
     return password
+
+
+def spend_the_rest(walker: Walker, dataset: str) -> None:
+    """Ask once more, with further options: for new centres, or for other clusters of the matrix."""
+    walker.go("/")
+    walker.page.get_by_role("link", name=dataset, exact=True).click()
+    if "npz" in FILES[walker.screen]:
+        walker.page.get_by_role("link", name=FAMILIES[walker.screen]).click()
+        walker.page.locator("summary").click()
+        walker.fill(**{"option-n_column_clusters": "3"})
+        walker.page.select_option("[name=option-rule]", "tau")
+    else:
+        walker.page.get_by_role("link", name="New centres beside these").click()
+        walker.page.locator("summary").click()
+        walker.fill(targets="10, 1\n20, 2\n60, 5\n90, 9", **{"lines-forbidden": "0"})
+    walker.fill(clusters="2", epsilon="0.5")
+    walker.press("Plan")
+    walker.page.locator("#live", has_text="Cost: ε = 0.5").wait_for()
+    assert walker.page.locator("details[open]").count()
+    walker.look("ask-more")
+    walker.press("Run, and pay for it")
+    walker.wait_for_release()
 
 
 @pytest.mark.parametrize("screen", ["desktop-light", "phone-dark"])
@@ -150,7 +193,7 @@ def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: s
     walker.look("datasets")
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.look("dataset")
-    walker.page.get_by_role("link", name="Clusters (k-means)").click()
+    walker.page.get_by_role("link", name=FAMILIES[screen]).click()
     walker.page.locator("#live", has_text="Cost: ε = 1").wait_for()
     walker.fill(epsilon="3", clusters="3")
     walker.page.wait_for_selector("#live.refused")
@@ -160,23 +203,19 @@ def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: s
     walker.look("ask")
     walker.press("Run, and pay for it")
     walker.look("job")
-    for _ in range(120):
-        if walker.page.get_by_role("link", name="See the release").count():
-            break
-        walker.page.wait_for_timeout(500)
-        walker.page.reload()
-    walker.page.get_by_role("link", name="See the release").click()
+    walker.wait_for_release()
     walker.look("release")
     walker.page.get_by_role("link", name="Read the report").click()
     assert "What was protected" in walker.page.content()
     walker.look("report", axe=False)
+    spend_the_rest(walker, dataset)
     walker.go("/releases")
     walker.look("releases")
     walker.go("/")
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.look("dataset-spent")
-    walker.page.get_by_role("link", name="Clusters (k-means)").click()
-    walker.fill(epsilon="0.5")
+    walker.page.get_by_role("link", name=FAMILIES[screen]).click()
+    walker.fill(epsilon="0.75")
     walker.press("Run, and pay for it")
     assert "does not cover" in walker.page.locator("[data-message]").inner_text()
     walker.look("no-budget")
@@ -190,17 +229,26 @@ def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: s
     walker.context.close()
 
 
-@pytest.mark.parametrize("screen", ["desktop-dark", "phone-light"])
-def test_pages_can_be_read_on_other_screens(chromium: Any, running: Running, screen: str) -> None:
+@pytest.mark.parametrize(
+    ("screen", "family", "last"),
+    [
+        ("desktop-dark", "Distances between categories", "/api"),
+        ("phone-light", "New centres beside these", "/tokens"),
+    ],
+)
+def test_pages_can_be_read_on_other_screens(
+    chromium: Any, running: Running, screen: str, family: str, last: str
+) -> None:
     walker = Walker(chromium, running, screen)
     walker.sign_in("a-desktop-light")
-    for path in ("/", "/jobs", "/releases", "/tokens", "/api"):
+    for path in ("/", "/jobs", "/releases", last):
         walker.go(path)
         walker.look(f"other{path.replace('/', '-')}")
     walker.go("/")
     walker.page.get_by_role("link", name="visits desktop-light").click()
     walker.look("other-dataset")
-    walker.page.get_by_role("link", name="Clusters (k-means)").click()
+    walker.page.get_by_role("link", name=family).click()
+    walker.page.locator("summary").click()
     walker.look("other-ask")
     assert walker.errors == []
     walker.context.close()

@@ -133,6 +133,8 @@ def seen_with(
         patch.setattr("privclust.service.planner._MOMENT", 60)
         # The steward's own trial of every family is seen by no analyst.
         patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
+        # Pictures are drawn from releases alone.
+        patch.setattr("privclust.reports.svg._drawn", lambda size, draw: "<svg></svg>")
         set_clocks(patch, MOMENT)
         for module in ("ledger.moments", "service.balance"):
             patch.setattr(f"privclust.{module}.datetime", Fixed)

@@ -146,18 +146,21 @@ def test_new_centres_are_planned_where_people_are_protected() -> None:
 def test_equal_questions_about_equal_facts_are_planned_once(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
+    made: list[Any] = []
+
+    def make(*public: Any) -> dict[str, Any]:
+        made.append(public)
+        return {}
+
     planner = Planner(own_process=False)
-    for name in ("_planned", "_dry"):
-        monkeypatch.setattr(
-            f"privclust.service.planner.{name}", lambda *public: made.append(public[2]) or {}
-        )
+    monkeypatch.setattr("privclust.service.planner._planned", make)
+    monkeypatch.setattr("privclust.service.planner._dry", make)
 
     async def ask() -> None:
         for epsilon in ("1", "1.0", "2"):
             await planner.plan(serving.visits, serving.question(epsilon=epsilon))
-        for epsilon in range(10, 40):
-            await planner.dry_run(serving.visits, serving.question(epsilon=epsilon))
+        for other in range(10, 40):
+            await planner.dry_run(serving.visits, serving.question(epsilon=other))
 
     asyncio.run(ask())
     planner.close()

@@ -87,7 +87,7 @@ def test_the_strongest_three_differences_make_the_sentence():
     assert sentence_of(traits, 2584.0, 23.5) == (
         "older, short length of stay, many visits; 2,584 ± 47 rows"
     )
-    assert sentence_of([], -3.0, 5.0) == "nothing stands out of the noise; −3 ± 10 rows"
+    assert sentence_of([], -3.0, 5.0) == "nothing stands out from the noise; −3 ± 10 rows"
 
 
 def test_centres_that_differ_by_noise_alone_have_no_words():
@@ -128,4 +128,4 @@ def test_one_round_cloud_is_one_cluster_of_which_nothing_is_said():
     schema = Schema({"x": Box(0, 10), "y": Box(0, 10)})
     model = PrivateSummary(epsilon=1.0, schema=schema, random_state=0).fit(rows)
     (profile,) = model.profiles(model.choose_k().suggestion)
-    assert profile.sentence.startswith("nothing stands out of the noise; ")
+    assert profile.sentence.startswith("nothing stands out from the noise; ")

@@ -110,7 +110,7 @@ def test_profiles_tell_what_is_beyond_the_noise():
     assert smallest.center["visits"] == pytest.approx(1, abs=0.2)
     hidden = fitted(ROWS * 0 + 5 + RNG.normal(0, 0.3, ROWS.shape)).profiles(1)[0]
     assert hidden.differences == {}
-    assert hidden.sentence.startswith("nothing stands out of the noise; ")
+    assert hidden.sentence.startswith("nothing stands out from the noise; ")
 
 
 # Bad input

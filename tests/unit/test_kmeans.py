@@ -70,6 +70,7 @@ def test_centres_lie_within_the_bounds(method, epsilon, delta):
     assert (fitted.cluster_centers_ <= high).all()
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_sizes_add_up_to_the_number_of_rows_within_their_errors(method, delta):

@@ -18,7 +18,7 @@ from privclust.categorical.result import Clusters, Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.estimator import Run
-from privclust.kmeans.cells import by_cells
+from privclust.kmeans.cells import Method, by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.ledger import Ledger
 from privclust.parameters import check_clusters, one_of
@@ -27,7 +27,7 @@ from privclust.unit import Unit
 
 __all__ = ["PrivateOneHotKMeans"]
 
-_METHODS = {"lloyd": lloyd, "cells": by_cells}
+_METHODS: dict[str, Method] = {"lloyd": lloyd, "cells": by_cells}
 
 
 class PrivateOneHotKMeans(ClusteredCategories):

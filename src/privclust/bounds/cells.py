@@ -15,7 +15,7 @@ _TOGETHER = 1, 2, 4
 
 
 def held(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
-    """Return which cells stand out of the noise, alone or with their neighbours.
+    """Return which cells stand out from the noise, alone or with their neighbours.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Two histograms tell it, each of all columns at once. The first has a cell for each signed power of
 two, so that it finds numbers of any size; the second cuts what the first has found into equal
 cells. A range is the smallest one that leaves out at most a declared share of the rows, as far as
-they stand out of the noise. Everything here is computed from noisy answers and public facts.
+they stand out from the noise. Everything here is computed from noisy answers and public facts.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def found_bounds(view: NumbersView, budget: Share, outside_share: float) -> Boun
 
 
 def _rough_ranges(asked: _Asked, sizes: CountedColumns, share: Share) -> dict[int, tuple[int, int]]:
-    """Return the first and the last power of two of the columns that stand out of the noise."""
+    """Return the first and the last power of two of the columns that stand out from the noise."""
     noise = asked.largest_noise(share, len(sizes.cells), len(POWERS) + 1)
     found = {}
     for column, cells in sizes.cells.items():

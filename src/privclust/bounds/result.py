@@ -34,7 +34,7 @@ class Range:
 
     @property
     def found(self) -> bool:
-        """Whether any number of the column stands out of the noise."""
+        """Whether any number of the column stands out from the noise."""
         return bool(np.isfinite(self.high))
 
 

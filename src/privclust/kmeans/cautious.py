@@ -19,7 +19,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, counting_first, sized
+from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import clipped
@@ -64,7 +64,7 @@ def cautious_of_so_many(
     return sized(view, moved.centres, moved.errors, for_sizes, "cautious", warnings)
 
 
-cautious = partial(counting_first, cautious_of_so_many)
+cautious: Method = partial(counting_first, cautious_of_so_many)
 
 
 def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:

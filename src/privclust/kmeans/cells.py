@@ -43,6 +43,7 @@ __all__ = [
     "LOST_MEAN",
     "SIZES",
     "CountedMethod",
+    "Method",
     "by_cells",
     "cells_of_so_many",
     "counted",
@@ -64,7 +65,9 @@ _UNSEEN = (
 )
 
 
-# Clusters rows whose noisy number is paid for already.
+# Clusters the rows of a view within a budget.
+Method = Callable[[PointsView, Share, int, np.random.Generator], KMeansResult]
+# The same, of rows whose noisy number is paid for already.
 CountedMethod = Callable[[PointsView, Purse, float, int, np.random.Generator], KMeansResult]
 
 
@@ -102,7 +105,7 @@ def cells_of_so_many(
     return sized(view, centres, errors, for_sizes, "cells", warnings)
 
 
-by_cells = partial(counting_first, cells_of_so_many)
+by_cells: Method = partial(counting_first, cells_of_so_many)
 
 
 def sized(

@@ -13,7 +13,7 @@ from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cautious import cautious
-from privclust.kmeans.cells import by_cells
+from privclust.kmeans.cells import Method, by_cells
 from privclust.kmeans.few_rows import by_number_of_rows
 from privclust.kmeans.grid import grid
 from privclust.kmeans.lloyd import lloyd
@@ -26,7 +26,7 @@ from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
-_METHODS = {
+_METHODS: dict[str, Method] = {
     "auto": by_number_of_rows,
     "cells": by_cells,
     "cautious": cautious,

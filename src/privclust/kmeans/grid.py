@@ -21,7 +21,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import counted_again
-from privclust.kmeans.cells import HIDDEN, SIZES, counting_first, sized
+from privclust.kmeans.cells import HIDDEN, SIZES, Method, counting_first, sized
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
@@ -59,7 +59,7 @@ def grid_of_so_many(
     return sized(view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ())
 
 
-grid = partial(counting_first, grid_of_so_many)
+grid: Method = partial(counting_first, grid_of_so_many)
 
 
 @dataclass(frozen=True)

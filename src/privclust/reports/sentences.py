@@ -89,7 +89,7 @@ def sentence_of(traits: Sequence[Trait], size: float, size_error: float) -> str:
     """Return a line such as "older, long stay, mostly widowed; 2,584 ± 47 rows"."""
     words = ", ".join(trait.words for trait in traits[:_MOST_WORDS])
     rows = f"{size:,.0f} ± {2 * size_error:,.0f} rows".replace("-", "−")
-    return f"{words or 'nothing stands out of the noise'}; {rows}"
+    return f"{words or 'nothing stands out from the noise'}; {rows}"
 
 
 def _traits(schema: Schema, center: Floats, gaps: Floats) -> Iterator[Trait]:

@@ -121,12 +121,10 @@ def chosen(
     bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
     columns = _columns(schema)
     errors = cells.counts_error, np.sqrt(noise)
-    several = np.array(ks) > 1
-    stability = np.where(several, np.nan, 1.0)
-    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
-        needed = whole_curve or columns or not (stability[several] >= _STABLE).any()
-        if several[place] and needed:
-            stability[place] = _stability(places, weights, centers[place], *errors)
+    every = whole_curve or bool(columns)
+    stability = _stabilities(
+        ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
+    )
     best = _Best.of(ks, separation, bic, stability, len(weights))
 
     def stand(k: int) -> bool:
@@ -144,6 +142,18 @@ def chosen(
         bic,
         stability,
     )
+
+
+def _stabilities(
+    ks: tuple[int, ...], separation: Floats, measured: Callable[[int], float], *, every: bool
+) -> Floats:
+    """Return the stability for each number; unless every one is wanted, until one is stable."""
+    several = np.array(ks) > 1
+    stability = np.where(several, np.nan, 1.0)
+    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
+        if several[place] and (every or not (stability[several] >= _STABLE).any()):
+            stability[place] = measured(int(place))
+    return stability
 
 
 @dataclass(frozen=True)
