@@ -37,7 +37,7 @@ __all__ = ["MOST_PROTOTYPES", "rounds_for", "rows_method"]
 _ALL, _BLOCKS = 0.1, 0.05
 # Prototypes for each cluster, round by round, and the signal from which the next line is taken.
 _ROUNDS = (1, 1, 1), (1, 1, 1, 1), (2, 2, 2, 1, 1, 1)
-_MORE_FROM = 30, 100
+_MORE_FROM = 12, 70
 MOST_PROTOTYPES = max(max(line) for line in _ROUNDS)
 # Strengths must exceed those of noise by this factor to count as structure.
 _ABOVE_EDGE = 1.05
@@ -80,7 +80,8 @@ def rounds_for(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
     """Return how many prototypes each cluster has in each round.
 
     The signal is the length of the sum of all profiles, for each cluster, in standard errors of the
-    answer that the whole budget would buy.
+    answer that the whole budget would buy. The more clusters there are, the more directions must be
+    told from noise, whose length in them grows with the root of their number.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def rounds_for(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
         The number of row clusters.
     """
     error = totals.standard_error * np.sqrt(_ALL)
-    signal = signal_length(totals) / (n_clusters * error)
+    signal = signal_length(totals) / (n_clusters**1.5 * error)
     return _ROUNDS[bisect_right(_MORE_FROM, signal)]
 
 
