@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import warnings
 
+import numpy as np
 import pytest
 
 from contract.golden_fits import FILE, digest_of, fits
 
 GOLDEN = json.loads(FILE.read_text())
 FITS = dict(fits())
+# Sources are put at means of floats, whose last bit is that of this NumPy; other arrays are sums of
+# integers, which every version adds alike.
+NUMPY = "2.4."
 
 
 def test_every_golden_fit_is_still_made() -> None:
@@ -19,6 +23,8 @@ def test_every_golden_fit_is_still_made() -> None:
 
 @pytest.mark.parametrize("name", FITS)
 def test_the_released_arrays_are_those_of_before(name: str) -> None:
+    if name.startswith("source-target") and not np.__version__.startswith(NUMPY):
+        pytest.skip("another NumPy rounds means of floats in another way")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert digest_of(FITS[name]()) == GOLDEN[name]
