@@ -28,7 +28,7 @@ def test_centres_that_never_saw_the_rows_are_called_so():
 
 def test_hidden_clusters_are_warned_of_and_clear_ones_are_not():
     rows, _ = make_blobs(3000, centers=[[-5, 0], [0, 5], [5, 0]], cluster_std=0.3, random_state=0)
-    hidden = PrivateKMeans(3, epsilon=0.03, bounds=(-10, 10), random_state=0)
+    hidden = PrivateKMeans(3, epsilon=0.01, bounds=(-10, 10), random_state=0)
     with pytest.warns(LowSignalWarning, match="hides some of the clusters"):
         hidden.fit(rows)
     with warnings.catch_warnings():
