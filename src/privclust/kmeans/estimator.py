@@ -66,7 +66,8 @@ class PrivateKMeans(KMeansEstimator):
         the mean and moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a
         grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
         the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
-        it runs ``"grid"`` if there are few columns, and ``"cautious"`` otherwise.
+        it runs ``"grid"`` if there are few columns, unless a look for 5 % of the budget shows the
+        rows crowded in a small part of the bounds, and ``"cautious"`` if there are more.
         ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are one apart; with
