@@ -142,7 +142,7 @@ BAD = [
     (("schema", "check", "schema.toml", "renamed.csv"), 1, "Column 'y'"),
     (("schema", "check", "schema.toml", "absent.csv"), 1, "was not found"),
     (("schema", "check", "schema.toml", "data.csv", "--id-column", "x"), 2, "'x'"),
-    (("demo", "--out", "notes"), 1, "'notes' exists and is not of this demo"),
+    (("demo", "--out", "notes"), 1, "'notes' exists and does not belong to this demo"),
     (("demo", "--out", "absent/demo"), 1, "its folder does not exist"),
 ]
 

@@ -213,7 +213,7 @@ class TestFiles:
         pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
         pq.write_table(pa.table({"b": [1]}), tmp_path / "b.parquet")
         (tmp_path / "c.csv").write_text("a\n1\n")
-        refused("b.parquet' has other columns than", tmp_path)
+        refused("b.parquet' has columns other than", tmp_path)
         refused("of different formats", [tmp_path / "a.parquet", tmp_path / "c.csv"])
 
     def test_damaged_parquet(self, tmp_path):

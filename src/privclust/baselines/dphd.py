@@ -102,7 +102,9 @@ def _children(cells: Floats, side: float, radius: float) -> Floats:
     """Return the middles of the halves, along every axis, of cells that touch the ball."""
     dimension = cells.shape[1]
     if dimension > math.log2(_MOST_CELLS):
-        raise ValueError("A quadtree with this many dimensions has too many cells.")
+        raise ValueError(
+            "A quadtree with this many dimensions has too many cells; project to fewer."
+        )
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=dimension)))
     halves = (cells[:, None] + corners * side).reshape(-1, dimension)
     nearest = np.maximum(np.abs(halves) - side / 2, 0)

@@ -18,7 +18,7 @@ WIDTH = Measure(
     "width",
     good=3.0,
     hopeless=100.0,
-    sentence="Expected {name} of the bounds: {error:.3g} times that of the rows they hold.",
+    sentence="Expected {name} of the bounds: {error:.3g} times that of the rows inside them.",
     remedy="raise epsilon, set delta, ask for fewer columns, or gather more rows",
 )
 

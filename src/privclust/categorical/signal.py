@@ -36,11 +36,11 @@ _MOST_VALUES = 300
 
 _ABSENT = (
     "The columns seem to be independent: nothing stands out from the noise, although any usual "
-    "dependence would, so the distances only tell how common the values are; do not compare rows "
+    "dependence would, so the distances only show how common the values are; do not compare rows "
     "by them."
 )
 _HIDDEN = (
-    "Noise hides how the columns depend on each other, so the distances tell little beyond how "
+    "Noise hides how the columns depend on each other, so the distances show little beyond how "
     "common the values are; raise epsilon, set delta, group rare values or gather more rows."
 )
 

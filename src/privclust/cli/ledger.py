@@ -143,7 +143,8 @@ def verify(
         typer.Option(
             "--head",
             metavar="KEPT",
-            help="What was kept elsewhere and must be in the ledger: a digest, a receipt, a file "
+            help="What was kept elsewhere and must be found in the ledger: a digest, a receipt, "
+            "a file "
             "of 'ledger head -o', or a release that was charged to the ledger.",
         ),
     ] = None,

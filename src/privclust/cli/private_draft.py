@@ -37,7 +37,9 @@ class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
     ] = None
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="Of the data.", show_default="file name"),
+        typer.Option(
+            "--dataset", metavar="NAME", help="Name of the data.", show_default="file name"
+        ),
     ] = None
     release: Annotated[
         Path, typer.Option("--release", metavar="PATH", help="Where the paid release goes.")

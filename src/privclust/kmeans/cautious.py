@@ -51,7 +51,7 @@ _MOST_STEPS, _STEP_NOISE = 4, 0.6
 _CAUTION = 2
 
 _EMPTY = (
-    "Some of the clusters may have no rows, as their noisy sizes tell; ask for fewer clusters, "
+    "Some of the clusters may have no rows, judging by their noisy sizes; ask for fewer clusters, "
     "raise epsilon, or declare bounds that fit the rows more closely."
 )
 

@@ -50,6 +50,6 @@ def delta_in_doubt(sizes: Noisy, budget: Budget) -> Iterator[str]:
     n_rows = float(sizes.value.sum()) - _CAUTION * error
     if n_rows >= 1 and float(budget.delta) * n_rows > 1:
         yield (
-            "δ is above one in the number of rows, as the noisy sizes tell it, and would allow "
+            "δ is above one in the number of rows, judging by the noisy sizes, and would allow "
             "somebody's row to be published; choose a delta far below one in the number of rows."
         )

@@ -80,13 +80,16 @@ def named_currency(what: str, budget: Budget, currency: str | None) -> str:
     chosen = usual if currency is None else currency
     if chosen is None:
         raise LedgerError(
-            "A charge with a δ must say what is known of the mechanism; give currency='zcdp' if it "
+            "A charge with a δ must say what is known about the mechanism; give currency='zcdp' "
+            "if it "
             "is zero-concentrated, as the estimators of privclust are, else 'approximate'."
         )
     if chosen not in (PURE, ZCDP, APPROXIMATE):
         raise LedgerError(f"A currency is 'pure', 'zcdp' or 'approximate', not {chosen!r}.")
     if (chosen == PURE) != (not budget.delta):
-        raise LedgerError(f"A {what} is 'pure' exactly if it has no δ; change currency or delta.")
+        raise LedgerError(
+            f"A {what} is 'pure' if and only if it has no δ; change currency or delta."
+        )
     return chosen
 
 

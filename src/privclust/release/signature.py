@@ -83,12 +83,12 @@ class Signature:
         wanted = None if public_key is None else public_key_from(public_key)
         if not self.fits(document):
             raise ReleaseError(
-                "The signature does not fit the release, which was changed after it was signed; "
+                "The signature does not match the release, which was changed after it was signed; "
                 "get a fresh copy from its publisher."
             )
         if wanted not in (None, self.public_key):
             raise ReleaseError(
-                "The release is signed with another key than the one given; do not trust it."
+                "The release is signed with a key other than the one given; do not trust it."
             )
 
 

@@ -89,8 +89,8 @@ _OTHER_UNIT = (
     "The protection covers what the sentence above names, and nothing larger.",
 )
 _GENERAL_LIMIT = (
-    "It hides individuals, not facts about groups. What the clusters show about many people can be "
-    "learned and used, also about someone who took no part."
+    "It hides individuals, not facts about groups. What the clusters show about many people can "
+    "be learned and used, even about someone who took no part."
 )
 _ADDING_UP = (
     "Losses add up. If more is published about the same data, the factors multiply, unless all of "
@@ -116,7 +116,7 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
         odds=(
             f"Whatever someone knew before, seeing this release can change the odds {odds} by at "
             f"most a factor of e^ε ≈ {factor(epsilon)}"
-            + (", but for a small chance δ of failure." if privacy.delta else ".")
+            + (", except for a small chance δ of failure." if privacy.delta else ".")
         ),
         verdict=_verdict(strength, epsilon, privacy.delta),
         guess=guess,

@@ -37,14 +37,14 @@ class Csv:
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_mark(self.delimiter):
             raise SchemaError(
-                'The delimiter must be one ASCII character, such as ";", and no letter, digit or '
-                "line end; correct it."
+                'The delimiter must be one ASCII character, such as ";", and not a letter, digit '
+                "or line end; correct it."
             )
         if self.decimal not in (".", ","):
             raise SchemaError('The decimal mark must be "." or ","; write one of them.')
         if self.quote != "" and not _is_mark(self.quote):
             raise SchemaError(
-                "The quote must be one ASCII character that is no letter or digit, or empty; "
+                "The quote must be one ASCII character that is not a letter or digit, or empty; "
                 "correct it."
             )
         if self.delimiter is not None and self.delimiter in (self.quote, self.decimal, "."):

@@ -20,7 +20,7 @@ from privclust.unit import Unit
 __all__ = ["check_question", "fit_for", "made_up_fit", "plan_of"]
 
 _FEW = 20
-_NO_TARGETS = "Give the public points among which new centres are chosen, one a line."
+_NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
 
 
 def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:

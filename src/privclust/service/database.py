@@ -124,7 +124,8 @@ class Database:
         if applied and max(applied) > max(by_number):
             raise LedgerVersionError(
                 f"The service's tables in {where} are of version {max(applied)} and this privclust "
-                f"knows version {max(by_number)}; they are never taken back, upgrade privclust."
+                f"knows version {max(by_number)}; an older version cannot use them, so upgrade "
+                "privclust."
             )
         changed = [n for n, digest in applied.items() if by_number[n].digest != digest]
         if changed:

@@ -91,8 +91,8 @@ class Datasets:
             sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
             if together.run(sql, (name, path, made.digest)):
                 raise ConflictError(
-                    "There is a data set of that name or with these files already; their budget is "
-                    "one, so use that."
+                    "A data set of that name or with these files exists already and has its own "
+                    "budget; use that one."
                 )
             together.create_dataset(name, unit, note)
             together.run(

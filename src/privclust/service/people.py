@@ -152,7 +152,7 @@ class People:
     def change_password(self, user: User, old: str, new: str) -> None:
         """Set a password that the user chose; all sessions and tokens of the user end."""
         if not self._fits(user.name, old):
-            raise ServiceError("The present password is not right; type it again.")
+            raise ServiceError("The current password is wrong; type it again.")
         if not SHORTEST_PASSWORD <= len(new) <= _LONGEST_PASSWORD or new == old:
             raise ServiceError(
                 f"A password has at least {SHORTEST_PASSWORD} characters and is a new one; "

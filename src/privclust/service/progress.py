@@ -27,7 +27,7 @@ class Progress:
     def words(self) -> str:
         """The progress as a steward reads it."""
         whole = "" if self.of is None else f" of {self.of:,}"
-        return f"{self.rows:,}{whole} rows read in the present pass"
+        return f"{self.rows:,}{whole} rows read in the current pass"
 
 
 class Telling:

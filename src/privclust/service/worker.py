@@ -52,7 +52,7 @@ class Charged:
     def reserve(self, dataset: str, budget: Budget, unit: Unit, purpose: str, **_: object) -> str:
         """Return the receipt, if the fit is the one that was paid for and the first one."""
         if (dataset, budget, unit) != self._paid:
-            raise LedgerConflictError("The charge does not pay for this fit; nothing was asked.")
+            raise LedgerConflictError("The charge does not cover this fit; nothing was asked.")
         self._paid = None
         return self._receipt
 

@@ -157,7 +157,7 @@ class Summary(SummaryAnswers):
     def __init__(self, release: Release) -> None:
         if release.kind != "summary":
             raise ReleaseError(
-                f"A release of the kind {release.kind!r} is no summary; give one of the kind "
+                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
                 "'summary'."
             )
         self._release = release

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["engine", "local_cluster"]
 
 _WAIT_SECONDS = 10
-_ABSENT = "Clusters need the library Dask; install privclust[dask]."
+_ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
 # One BLAS thread each, and not Dask's own setting of the allocator, which gives memory back at once
 # and faults it in again for every piece of rows.
 _ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
@@ -63,7 +63,7 @@ def engine(
             chosen = _on_cluster(where, kept, insecure, spill_to, security, opened)
         elif insecure or spill_to is not None or security is not None:
             raise ParameterError(
-                "insecure, spill_to and security are about a cluster; name one, or drop them."
+                "insecure, spill_to and security are for a Dask cluster; name one, or drop them."
             )
         opened.enter_context(using(chosen))
         yield

@@ -33,7 +33,7 @@ _FAN = 8
 _KEPT_SHARE = 0.5
 
 _UNFINISHED = (
-    "The cluster did not finish a pass over the rows; see the logs of the scheduler and the "
+    "The Dask cluster did not finish a pass over the rows; see the logs of the scheduler and the "
     "workers, and start again."
 )
 

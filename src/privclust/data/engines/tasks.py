@@ -75,7 +75,8 @@ def _refusing(task: Callable[P, Result]) -> Callable[P, Result | Refused]:
         except MemoryError:
             return Refused(
                 "EngineError",
-                "A worker has not enough memory for its part of the rows; start more workers.",
+                "A worker does not have enough memory for its part of the rows; start more "
+                "workers.",
             )
         except Exception as error:
             # Its text may quote a value.

@@ -165,7 +165,7 @@ class _DeclaredBlock(Block):
         if odd.any() or not takes(column.type, fact.form):
             what, example = FORM_IN_WORDS[fact.form]
             raise DataError(
-                f"Column {name!r} holds values that are no {what}, which are declared; write them "
+                f"Column {name!r} holds values that are not {what}, which are declared; write them "
                 f"as {example}, or declare what stands for missing ones."
             )
         return numbers

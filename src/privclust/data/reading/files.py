@@ -131,7 +131,7 @@ def _one_choice(places: Places, names: list[list[str]], choose: Choose) -> Selec
     for place, columns in zip(places, names, strict=True):
         if set(columns) != set(names[0]):
             raise DataError(
-                f"File {place.name} has other columns than {places[0].name}; "
+                f"File {place.name} has columns other than {places[0].name}; "
                 "give files of one layout."
             )
     return choose(names[0])

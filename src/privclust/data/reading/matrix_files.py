@@ -63,7 +63,7 @@ def npz_shape(path: Path) -> Shape:
     if sum(sizes.values()) > _memory():
         raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
     if stored_type.kind not in "biuf":
-        raise DataError(f"'{path}' holds something else than real numbers; save counts.")
+        raise DataError(f"'{path}' holds something other than real numbers; save counts.")
     return n_rows, n_columns
 
 
