@@ -13,7 +13,7 @@ from privclust.unit import RowUnit
 __all__ = ["MOST_REHEARSED", "WIDTH", "synthetic"]
 
 MOST_REHEARSED = 100_000
-# Bounds that are a few times too wide serve; those that cannot be found do not.
+# Bounds that are a few times too wide are of use; those that cannot be found are not.
 WIDTH = Measure(
     "width",
     good=3.0,

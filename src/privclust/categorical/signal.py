@@ -143,7 +143,7 @@ def signal_in(
 
 
 def what_to_doubt(signal: Signal) -> tuple[str, ...]:
-    """Return what to say of a metric that was learned from such tables."""
+    """Return what to say about a metric that was learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 

@@ -24,7 +24,7 @@ __all__ = ["PrivateDraft"]
 
 @dataclass(frozen=True)
 class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
-    """What a draft from private rows takes: the promise, the charge, and a place of the release."""
+    """What a draft from private rows takes: the promise, the charge, and where the release goes."""
 
     private: Annotated[
         bool, typer.Option("--private", help="Draft bounds from PRIVATE rows, with noise.")

@@ -46,7 +46,7 @@ TargetPath = Annotated[
 
 @app.command("datasets")
 def datasets(url: Url, as_json: options.Json = False) -> None:
-    """List the data sets that you may ask, with what is left of your budget."""
+    """List the data sets that you may ask about, with what is left of your budget."""
     found = _service(url).get("/datasets")
     lines = [f"{it['name']}: {url.rstrip('/')}/datasets/{it['id']}{_left(it)}" for it in found]
     screen.answer({"datasets": found}, *lines, as_json=as_json)
@@ -189,7 +189,7 @@ def _asked(
 
 
 def _text(value: str) -> str:
-    """Return the value of an option, or what the file holds that it names."""
+    """Return the value of an option, or the content of the file that it names."""
     return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
 
 

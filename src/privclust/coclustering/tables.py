@@ -145,7 +145,7 @@ def _blind_groups(
     n_clusters: int,
     rng: np.random.Generator,
 ) -> _Side:
-    """Return random groups, so many that counting blurs the first table about as noise does."""
+    """Return random groups, so many that counting blurs the first table about as much as noise."""
     width = 16 * per_row / view.table_error(share) ** 2
     width = int(np.clip(width, 2 * n_clusters, max(_MOST_FIRST_GROUPS, MOST_GROUPS * n_clusters)))
     if schedule.columns_first:

@@ -1,4 +1,4 @@
-"""Lloyd's iteration for few rows: every step goes only as far as its noise lets one trust it.
+"""Lloyd's iteration for few rows: every step goes only as far as its noise allows one to trust it.
 
 Where rows are few, noise moves a centre further than the rows do. So the centres start around the
 noisy mean of the rows, spread as rows usually are within declared bounds; offsets are clipped to
@@ -101,7 +101,7 @@ def _half_range(view: PointsView) -> Floats:
 
 
 def _trusted(expected: Floats, error: Floats | float) -> Floats:
-    """Return how much of a noisy number to believe, by its expected size and its error."""
+    """Return how much of a noisy number to trust, by its expected size and its error."""
     square = np.maximum(expected, 1e-300) ** 2
     return np.asarray(square / (square + np.square(error)))
 

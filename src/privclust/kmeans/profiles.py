@@ -39,7 +39,7 @@ _POINTS = 0.05
 
 
 def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]:
-    """Return what is left for the clusters, and what is for their profiles."""
+    """Return what is left for the clusters, and what goes to their profiles."""
     if profiles is None:
         return budget, None
     taken = budget.take(float(profiles))

@@ -32,7 +32,7 @@ class Counts:
     rows, columns : int
         Its public shape; where whole rows are protected, ``rows`` is a bound on their number.
     row_total : int
-        About what a row adds up to, for plans.
+        Roughly what a row adds up to, for plans.
     """
 
     rows: int

@@ -107,7 +107,7 @@ class SummaryResult:
     ----------
     cells : Cells
     warnings : tuple of str
-        Why the cells should not be trusted, if so.
+        Reasons not to trust the cells, if any.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
     """

@@ -37,7 +37,7 @@ def engine(
     spill_to: str | PathLike[str] | None = None,
     security: Any = None,
 ) -> Iterator[None]:
-    """Have the fits within the context run on a cluster, or within a limit of memory.
+    """Have the fits within the context run on a Dask cluster, or within a limit of memory.
 
     The release of a seeded fit is the same on every engine, bit by bit.
 
@@ -50,7 +50,7 @@ def engine(
         The bytes that kept rows may take, or text such as ``"2 GB"``; half of what is free, if not
         given. Rows beyond it are read again for every question.
     insecure : bool, default=False
-        Allow a cluster on a network without encryption.
+        Allow a Dask cluster on a network without encryption.
     spill_to : path or None
         A folder that workers may write rows to when their memory is short.
     security : distributed.Security or None

@@ -1,4 +1,4 @@
-"""A look at a cluster before anything is charged: safe to send rows over, and of the same bits.
+"""Is a Dask cluster safe to send rows to, and are its bits the same? Asked before any charge.
 
 Nothing here submits a task or reads a row.
 """

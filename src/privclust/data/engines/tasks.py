@@ -150,7 +150,7 @@ class Look:
     trims : bool
         Whether its allocator gives memory back at once.
     spills_to : str or None
-        The folder where it writes results to when memory is short.
+        The folder to which it writes results when memory is short.
     """
 
     versions: tuple[tuple[str, str], ...]

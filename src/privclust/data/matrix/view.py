@@ -222,7 +222,7 @@ class MatrixView(View):
 
 
 def _whole_weights(weights: Floats) -> Integers:
-    """Return weights as integers of at least zero, the same for all groups but for a common shift.
+    """Return weights as integers of at least zero, up to a shift common to all groups.
 
     Σ_j a_ij weights_jk stays below 2^62 for entries up to ``LARGEST_ENTRY``.
     """

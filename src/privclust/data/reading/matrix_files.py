@@ -2,7 +2,7 @@
 
 The declared shape is read and checked first: a few bytes can declare a matrix of any size. Other
 libraries parse the files, and what they raise for damage is without end (a damaged zip file may be
-"encrypted"), so that every error of theirs becomes the one sentence.
+"encrypted"), so every error of theirs becomes that one sentence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pieces of files: records of what to read of one file, and the parts that are made of them.
 
 Parquet is cut between row groups, CSV and Arrow files stay whole. A piece compares its file with
-what was found at the opening, before it is read and afterwards: other rows than those of an earlier
+what was found at the opening, before it is read and afterwards: rows other than those of an earlier
 pass would break both the sums and the promise.
 """
 
