@@ -1,4 +1,4 @@
-"""The privacy statement in plain words, for readers who know no differential privacy.
+"""The privacy statement in plain words, for readers new to differential privacy.
 
 Every sentence is a consequence of the definition: with pure ε, the odds of any two neighbouring
 data sets change by a factor of at most e^ε, whatever the prior knowledge about the rest; δ bounds
@@ -168,7 +168,7 @@ def _logistic(logit: float) -> float:
 
 
 def _strength(epsilon: float, delta: Fraction, rows: float | None) -> str:
-    """Return the strength in words; the weaker of what ε and what δ alone would be called."""
+    """Return the strength in words: the weaker of what ε alone and what δ alone would be called."""
     if epsilon > _VERY_WEAK or delta > _VERY_LARGE_DELTA:
         return "very weak"
     if epsilon > _WEAK or delta > _LARGE_DELTA or _expected_failures(delta, rows) > 1:

@@ -18,8 +18,8 @@ class Csv:
     Parameters
     ----------
     delimiter : str or None, default=None
-        The character between fields. If not given, it is the one of comma, semicolon, tab and bar
-        that cuts the header line into the declared names.
+        The character between fields. If not given, it is whichever of comma, semicolon, tab and bar
+        splits the header line into the declared names.
     decimal : "." or ",", default="."
         The mark before the fraction of a number.
     encoding : str or None, default=None

@@ -1,8 +1,8 @@
 """The steward's check at registration: it shows that no later job can fail on the rows.
 
-Rules that end in an error would tell an analyst something about the rows, so a served schema has
-none. One pass by the steward counts what a fit would meet, and one fit for every offer, of which
-nothing is kept, tries the whole way from the file to a release.
+Rules that end in an error would reveal something about the rows to an analyst, so a served schema
+has none. One pass by the steward counts what a fit would meet, and one fit for every offer, of
+which nothing is kept, tries the whole way from the file to a release.
 """
 
 from __future__ import annotations

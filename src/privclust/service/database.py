@@ -31,7 +31,7 @@ _VERSIONS = (
 
 
 def now() -> int:
-    """Return the present second."""
+    """Return the current second."""
     return int(time.time())
 
 
@@ -44,7 +44,7 @@ class Step:
 
     @property
     def digest(self) -> str:
-        """What tells the step from another one with its number."""
+        """What tells the step apart from another one with its number."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
     def statements(self, server: bool) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What a steward declares of a data set: the schema of a table, or the shape of a matrix.
+"""What a steward declares about a data set: the schema of a table, or the shape of a matrix.
 
-Both are public, written down without a look at the rows, and parsed from TOML or JSON.
+Both are public, declared without looking at the rows, and parsed from TOML or JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WRONG = (
 
 @dataclass(frozen=True)
 class Counts:
-    """What is declared of a matrix of counts.
+    """What is declared about a matrix of counts.
 
     Attributes
     ----------

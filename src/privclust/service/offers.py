@@ -41,7 +41,7 @@ class Offer:
     columns : callable
         Takes what is declared and returns the columns that can be asked about.
     fewest : int
-        How many columns it needs at least; 0 if it takes a matrix as a whole.
+        The fewest columns that it needs; 0 if it takes a matrix as a whole.
     rows : callable
         ``rows(declared, clusters, n_rows, unit)`` makes up data for a dry run.
     counted : str or None
@@ -79,7 +79,7 @@ class Offer:
         return found
 
     def is_for(self, declared: Declared) -> bool:
-        """Tell whether data of which this is declared can be asked so."""
+        """Tell whether data with this declaration can be asked this way."""
         if isinstance(declared, Counts):
             return not self.fewest
         return 0 < self.fewest <= len(self.columns(declared))
@@ -230,5 +230,5 @@ OFFERS = {
 
 
 def offers_for(declared: Declared) -> list[Offer]:
-    """Return what can be asked of data of which this is declared."""
+    """Return what can be asked about data with this declaration."""
     return [offer for offer in OFFERS.values() if offer.is_for(declared)]

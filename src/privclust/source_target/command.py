@@ -101,7 +101,7 @@ class SourceTargetOptions:
     ] = None
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
-        """Return what is declared; without, bounds are drawn around the target."""
+        """Return what is declared; if nothing is, bounds are drawn around the target."""
         if self.schema is None and self.bounds is None:
             return {}
         return options.declared(self.schema, self.bounds, reading)

@@ -28,7 +28,7 @@ __all__ = ["Summary", "SummaryAnswers"]
 
 
 class SummaryAnswers:
-    """What can be asked of a summary for ever; errors are standard errors of the noise.
+    """What a summary answers at any time; errors are standard errors of the noise.
 
     Those of sizes also cover rows at the border of two clusters, and those of the inertia what
     noise adds to it. None covers that offsets were clipped.
@@ -68,7 +68,7 @@ class SummaryAnswers:
         return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
 
     def inertia(self, n_clusters: int) -> float:
-        """Return about the inertia of the rows with k centres."""
+        """Return the approximate inertia of the rows with k centres."""
         return clustered(cells_of(self.release()), n_clusters).inertia
 
     def inertia_error(self, n_clusters: int) -> float:

@@ -86,7 +86,7 @@ class TableView(RowView):
         Notes
         -----
         *Why this is private.* A row changes the number by one. Where neighbours have equally many
-        rows (``ReplaceRow``) the number is the same for all of them, tells nothing apart, and
+        rows (``ReplaceRow``) the number is the same for all of them, tells none of them apart, and
         leaves as it is, without cost.
         """
         if self.n_rows_is_public:
