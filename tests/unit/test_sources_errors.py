@@ -203,7 +203,7 @@ class TestFiles:
     def test_paths(self, tmp_path):
         refused("was not found; check the path", tmp_path / "absent.csv")
         refused("was not found; check the path", str(tmp_path / "absent.parquet"))
-        refused("holds no .parquet file", tmp_path)
+        refused("holds no .parquet, .csv or .arrow file", tmp_path)
         (tmp_path / "x.xlsx").touch()
         refused("unknown format; give a .csv, .tsv or .parquet file", tmp_path / "x.xlsx")
         (tmp_path / "x.parquet.gz").touch()

@@ -90,8 +90,8 @@ class Schedule:
     def directions(self, n_clusters: int, *, last: bool) -> int:
         """Return in how many directions rows or columns are told apart.
 
-        K clusters differ in K - 1 directions. Some more keep what finer groups tell, and save the
-        case where a direction that is none of the clusters' is stronger than one of theirs.
+        K clusters differ in K - 1 directions. Some more keep what finer groups show, and help where
+        a direction that does not separate clusters is stronger than one that does.
         """
         if self.fineness == 1:
             return max(1, n_clusters - 1)

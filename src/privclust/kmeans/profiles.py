@@ -105,9 +105,9 @@ def share_in_words(
         change = float(unit.squared_change_of_counts())
         needed = 2 * change * n_columns / (amount * (_POINTS * rows) ** 2)
         points = _POINTS * np.sqrt(needed / profiles)
-    told = "more than all" if needed >= 1 else f"{needed:.2g}"
+    part = "more than all" if needed >= 1 else f"a share of {needed:.2g}"
     return (
-        f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} points of "
-        f"their rows with profile_share={profiles:g}; for {100 * _POINTS:g} points they need a "
-        f"share of {told} of the budget."
+        f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} % of their "
+        f"rows with profile_share={profiles:g}; for {100 * _POINTS:g} % they need {part} of the "
+        "budget."
     )

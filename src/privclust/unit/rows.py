@@ -161,7 +161,7 @@ class Person(RowUnit):
         """Say in plain words what is protected."""
         rows = "1 row counts" if self.max_rows == 1 else f"{self.max_rows} rows count"
         if self.missing == "separate":
-            rows += "; a row without an id is taken for a person of its own"
+            rows += "; a row without an id is treated as a person of its own"
         return (
             f"Adding or removing all rows of any one person (known by the column "
             f"{self.id_column!r}, of whom at most {rows}) {CHANGES}"

@@ -128,5 +128,5 @@ def _check_spilling(looks: Iterable[tasks.Look], allowed: str | None) -> None:
                 f"Workers would write rows in the clear to '{look.spills_to}' when memory is "
                 "short; "
                 "start them with distributed.worker.memory.target and .spill set to false, or "
-                "pass spill_to=FOLDER for a folder of yours."
+                "pass spill_to=FOLDER for a folder of your own."
             )
