@@ -78,7 +78,7 @@ def test_another_key_is_noticed(keys):
     assert signed.verify() == keys["theirs"][1]
     with pytest.raises(ReleaseError) as error:
         signed.verify(keys["ours"][1])
-    one_sentence(error, "another key")
+    one_sentence(error, "a key other than the one given")
 
 
 def test_a_release_that_is_not_signed_cannot_be_verified():
