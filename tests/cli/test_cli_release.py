@@ -63,7 +63,7 @@ def test_words_that_are_not_given_stay_and_a_signature_falls(released: Path, run
     assert loaded.signature is None
     nothing = run("release", "describe", "release")
     assert nothing.exit_code == 2
-    assert "nothing to say" in nothing.stderr
+    assert "nothing to change" in nothing.stderr
 
 
 def test_a_release_in_one_file_is_signed_too(released: Path, run: Run) -> None:

@@ -204,7 +204,7 @@ def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
         ({"granted_epsilon": 10**15}, "does not add up"),
         ({"unit": '{"name":"replace-row"}'}, "privacy unit that was not created"),
         ({"pot": "pure"}, "wrong pot"),
-        ({"currency": "pure"}, "names another currency"),
+        ({"currency": "pure"}, "names a currency other than"),
         ({"currency": "approximate", "rho": 0, "spent_rho": 0}, "wrong pot"),
         (
             {"epsilon": 10**13, "rho": 10**14, "spent_epsilon": 10**13, "spent_rho": 10**14},

@@ -161,7 +161,7 @@ def test_the_rule_for_missing_values_takes_what_is_no_date():
     read = numbers(data, kept, lenient=["x"])
     np.testing.assert_array_equal(read, [[1, 18322], [2, np.nan], [3, np.nan]])
     strict = Schema({"x": Box("2020-01-01", "2021-01-01")}, ignore=["y"])
-    with pytest.raises(DataError, match="Column 'x' holds values that are no dates") as caught:
+    with pytest.raises(DataError, match="Column 'x' holds values that are not dates") as caught:
         numbers(data, strict)
     assert "SECRET" not in str(caught.value)
 

@@ -28,7 +28,7 @@ __all__ = ["Summary", "SummaryAnswers"]
 
 
 class SummaryAnswers:
-    """What can be asked of a summary for ever; errors are standard errors of the noise.
+    """What a summary answers at any time; errors are standard errors of the noise.
 
     Those of sizes also cover rows at the border of two clusters, and those of the inertia what
     noise adds to it. None covers that offsets were clipped.
@@ -68,7 +68,7 @@ class SummaryAnswers:
         return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
 
     def inertia(self, n_clusters: int) -> float:
-        """Return about the inertia of the rows with k centres."""
+        """Return the approximate inertia of the rows with k centres."""
         return clustered(cells_of(self.release()), n_clusters).inertia
 
     def inertia_error(self, n_clusters: int) -> float:
@@ -157,7 +157,7 @@ class Summary(SummaryAnswers):
     def __init__(self, release: Release) -> None:
         if release.kind != "summary":
             raise ReleaseError(
-                f"A release of the kind {release.kind!r} is no summary; give one of the kind "
+                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
                 "'summary'."
             )
         self._release = release

@@ -74,7 +74,7 @@ class _Shares:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The cells after two rounds, along the axes, with what the last round told of them."""
+    """The cells after two rounds, along the axes, with what the last round showed."""
 
     cells: Floats
     counts: Noisy
