@@ -165,7 +165,7 @@ def synthetic(given: Given) -> Iterator[Row]:
                 for at in given.pick((1.0,), (0.1, 0.5, 1.0), (0.1, 0.3, 0.5, 1.0, 2.5)):
                     found = [
                         set(fits(method, at, 0, size, (0,)).contexts_["x0"]) == right
-                        for _ in range(given.pick(2, 10, 100))
+                        for _ in range(given.pick(2, 10, 30))
                     ]
                     yield spread("found", found, set=name, by=noise, method=method, at=at)
 
