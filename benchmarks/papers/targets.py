@@ -47,10 +47,12 @@ NUMBERS = [5, 10, 20, 50, 100]
 # Larger sets are cut down to so many sources and targets, the same for all methods.
 MOST_POINTS = 1500
 RADIUS = 0.05
+# What NAS averages unless it is told otherwise.
+USUAL_T = 150
 
 
 def pairs(
-    given: Given, runs: int, names: tuple[str, ...]
+    given: Given, names: tuple[str, ...], runs: int | None = None
 ) -> Iterator[tuple[str, list[SourceTarget]]]:
     """Yield each set that is there, drawn once for each run."""
 
@@ -59,7 +61,8 @@ def pairs(
 
     most = given.pick(60, MOST_POINTS, MOST_POINTS)
     for name, make in given.opened(names, read):
-        yield name, [cut(make(given.seed + run), most, run) for run in range(runs)]
+        often = runs or runs_on(name, given)
+        yield name, [cut(make(given.seed + run), most, run) for run in range(often)]
 
 
 def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
@@ -80,19 +83,37 @@ def names(given: Given) -> tuple[str, ...]:
     return given.pick(("digits 1→7",), usual, (*usual, "cities", *REAL))
 
 
+_COSTS: dict[tuple[Any, ...], np.ndarray] = {}
+
+
+def costs_of(
+    name: str, by: str, method: str, drawn: list[SourceTarget], numbers: list[int]
+) -> np.ndarray:
+    """Return the costs of a contestant; the experiments of one process share them."""
+    key = name, by, method, len(drawn), len(drawn[0][1])
+    if key not in _COSTS:
+        _COSTS[key] = measured(contestants(*BUDGETS[by])[method], drawn, numbers)
+    return _COSTS[key]
+
+
+def runs_on(name: str, given: Given) -> int:
+    """Return how often a set is drawn and run; the large ones less often."""
+    return given.pick(1, 3, 5 if name in REAL else 10)
+
+
 def costs(given: Given) -> Iterator[Row]:
     """Figures 3, 6 and 57 to 104: true cost by k, every method, and the share of the gap."""
     budgets = given.pick(("ε=3",), ("ε=1", "ε=3", "ρ=3"), ("ε=0.5", "ε=1", "ε=3", "ρ=0.5", "ρ=3"))
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
+        runs = len(drawn)
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         ends = [reference_curves(*pair, numbers) for pair in drawn]
         alone, best = (np.array(side) for side in zip(*ends, strict=True))
         for method, curve in (("ClusterT", alone), ("not private", best)):
             yield from curves(curve, numbers, set=name, method=method)
         for by in budgets:
-            for method, order in contestants(*BUDGETS[by]).items():
-                found = measured(order, drawn, numbers)
+            for method in contestants(*BUDGETS[by]):
+                found = costs_of(name, by, method, drawn, numbers)
                 keys = {"set": name, "by": by, "method": method}
                 yield from curves(found, numbers, **keys)
                 shares = [100 * share_of_gap(*run) for run in zip(found, alone, best, strict=True)]
@@ -110,20 +131,22 @@ def curves(found: np.ndarray, numbers: list[int], **keys: Any) -> Iterator[Row]:
 
 def nearest(given: Given) -> Iterator[Row]:
     """Figures 4 and 5: NAS with t = 75, 150 and 300."""
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
             for at in (75, 150, 300):
-                order = private(*BUDGETS[by], method="nas", n_nearest=at)
-                found = measured(order, drawn, numbers).mean(axis=1)
-                yield spread("cost", found, set=name, by=by, method="NAS", at=at)
+                if at == USUAL_T:
+                    found = costs_of(name, by, "NAS", drawn, numbers)
+                else:
+                    order = private(*BUDGETS[by], method="nas", n_nearest=at)
+                    found = measured(order, drawn, numbers)
+                keys = {"set": name, "by": by, "method": "NAS"}
+                yield spread("cost", found.mean(axis=1), at=at, **keys)
 
 
 def coresets(given: Given) -> Iterator[Row]:
     """C.3: NAS and NNA with both coresets and with none; how many sites each of them has."""
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         for method, make in (("halving", coreset), ("net", greedy_net)):
             sizes = [len(make(target, RADIUS)) for _, target in drawn]
@@ -132,17 +155,21 @@ def coresets(given: Given) -> Iterator[Row]:
         for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
             for method in ("nas", "nna"):
                 for at in ("halving", "net", None):
-                    order = private(*BUDGETS[by], method=method, coreset=at)
-                    found = measured(order, drawn, numbers).mean(axis=1)
+                    title = f"{method.upper()}, {at or 'no coreset'}"
+                    if title in contestants(*BUDGETS[by]):
+                        found = costs_of(name, by, title, drawn, numbers)
+                    else:
+                        order = private(*BUDGETS[by], method=method, coreset=at)
+                        found = measured(order, drawn, numbers)
                     keys = {"set": name, "by": by, "method": method.upper(), "at": at or "none"}
-                    yield spread("cost", found, **keys)
+                    yield spread("cost", found.mean(axis=1), **keys)
 
 
 def rivals(given: Given) -> Iterator[Row]:
     """C.6: the baselines, with all targets and with a coreset of them in their place."""
     runs = given.pick(1, 2, 5)
     for name, drawn in pairs(
-        given, runs, given.pick(("digits 1→7",), SYNTHETIC, (*SYNTHETIC, *REAL))
+        given, given.pick(("digits 1→7",), SYNTHETIC, (*SYNTHETIC, *REAL)), runs
     ):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         ends = [reference_curves(*pair, numbers) for pair in drawn]
@@ -166,7 +193,7 @@ def rivals(given: Given) -> Iterator[Row]:
 def bounds(given: Given) -> Iterator[Row]:
     """Theorems 5.5, 5.10, 5.12 and Corollary B.1 beside the measured Diff(S, S') of NAS."""
     runs = given.pick(1, 5, 10)
-    for name, drawn in pairs(given, runs, given.pick(("digits 1→7",), SYNTHETIC, SYNTHETIC)):
+    for name, drawn in pairs(given, given.pick(("digits 1→7",), SYNTHETIC, SYNTHETIC), runs):
         for at in given.pick((30,), (75, 150, 300), (75, 150, 300)):
             found: dict[tuple[str, str], list[float]] = {}
             for source, target in drawn:
@@ -206,7 +233,7 @@ def times(given: Given) -> Iterator[Row]:
     """C.7, Figures 177 to 200: CPU seconds of one fit, 20 centres, ε = 3."""
     sets = given.pick(("digits 1→7",), ("Synthetic 1", "digits 1→7"), (*SYNTHETIC, "cities", *REAL))
     runs = given.pick(1, 2, 3)
-    for name, drawn in pairs(given, 1, sets):
+    for name, drawn in pairs(given, sets, 1):
         for method, order in contestants(3, None).items():
             taken = [seconds(partial(order, *drawn[0], 20, run))[1] for run in range(runs)]
             yield spread("seconds", taken, set=name, method=method)
