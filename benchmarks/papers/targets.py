@@ -49,6 +49,8 @@ MOST_POINTS = 1500
 RADIUS = 0.05
 # What NAS averages unless it is told otherwise.
 USUAL_T = 150
+# Run by run, on the same draw of the set, for draws differ more than methods do.
+AGAINST_USUAL_T, AGAINST_NO_CORESET = "cost / cost at t = 150", "cost / cost without coreset"
 
 
 def pairs(
@@ -118,7 +120,8 @@ def costs(given: Given) -> Iterator[Row]:
                 yield from curves(found, numbers, **keys)
                 shares = [100 * share_of_gap(*run) for run in zip(found, alone, best, strict=True)]
                 whole = 100 * share_of_gap(found, alone, best)
-                yield row("share", whole, float(np.std(shares) / np.sqrt(runs)), runs, **keys)
+                error = np.std(shares, ddof=1) / np.sqrt(runs) if runs > 1 else np.nan
+                yield row("share", whole, float(error), runs, **keys)
                 yield row("worst share", min(shares), np.nan, runs, **keys)
 
 
@@ -134,14 +137,15 @@ def nearest(given: Given) -> Iterator[Row]:
     for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
-            for at in (75, 150, 300):
-                if at == USUAL_T:
-                    found = costs_of(name, by, "NAS", drawn, numbers)
-                else:
+            usual = costs_of(name, by, "NAS", drawn, numbers).mean(axis=1)
+            keys = {"set": name, "by": by, "method": "NAS"}
+            for at in (75, USUAL_T, 300):
+                found = usual
+                if at != USUAL_T:
                     order = private(*BUDGETS[by], method="nas", n_nearest=at)
-                    found = measured(order, drawn, numbers)
-                keys = {"set": name, "by": by, "method": "NAS"}
-                yield spread("cost", found.mean(axis=1), at=at, **keys)
+                    found = measured(order, drawn, numbers).mean(axis=1)
+                    yield spread(AGAINST_USUAL_T, found / usual, at=at, **keys)
+                yield spread("cost", found, at=at, **keys)
 
 
 def coresets(given: Given) -> Iterator[Row]:
@@ -154,15 +158,19 @@ def coresets(given: Given) -> Iterator[Row]:
         yield spread("sites", [len(target) for _, target in drawn], set=name, method="none")
         for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
             for method in ("nas", "nna"):
-                for at in ("halving", "net", None):
-                    title = f"{method.upper()}, {at or 'no coreset'}"
+                keys = {"set": name, "by": by, "method": method.upper()}
+                title = f"{method.upper()}, no coreset"
+                without = costs_of(name, by, title, drawn, numbers).mean(axis=1)
+                for at in ("halving", "net"):
+                    title = f"{method.upper()}, {at}"
                     if title in contestants(*BUDGETS[by]):
-                        found = costs_of(name, by, title, drawn, numbers)
+                        found = costs_of(name, by, title, drawn, numbers).mean(axis=1)
                     else:
                         order = private(*BUDGETS[by], method=method, coreset=at)
-                        found = measured(order, drawn, numbers)
-                    keys = {"set": name, "by": by, "method": method.upper(), "at": at or "none"}
-                    yield spread("cost", found.mean(axis=1), **keys)
+                        found = measured(order, drawn, numbers).mean(axis=1)
+                    yield spread("cost", found, at=at, **keys)
+                    yield spread(AGAINST_NO_CORESET, found / without, at=at, **keys)
+                yield spread("cost", without, at="none", **keys)
 
 
 def rivals(given: Given) -> Iterator[Row]:
