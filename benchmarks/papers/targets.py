@@ -25,7 +25,7 @@ from privclust.source_target.theory import (
     lower_bound,
     zcdp_bound,
 )
-from source_target import measured, pair_maker, reference_curves, seconds, solved
+from source_target import Draws, measured, pair_maker, reference_curves, seconds, solved
 from source_target_methods import (
     BUDGETS,
     DELTA,
@@ -55,7 +55,7 @@ AGAINST_USUAL_T, AGAINST_NO_CORESET = "cost / cost at t = 150", "cost / cost wit
 
 def pairs(
     given: Given, names: tuple[str, ...], runs: int | None = None
-) -> Iterator[tuple[str, list[SourceTarget]]]:
+) -> Iterator[tuple[str, Draws]]:
     """Yield each set that is there, drawn once for each run."""
 
     def read(name: str, folder: Path | None) -> tuple[str, Callable[[int], SourceTarget]]:
@@ -64,7 +64,7 @@ def pairs(
     most = given.pick(60, MOST_POINTS, MOST_POINTS)
     for name, make in given.opened(names, read):
         often = runs or runs_on(name, given)
-        yield name, [cut(make(given.seed + run), most, run) for run in range(often)]
+        yield name, Draws(cut(make(given.seed + run), most, run) for run in range(often))
 
 
 def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
@@ -88,9 +88,7 @@ def names(given: Given) -> tuple[str, ...]:
 _COSTS: dict[tuple[Any, ...], np.ndarray] = {}
 
 
-def costs_of(
-    name: str, by: str, method: str, drawn: list[SourceTarget], numbers: list[int]
-) -> np.ndarray:
+def costs_of(name: str, by: str, method: str, drawn: Draws, numbers: list[int]) -> np.ndarray:
     """Return the costs of a contestant; the experiments of one process share them."""
     key = name, by, method, len(drawn), len(drawn[0][1])
     if key not in _COSTS:
