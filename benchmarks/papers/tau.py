@@ -148,7 +148,7 @@ def choice_share(given: Given) -> Iterator[Row]:
 
 def columns(given: Given) -> Iterator[Row]:
     """Figures S4 to S6: NMI, ARI and CPU seconds by ε and by the number of columns."""
-    widths = given.pick((12,), (10, 100, 1000), (10, 100, 1000, 10_000))
+    widths = given.pick((12,), (10, 100, 1000), (10, 100, 500, 1000, 2000, 5000, 10_000))
     epsilons = given.pick((1,), (0.1, 1), (0.1, 0.5, 1, 3))
     runs = given.pick(1, 2, 5)
     with warnings.catch_warnings():
