@@ -20,7 +20,7 @@ from privclust.service.errors import (
     NotFoundError,
     ServiceError,
 )
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.ticks import first_tick, next_tick
 from privclust.service.worker import Charged, run_one
@@ -217,7 +217,7 @@ def test_of_fifty_requests_for_the_last_epsilon_one_wins(any_serving: Serving) -
 )
 def test_a_question_holds_only_what_may_be_asked(given: dict[str, object]) -> None:
     with pytest.raises(ServiceError):
-        Question.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
+        FitQuestion.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
 
 
 # Running.

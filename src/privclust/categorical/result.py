@@ -10,7 +10,7 @@ from privclust.categorical.papers import Learned
 from privclust.data.table.public import ValuePoints
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["Clusters", "Learning"]
+__all__ = ["CategoricalClusters", "Learning"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class CategoricalClusters:
     """A learned metric, the points that rows become under it, and the clusters of these points.
 
     Attributes

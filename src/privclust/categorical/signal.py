@@ -17,7 +17,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.margins import Margins
 from privclust.categorical.strength import Strengths
 from privclust.privacy.mechanisms import imitated_noise
@@ -51,12 +51,12 @@ class IndependentTables:
 
     Attributes
     ----------
-    cells : Cells
+    cells : PairCells
     margins : Margins
     n_rows : float
     """
 
-    cells: Cells
+    cells: PairCells
     margins: Margins
     n_rows: float
 
@@ -147,7 +147,7 @@ def what_to_doubt(signal: Signal) -> tuple[str, ...]:
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 
-def _stand_out(residuals: Floats, strengths: Strengths, cells: Cells) -> Floats:
+def _stand_out(residuals: Floats, strengths: Strengths, cells: PairCells) -> Floats:
     """Return how clear the clearest pair is, all pairs together, and what many agree on."""
     clear = strengths.found / strengths.doubt(np.zeros(1))[:, 0]
     common = 0.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.evidence import chances, usual_level
 
 __all__ = ["Strengths", "strengths_by"]
@@ -66,7 +66,7 @@ class Strengths:
 
 
 def strengths_by(
-    other: Floats, shape: Floats, strongest: Floats, cells: Cells
+    other: Floats, shape: Floats, strongest: Floats, cells: PairCells
 ) -> Callable[[Floats], Strengths]:
     """Return a function of residuals: the strengths that explain their squares.
 
@@ -79,7 +79,7 @@ def strengths_by(
     shape : ndarray of shape (n_cells,)
         The variance that dependence adds, up to its strength.
     strongest : ndarray of shape (n_pairs,)
-    cells : Cells
+    cells : PairCells
     """
     scale = cells.per_table(shape**2) * strongest
     constant, linear, square = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
@@ -47,9 +48,8 @@ TargetPath = Annotated[
 @app.command("datasets")
 def datasets(url: Url, as_json: options.Json = False) -> None:
     """List the data sets that you may ask about, with what is left of your budget."""
-    found = _service(url).get("/datasets")
-    lines = [f"{it['name']}: {url.rstrip('/')}/datasets/{it['id']}{_left(it)}" for it in found]
-    screen.answer({"datasets": found}, *lines, as_json=as_json)
+    place = f"{url.rstrip('/')}/datasets"
+    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}", as_json)
 
 
 @app.command("plan")
@@ -106,9 +106,7 @@ def ask(
 @app.command("jobs")
 def jobs(url: Url, as_json: options.Json = False) -> None:
     """List your jobs."""
-    found = _service(url).get("/jobs")
-    lines = [f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}" for it in found]
-    screen.answer({"jobs": found}, *lines, as_json=as_json)
+    _list(url, "jobs", lambda it: f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}", as_json)
 
 
 @app.command("users")
@@ -144,9 +142,12 @@ def users(
         line = f"One-time password of {made['name']}, shown this once: {made['password']}"
         screen.answer(made, line, as_json=as_json)
         return
-    found = service.get("/users")
-    lines = [f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}" for it in found]
-    screen.answer({"users": found}, *lines, as_json=as_json)
+    _list(
+        url,
+        "users",
+        lambda it: f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}",
+        as_json,
+    )
 
 
 def _token() -> str:
@@ -160,6 +161,12 @@ def _service(url: str) -> RemoteService:
     from privclust.service.remote import RemoteService
 
     return RemoteService(url, _token())
+
+
+def _list(url: str, what: str, line: Callable[[dict[str, Any]], str], as_json: bool) -> None:
+    """Show everything of one kind that the service has for whoever asks."""
+    found = _service(url).get(f"/{what}")
+    screen.answer({what: found}, *map(line, found), as_json=as_json)
 
 
 def _dataset(url: str) -> str:

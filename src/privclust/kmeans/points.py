@@ -45,6 +45,7 @@ class PointsEstimator(PrivateEstimator):
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
         whole()("n_rows", n_rows)
+        either(None, whole())("n_features", n_features)
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         schema, rescale = rehearsable(declared), self._rescales(self._declared())
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first

@@ -19,7 +19,7 @@ from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.files import digest_of_files
 from privclust.service.offers import offers_for
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.unit import MatrixUnit, Person, RowUnit, Unit
 
 __all__ = ["Checked", "check_files", "check_rules"]
@@ -135,7 +135,7 @@ def _try_offers(place: Path, schema: Declared, unit: Unit) -> None:
     delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     for offer in offers_for(schema):
         asked = {"family": offer.name, "epsilon": "1", "delta": delta}
-        fit = fit_for(Question.parsed(asked, schema), schema, unit, str(place))
+        fit = fit_for(FitQuestion.parsed(asked, schema), schema, unit, str(place))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -20,7 +20,7 @@ from privclust.service.database import Database, now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
 from privclust.service.people import User
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.ticks import first_tick, next_tick
 
 __all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
@@ -123,7 +123,7 @@ class Jobs:
         self._database, self._unit = database, tick_seconds
 
     def ask(
-        self, user: User, dataset: Dataset, question: Question, job_id: str | None = None
+        self, user: User, dataset: Dataset, question: FitQuestion, job_id: str | None = None
     ) -> Answer:
         """Charge a question and queue it, or answer it from what is there.
 
@@ -132,7 +132,7 @@ class Jobs:
         user : User
             Who asks and pays.
         dataset : Dataset
-        question : Question
+        question : FitQuestion
         job_id : str or None
             The name of this one request; the same name again finds the same job.
         """
@@ -182,7 +182,7 @@ class Jobs:
         together: Together,
         user: User,
         dataset: Dataset,
-        question: Question,
+        question: FitQuestion,
         digest: str,
         job_id: str,
     ) -> Answer | None:
@@ -209,7 +209,7 @@ class Jobs:
         together: Together,
         user: User,
         dataset: Dataset,
-        question: Question,
+        question: FitQuestion,
         digest: str,
         job_id: str,
     ) -> Answer:
@@ -252,7 +252,7 @@ def _row(
     dataset: Dataset,
     user: User,
     digest: str,
-    question: Question,
+    question: FitQuestion,
     receipt: str,
     state: str,
     first: int,

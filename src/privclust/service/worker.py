@@ -22,7 +22,7 @@ from privclust.service.datasets import Dataset, Datasets
 from privclust.service.files import digest_of_files
 from privclust.service.jobs import Finished
 from privclust.service.progress import Hearing, Progress, Telling
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.queue import Queue, Taken
 from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
@@ -89,7 +89,7 @@ def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
 
 def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
-    question = Question.parsed(taken.asked, dataset.schema)
+    question = FitQuestion.parsed(taken.asked, dataset.schema)
     cost = question.cost(dataset.schema, dataset.unit)
     charged = Charged(taken.receipt, dataset.name, cost, dataset.unit)
     named: dict[str, Any] = {"ledger": charged, "dataset": dataset.name}

@@ -13,7 +13,7 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites
 
 __all__ = ["nas"]
@@ -21,7 +21,7 @@ __all__ = ["nas"]
 _NUMBER_SHARE = 0.05
 
 
-def nas(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
+def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     """Sanitise the source within ``budget``."""
     space, n_nearest = view.space, settings.n_nearest
     radius = settings.radius * space.radius

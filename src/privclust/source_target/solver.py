@@ -44,7 +44,7 @@ class Problem:
     """
 
     distances: Singles
-    base: Floats
+    base: Floats | Singles
     weights: Floats
 
     @property

@@ -210,6 +210,11 @@ def _columns(schema: Schema | None) -> list[slice]:
 
 def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     """Return the candidates that the cells can tell apart, in order."""
+    if not isinstance(candidates, Iterable):
+        raise ParameterError(
+            "candidates must be several numbers of clusters, such as range(1, 17), got "
+            f"{candidates!r}."
+        )
     asked = list(candidates)
     for k in asked:
         whole()("Each number of clusters", k)

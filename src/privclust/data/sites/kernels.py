@@ -25,26 +25,10 @@ __all__ = [
     "NearestOf",
     "NearestRows",
     "RingCounts",
-    "RowCount",
     "cell_sums",
     "nearest_rows",
     "ring_counts",
 ]
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The number of rows."""
-
-    term = ONE_CELL
-
-    def __call__(self, rows: Floats) -> Integers:
-        """Return the number of rows of a piece."""
-        return np.array([len(rows)], np.int64)
-
-    def none(self) -> Integers:
-        """Return the number of no rows."""
-        return np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
 from privclust.data.engines.base import Summed, Total, current_engine
+from privclust.data.points.kernels import RowCount
 from privclust.data.reading import RowReader
-from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts, RowCount
+from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
 from privclust.data.sites.public import (
     FARTHEST_APART,
     SOURCE_STEPS,
@@ -82,11 +83,7 @@ class SitesView(RowView):
         *Why this is private.* Which bin a row is in depends on that row and on public points, and
         it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
-        statistic = RingCounts(self._domain, self.space, rings)
-        asked = Question(name, self._counting_noise(share), statistic.term)
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._counts(name, RingCounts(self._domain, self.space, rings), share)
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
@@ -95,11 +92,7 @@ class SitesView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        statistic = RowCount()
-        asked = Question(name, self._counting_noise(share), statistic.term)
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._counts(name, RowCount(), share)
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
@@ -195,6 +188,13 @@ class SitesView(RowView):
     def count_log_density(self, share: Share, gaps: Floats) -> Floats:
         """Return the log-density of the noise of a count, up to a constant."""
         return self._counting_noise(share).log_density(gaps)
+
+    def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share) -> Noisy:
+        """Ask for counts of which a row changes one by one."""
+        asked = Question(name, self._counting_noise(share), statistic.term)
+        self._debit(asked)
+        exact = self._sum(statistic, statistic.none)
+        return self._noised(asked, exact.total, exact.n_rows)
 
     def _sum(
         self, statistic: Callable[[Floats], Total], none: Callable[[], Total]
