@@ -41,7 +41,7 @@ class CategoricalOptions:
     ] = 3
     context_rule: Annotated[
         Literal["max-relevance", "mean-su", "relevant-non-redundant", "all"],
-        typer.Option("--context-rule", help="Contexts of pairs and tree."),
+        typer.Option("--context-rule", help="For pairs and tree."),
     ] = "max-relevance"
     selection_share: Annotated[
         float,
