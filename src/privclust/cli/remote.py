@@ -164,7 +164,7 @@ def _service(url: str) -> RemoteService:
 
 
 def _list(url: str, what: str, line: Callable[[dict[str, Any]], str], as_json: bool) -> None:
-    """Show everything of one kind that the service has for whoever asks."""
+    """Show everything of one kind that the service has for this user."""
     found = _service(url).get(f"/{what}")
     screen.answer({what: found}, *map(line, found), as_json=as_json)
 

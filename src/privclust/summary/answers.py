@@ -26,7 +26,7 @@ from privclust.summary.tables import sampled_table
 
 __all__ = ["Summary", "SummaryAnswers"]
 
-# What drawing synthetic rows takes, in numbers for each that is drawn.
+# The memory that drawing synthetic rows takes, in numbers for each number drawn.
 _NUMBERS_PER_ENTRY = 4
 
 

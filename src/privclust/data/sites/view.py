@@ -190,7 +190,7 @@ class SitesView(RowView):
         return self._counting_noise(share).log_density(gaps)
 
     def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share) -> Noisy:
-        """Ask for counts of which a row changes one by one."""
+        """Ask for counts; a row changes one of them, by one."""
         asked = Question(name, self._counting_noise(share), statistic.term)
         self._debit(asked)
         exact = self._sum(statistic, statistic.none)
