@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,10 @@ from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 
-__all__ = ["Measure", "Plan", "Synthetic", "rehearse"]
+__all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
+
+# A delta that makes the error smaller by less than this part of it buys nothing.
+_WORTH_A_DELTA = 0.01
 
 
 @dataclass(frozen=True)
@@ -183,3 +186,15 @@ def rehearse(
     stated = rehearsal.privacy_
     budget = Budget(stated.epsilon, stated.delta)
     return Plan(budget, stated.protects, stated.queries, n_rows, float(np.mean(errors)), measure)
+
+
+def beside_no_delta(plan: Plan, pure: Plan) -> Plan:
+    """Return a plan with a delta that tells what the same epsilon would do without one.
+
+    A fit in pure ε keeps the promise of the same ε with any δ, so it may be taken instead. Noise is
+    smaller with a δ only where many questions share the budget.
+    """
+    words = f"With delta=0 and the same epsilon it would be {pure.error_ratio:.3g} times"
+    if pure.error_ratio * (1 - _WORTH_A_DELTA) <= plan.error_ratio:
+        words += "; leave delta at 0, which keeps this promise too and a stronger one"
+    return replace(plan, notes=(*plan.notes, f"{words}."))

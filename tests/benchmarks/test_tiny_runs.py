@@ -110,6 +110,11 @@ CASES = [
         "--epsilon 1 --runs 2 --page {pages}/research/few-rows.md",
         {"DELTAS": (0,), "sets": lambda: {"tiny": (RNG.uniform(-1, 1, (60, 2)), 3)}},
     ),
+    Case(
+        "with_delta",
+        "--epsilon 1 --runs 2 --page {pages}/guides/epsilon.md",
+        {"SHAPES": [(60, 2)]},
+    ),
     Case("kmeans", "run iris --epsilon 1 --runs 2"),
     Case(
         "ledger",

@@ -15,7 +15,7 @@ from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
 from privclust.kmeans.profiles import PROFILE_ARRAYS, profile_arrays, share_in_words
 from privclust.parameters import check_declared_once, either, flag, whole
-from privclust.plan import Plan, Synthetic, rehearse
+from privclust.plan import Plan, Synthetic, beside_no_delta, rehearse
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit, unit_from
 
@@ -50,14 +50,22 @@ class PointsEstimator(PrivateEstimator):
         schema, rescale = rehearsable(declared), self._rescales(self._declared())
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
         unit = row_unit(self.unit)
-        rehearsed = min(int(n_rows), MOST_REHEARSED)
-        return rehearse(
-            self,
-            lambda seed: synthetic(schema, rehearsed, unit, seed),
-            n_rows=int(n_rows),
-            measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": rescale},
-        )
+        known = {"schema": schema, "bounds": None, "rescale": rescale}
+
+        def planned(**budget: Any) -> Plan:
+            rehearsed = min(int(n_rows), MOST_REHEARSED)
+            return rehearse(
+                self,
+                lambda seed: synthetic(schema, rehearsed, unit, seed),
+                n_rows=int(n_rows),
+                measure=INERTIA,
+                known={**known, **budget},
+            )
+
+        plan, budget = planned(), self._budget()
+        if not budget.delta or budget.stated_as_rho:
+            return plan
+        return beside_no_delta(plan, planned(epsilon=budget.epsilon, delta=0, budget=None))
 
     # Paid profiles, for those that have the parameter.
     def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
