@@ -94,7 +94,7 @@ def values(given: Given) -> Iterator[Row]:
         measures = {"adjusted F": adjusted, "Pearson": distance_pearson, "L1": distance_l1}
         for by, per_target in SPENT.items():
             rows = VARIANTS if per_target else (*VARIANTS, *OURS)
-            asked = options(given, rows, per_target, given.pick(2, 3, 10))
+            asked = options(given, rows, per_target, given.pick(2, 3, 10 if per_target else 5))
             fits = fits_of(data, per_target=per_target)
             for measure, scores in sweep(asked, data, measures, fits).items():
                 yield from told(scores, asked, measure, set=data.name, by=by)

@@ -44,6 +44,7 @@ REAL = (
     *(f"superconductivity:{s}:{t}" for s, t in (("h", "mh"), ("l", "ml"))),
 )
 NUMBERS = [5, 10, 20, 50, 100]
+THREE_BUDGETS = ("ε=1", "ε=3", "ρ=3")
 # Larger sets are cut down to so many sources and targets, the same for all methods.
 MOST_POINTS = 1500
 RADIUS = 0.05
@@ -103,7 +104,6 @@ def runs_on(name: str, given: Given) -> int:
 
 def costs(given: Given) -> Iterator[Row]:
     """Figures 3, 6 and 57 to 104: true cost by k, every method, and the share of the gap."""
-    budgets = given.pick(("ε=3",), ("ε=1", "ε=3", "ρ=3"), ("ε=0.5", "ε=1", "ε=3", "ρ=0.5", "ρ=3"))
     for name, drawn in pairs(given, names(given)):
         runs = len(drawn)
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
@@ -111,7 +111,8 @@ def costs(given: Given) -> Iterator[Row]:
         alone, best = (np.array(side) for side in zip(*ends, strict=True))
         for method, curve in (("ClusterT", alone), ("not private", best)):
             yield from curves(curve, numbers, set=name, method=method)
-        for by in budgets:
+        few = name in REAL
+        for by in given.pick(("ε=3",), THREE_BUDGETS, THREE_BUDGETS if few else BUDGETS):
             for method in contestants(*BUDGETS[by]):
                 found = costs_of(name, by, method, drawn, numbers)
                 keys = {"set": name, "by": by, "method": method}
@@ -134,7 +135,7 @@ def nearest(given: Given) -> Iterator[Row]:
     """Figures 4 and 5: NAS with t = 75, 150 and 300."""
     for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
-        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=3")):
             usual = costs_of(name, by, "NAS", drawn, numbers).mean(axis=1)
             keys = {"set": name, "by": by, "method": "NAS"}
             for at in (75, USUAL_T, 300):
@@ -154,7 +155,7 @@ def coresets(given: Given) -> Iterator[Row]:
             sizes = [len(make(target, RADIUS)) for _, target in drawn]
             yield spread("sites", sizes, set=name, method=method)
         yield spread("sites", [len(target) for _, target in drawn], set=name, method="none")
-        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=3")):
             for method in ("nas", "nna"):
                 keys = {"set": name, "by": by, "method": method.upper()}
                 title = f"{method.upper()}, no coreset"
