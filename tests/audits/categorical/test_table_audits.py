@@ -12,7 +12,7 @@ import pytest
 from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.categorical.papers import Options
-from support.audits import evidence_bound
+from support.audits import evidence_at_once, evidence_bound
 from support.noise import seeded_noise
 from support.table_runs import (
     ADD,
@@ -30,6 +30,19 @@ from support.table_runs import (
 BUDGETS = {"pure": Budget("1.5"), "zcdp": Budget(2, "0.1")}
 
 
+def question_refuted(question, budget, runs, *, halved):
+    """Tell whether evidence above zero in answers to one question shows more than the budget."""
+    sizes, pair = ASKED[question, ADD]
+    views = views_of(pair, sizes, ADD, budget, seeded_noise(0, halved=halved))
+
+    def evidence(side, runs):
+        return evidence_at_once(
+            lambda view: QUESTIONS[question](view, budget.whole), views, side, runs
+        )
+
+    return evidence_bound(evidence, budget, 0.0, runs) > budget.epsilon
+
+
 def refuted(method, sizes, pair, budget, threshold, runs, *, halved):
     """Tell whether evidence beyond a threshold shows more than the budget."""
     views = views_of(pair, sizes, ADD, budget, seeded_noise(0, halved=halved))
@@ -45,9 +58,7 @@ def refuted(method, sizes, pair, budget, threshold, runs, *, halved):
 @pytest.mark.parametrize("halved", [False, True])
 @pytest.mark.parametrize("currency", BUDGETS)  # discrete Laplace, discrete Gaussian
 def test_a_table_is_refuted_only_if_its_noise_is_halved(currency, halved):
-    (sizes, pair), budget = ASKED["tables", ADD], BUDGETS[currency]
-    runs = 1500 if halved else 300
-    assert refuted(QUESTIONS["tables"], sizes, pair, budget, 0.0, runs, halved=halved) == halved
+    assert question_refuted("tables", BUDGETS[currency], 1500, halved=halved) == halved
 
 
 # Among two or three candidates a pick loses less than half of what is claimed for it, so that half
@@ -62,8 +73,9 @@ def test_picks_weigh_as_much_as_their_noise_says(question, halved):
     """
     (sizes, pair), budget = ASKED[question, REPLACE], BUDGETS["pure"]
     views = views_of(pair, sizes, REPLACE, budget, seeded_noise(0, halved=halved))
-    asked = QUESTIONS[question]
-    weights = np.exp([-transcript_of(asked, views, 1, budget).evidence for _ in range(800)])
+    weights = np.exp(
+        -evidence_at_once(lambda view: QUESTIONS[question](view, budget.whole), views, 1, 800)
+    )
     gap = abs(weights.mean() - 1) / (weights.std() / np.sqrt(len(weights)))
     assert (gap > 5) == halved
 
