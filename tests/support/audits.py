@@ -4,8 +4,9 @@ The auditor knows nothing of what it watches, so it spends two thirds of the run
 choosing an event. Where the evidence of a transcript is at hand, the best event is that it exceeds
 a threshold; a test names the threshold, and all of its runs count.
 
-What is exact about a single question is the same in every run, and so is the mechanism. The view is
-asked once, and its mechanism draws the noise of all runs from the view's own source in one call.
+What is exact about a question is the same in every run, and so is the mechanism, unless it depends
+on the answer to another one. The view is asked once, and its mechanism draws the noise of all runs
+from the view's own source in one call.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ERROR = 0.05
 
 
 def answers_at_once(ask: Callable[[], object], runs: int) -> list[np.ndarray]:
-    """Ask one question once; return so many answers of each mechanism, before they are scaled."""
+    """Ask once; return so many answers of each mechanism, before they are scaled."""
     answers: list[np.ndarray] = []
 
     def draw(original: Any, mechanism: Any, exact: np.ndarray, noise: Any) -> np.ndarray:
@@ -39,19 +40,23 @@ def answers_at_once(ask: Callable[[], object], runs: int) -> list[np.ndarray]:
 
 
 def evidence_at_once(ask: Callable[[Any], object], views: Any, side: int, runs: int) -> np.ndarray:
-    """Return the evidence of so many answers to one question; see :class:`Transcript`.
+    """Return the evidence of so many runs; see :class:`Transcript`.
 
     Parameters
     ----------
     ask : callable
-        ``ask(view)`` asks it.
+        ``ask(view)`` asks one question, or several of which none depends on an answer.
     views : pair of views
     side : 0 or 1
         Whose answers they are.
     runs : int
     """
-    transcript = Transcript(views, side)
+    transcript, again = Transcript(views, side), Transcript(views, side)
     ask(transcript)
+    ask(again)
+    for draw, other in zip(transcript.draws, again.draws, strict=True):
+        assert draw.mechanism == other.mechanism, "What is asked depends on answers."
+        assert np.array_equal(draw.exact, other.exact), "What is asked depends on answers."
     total = np.zeros(runs)
     answers = answers_at_once(lambda: ask(views[side]), runs)
     for draw, twin, many in zip(transcript.draws, transcript.twins, answers, strict=True):
