@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,9 @@ def used(any_ledger: Ledger) -> Ledger:
 def run(ledger: Ledger, *statements: str) -> None:
     """Run SQL in the database of the ledger, as somebody with full access would."""
     if "://" not in ledger.url:
-        connection = sqlite3.connect(ledger.url, isolation_level=None)
-        for statement in statements:
-            connection.execute(statement)
-        connection.close()
+        with closing(sqlite3.connect(ledger.url, isolation_level=None)) as connection:
+            for statement in statements:
+                connection.execute(statement)
         return
     import psycopg
 

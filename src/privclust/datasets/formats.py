@@ -60,7 +60,8 @@ def read_matlab(path: str | Path) -> tuple[Any, NDArray[Any] | None]:
 
     The matrix is the largest array with at least two rows and two columns.
     """
-    found = {name: value for name, value in io.loadmat(path).items() if not name.startswith("__")}
+    read = io.loadmat(path, spmatrix=False).items()
+    found = {name: value for name, value in read if not name.startswith("__")}
     tables = [value for value in found.values() if len(value.shape) == 2 and min(value.shape) > 1]
     if not tables:
         raise DataError(f"'{path}' has no array of two rows and columns or more.")
