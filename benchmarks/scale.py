@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "research" / "scaling.md"
 README = HERE.parent / "README.md"
 FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
-# The last commit that read the files anew for every question.
+# The last commit that read the files again for every question.
 BEFORE = "31eb29a"
 POINTS = ("before", "local", "local-256MB", "dask", "dask-killed", "minibatch", "diffprivlib")
 OTHERS = ("local", "dask")
@@ -44,7 +44,7 @@ NAMES = ("scale", "scale-workers", "scale-large")
 WORDS = {
     "before": "before parts and engines",
     "local": "one machine, rows kept",
-    "local-256MB": "one machine, 256 MB of kept rows, so read anew",
+    "local-256MB": "one machine, at most 256 MB of rows kept, the rest read again",
     "dask": "Dask, two workers",
     "dask-killed": "Dask, one worker killed in pass 3",
     "minibatch": "MiniBatchKMeans, 13 passes (not private)",
