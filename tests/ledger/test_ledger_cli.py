@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
@@ -19,6 +18,7 @@ from privclust.cli.errors import PLAIN, OneSentence
 from privclust.cli.ledger import app as commands
 from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow, Person
+from support.command_line import CliRunner
 
 app = typer.Typer(cls=OneSentence, **PLAIN)
 app.add_typer(commands, name="ledger")

@@ -119,18 +119,18 @@ def _from(
 
     Return P(target | given), what share of it is learned, and how strong the rest may be.
     """
-    start = np.eye(along.layout.sizes[given])
-    reached: dict[int, tuple[Floats, float, float]] = {given: (start, 1.0, 0.0)}
+    reached: dict[int, tuple[Floats, float, float]] = {}
     credible = np.broadcast_to(along.credible, along.unlearned.shape)
     waiting = [given]
     while waiting:
         here = waiting.pop()
-        chances, learned, hidden = reached[here]
+        _, learned, hidden = reached.get(here, (None, 1.0, 0.0))
         for target in neighbours[here]:
-            if target not in reached:
+            if target not in reached and target != given:
                 edge = along.layout.places[min(here, target), max(here, target)]
-                step = along.conditional(target, here)[0] @ chances
+                step = along.conditional(target, here)[0]
+                chances = np.ascontiguousarray(step) if here == given else step @ reached[here][0]
                 left = learned * (1 - float(along.unlearned[edge]))
-                reached[target] = step, left, max(hidden, float(credible[edge]))
+                reached[target] = chances, left, max(hidden, float(credible[edge]))
                 waiting.append(target)
     return reached
