@@ -108,10 +108,13 @@ class SummaryResult:
     cells : Cells
     warnings : tuple of str
         Why the cells should not be trusted, if so.
+    misses_far_rows : bool
+        Whether rows seem to lie farther from their cell than the spread within cells tells.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
     """
 
     cells: Cells
     warnings: tuple[str, ...] = ()
+    misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None
