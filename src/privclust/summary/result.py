@@ -108,10 +108,13 @@ class SummaryResult:
     cells : Cells
     warnings : tuple of str
         Reasons not to trust the cells, if any.
+    misses_far_rows : bool
+        Whether rows seem to lie farther from their cell than the spread within cells suggests.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
     """
 
     cells: Cells
     warnings: tuple[str, ...] = ()
+    misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None
