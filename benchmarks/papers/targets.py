@@ -98,7 +98,7 @@ def costs_of(name: str, by: str, method: str, drawn: Draws, numbers: list[int]) 
 
 
 def runs_on(name: str, given: Given) -> int:
-    """Return how often a set is drawn and run; the real ones, which hardly change, less often."""
+    """Return how often a set is drawn and run: the large ones, which are dear, less often."""
     return given.pick(1, 3, 3 if name in REAL else 6)
 
 
