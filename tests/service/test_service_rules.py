@@ -44,7 +44,7 @@ def test_a_database_is_brought_up_to_date_once(serving: Serving) -> None:
 
 def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
     serving.database.write("INSERT INTO service_versions VALUES (99, 'x', 0)")
-    with pytest.raises(LedgerVersionError, match="never taken back"):
+    with pytest.raises(LedgerVersionError, match="an older version cannot use them"):
         Database.opened(serving.database.ledger.url)
 
 
@@ -108,7 +108,7 @@ def test_missing_ids_are_refused(serving: Serving, tmp_path: Path) -> None:
 def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "data" / "visits.csv", tmp_path / "data" / "copy.csv")
     for path in ("visits.csv", "copy.csv"):
-        with pytest.raises(ConflictError, match="their budget is one"):
+        with pytest.raises(ConflictError, match="has its own budget"):
             serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
 
 

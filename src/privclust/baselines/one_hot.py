@@ -35,7 +35,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
 
     A row becomes a point with one coordinate for every value of every attribute, so that two rows
     are as far apart as they have mismatches. Nothing is learned about the values.
-    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes tell of each other.
+    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes depend on each other.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
 
     _checks: ClassVar[Any] = {**ClusteredCategories._checks, "method": one_of(*_METHODS)}
 
-    # The metric has no context, so nothing is to be chosen about it.
+    # The metric has no context, so there is nothing to choose.
     context_rule = "all"
     context_size = 1
 

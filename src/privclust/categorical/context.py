@@ -107,7 +107,7 @@ def above_mean(candidates: Sequence[int], shares: Floats, sigma: float) -> Conte
 
 
 def _not_redundant(order: NDArray[np.intp], target: int, pairs: Association) -> Context:
-    """Keep an attribute unless one kept before tells as much about it as it tells of the target."""
+    """Keep an attribute unless one kept before says as much about it as it says of the target."""
     kept: list[int] = []
     for attribute in order.tolist():
         by_kept = [pairs.uncertainty[attribute, other] for other in kept]

@@ -88,7 +88,7 @@ def calibrated_margins(
 def _weighted(histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float) -> Margins:
     """Return noisy margins that add up to N, by precision.
 
-    A table of w columns tells a margin with w times the variance of its cells.
+    A table of w columns gives a margin with w times the variance of its cells.
     """
     cell_variance = max(tables.standard_error, 1e-9) ** 2
     by_row, by_column = 1 / (cell_variance * cells.widths), 1 / (cell_variance * cells.heights)

@@ -1,8 +1,8 @@
 """A learned metric for mixed rows: categories are compared by the other columns, numbers as such.
 
 Tables of all pairs of columns, numbers in bins, give the metric of the categories, the few axes
-along which rows spread most, and what a place on these axes says of every column. One part of the
-budget pays for the tables; everything here is computed from them and from the schema.
+along which rows spread most, and what a place on these axes says about every column. One part of
+the budget pays for the tables; everything here is computed from them and from the schema.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MIDDLES = (np.arange(BINS) + 0.5) / BINS
 
 @dataclass(frozen=True)
 class LearnedPoints:
-    """What tables of all pairs of columns tell.
+    """What tables of all pairs of columns show.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class LearnedPoints:
     slopes : ndarray of shape (n_axes, n_values)
         How the shares change with the place on the axes.
     warnings : tuple of str
-        Why the metric should not be trusted, if so.
+        Reasons not to trust the metric, if any.
     """
 
     points: ValuePoints
@@ -56,7 +56,7 @@ class LearnedPoints:
     warnings: tuple[str, ...] = ()
 
     def centers(self, places: Floats, schema: Schema) -> Floats:
-        """Return what places on the axes say of every column: numbers and shares."""
+        """Return what places on the axes say about every column: numbers and shares."""
         values = self.shares + places @ self.slopes
         coordinates, start = Coordinates(schema), 0
         table = np.zeros((len(places), coordinates.dimension))
@@ -115,8 +115,8 @@ def _weighted(
     """Return the metric with weights, and numbers in declared widths.
 
     Learned distances are as long as the chances that they compare differ. They are multiplied by
-    one factor, so that rows differ as much in all categories together as if mismatches counted one.
-    Where nothing is learned, as of independent columns, mismatches do count one.
+    one factor, so that rows differ as much in all categories together as if a mismatch counted as
+    one. Where nothing is learned, as for independent columns, it does count as one.
     """
     cells, shares = PairCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
     parts = [metric.attributes[name] for name in metric.names]

@@ -27,7 +27,7 @@ __all__ = ["pairs", "tree"]
 
 
 _HISTOGRAMS = 0.2
-# Of the tree's budget: histograms, the choice of edges, and the tables get the rest.
+# Shares of the tree's budget for histograms and for the choice of edges; tables get the rest.
 _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 
 
@@ -81,8 +81,8 @@ def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
 def _chained(along: Estimate) -> Estimate:
     """Return tables of all pairs: products of conditional probabilities along the tree.
 
-    What is learned of a pair is what is learned of every edge between the two. What may be hidden
-    is as strong as it may be on any of these edges.
+    What is learned about a pair is what is learned about every edge between the two. What may be
+    hidden is as strong as it may be on any of these edges.
     """
     layout = PairLayout.all_pairs(along.layout.sizes)
     neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}

@@ -15,7 +15,7 @@ __all__ = ["CategoricalClusters", "Learning"]
 
 @dataclass(frozen=True)
 class Learning:
-    """A learned metric, what it was made from, and why it should not be trusted, if so."""
+    """A learned metric, what it was made from, and reasons not to trust it, if any."""
 
     metric: CategoricalMetric
     learned: Learned
@@ -43,5 +43,5 @@ class CategoricalClusters:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why metric or clusters should not be trusted, if so."""
+        """Reasons not to trust the metric or the clusters, if any."""
         return (*self.learning.warnings, *self.found.warnings)

@@ -36,11 +36,11 @@ _MOST_VALUES = 300
 
 _ABSENT = (
     "The columns seem to be independent: nothing stands out from the noise, although any usual "
-    "dependence would, so the distances only tell how common the values are; do not compare rows "
+    "dependence would, so the distances only show how common the values are; do not compare rows "
     "by them."
 )
 _HIDDEN = (
-    "Noise hides how the columns depend on each other, so the distances tell little beyond how "
+    "Noise hides how the columns depend on each other, so the distances show little beyond how "
     "common the values are; raise epsilon, set delta, group rare values or gather more rows."
 )
 
@@ -143,7 +143,7 @@ def signal_in(
 
 
 def what_to_doubt(signal: Signal) -> tuple[str, ...]:
-    """Return what to say of a metric that was learned from such tables."""
+    """Return what to say about a metric that was learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 

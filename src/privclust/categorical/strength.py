@@ -20,8 +20,8 @@ __all__ = ["Strengths", "strengths_by"]
 # The strength of dependence to expect of a pair, as a share of the strongest possible.
 _USUAL_STRENGTH = 0.08
 _LEAST_STRENGTH = 0.02
-# Contexts are the attributes that tell most of a target: how strong to take a dependence that noise
-# hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
+# Contexts are the attributes that tell most about a target: how strong to take a dependence that
+# noise hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
 CONTEXT_STRENGTH = 0.3
 _LEVELS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 _TINY = 1e-9

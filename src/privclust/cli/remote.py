@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Ask data sets on a service; rows stay there.", **PLAIN)
+app = typer.Typer(help="Ask about data sets on a service; the rows stay there.", **PLAIN)
 
-Url = Annotated[str, typer.Argument(metavar="URL", help="Of the service, or of a data set on it.")]
+Url = Annotated[str, typer.Argument(metavar="URL", help="The service, or a data set on it.")]
 Family = Annotated[
     str | None,
     typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
@@ -32,23 +32,22 @@ Clusters = Annotated[
     str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
 ]
 Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="NAME", help="One of those asked about.")
+    list[str] | None,
+    typer.Option("--column", metavar="NAME", help="A column to ask about; repeat it."),
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd, or NAME=@FILE."
-    ),
+    typer.Option("--option", metavar="NAME=VALUE", help="An option: method=lloyd, or NAME=@FILE."),
 ]
 TargetPath = Annotated[
     Path | None,
-    typer.Option("--target", metavar="FILE", help="Public points a line each; source-target."),
+    typer.Option("--target", metavar="FILE", help="Public points, one per line; source-target."),
 ]
 
 
 @app.command("datasets")
 def datasets(url: Url, as_json: options.Json = False) -> None:
-    """List the data sets that you may ask, with what is left of your budget."""
+    """List the data sets that you may ask about, with what is left of your budget."""
     place = f"{url.rstrip('/')}/datasets"
     _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}", as_json)
 
@@ -113,18 +112,18 @@ def jobs(url: Url, as_json: options.Json = False) -> None:
 @app.command("users")
 def users(
     url: Url,
-    add: Annotated[str | None, typer.Option("--add", metavar="NAME", help="A new one.")] = None,
+    add: Annotated[str | None, typer.Option("--add", metavar="NAME", help="Add a user.")] = None,
     role: Annotated[
-        str, typer.Option("--role", help="Of a new one: analyst, auditor, steward.")
+        str, typer.Option("--role", help="Role of a new user: analyst, auditor, steward.")
     ] = "analyst",
     reset: Annotated[
-        str | None, typer.Option("--reset", metavar="NAME", help="A new password.")
+        str | None, typer.Option("--reset", metavar="NAME", help="Give a new password.")
     ] = None,
     close: Annotated[
-        str | None, typer.Option("--close", metavar="NAME", help="No more access.")
+        str | None, typer.Option("--close", metavar="NAME", help="Close the account.")
     ] = None,
     reopen: Annotated[
-        str | None, typer.Option("--open", metavar="NAME", help="Access again.")
+        str | None, typer.Option("--open", metavar="NAME", help="Open it again.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -154,7 +153,7 @@ def users(
 def _token() -> str:
     token = os.environ.get("PRIVCLUST_TOKEN", "")
     if not token:
-        raise UsageError("Put a token of yours into the environment as PRIVCLUST_TOKEN.")
+        raise UsageError("Put one of your tokens into the environment as PRIVCLUST_TOKEN.")
     return token
 
 
@@ -165,7 +164,7 @@ def _service(url: str) -> RemoteService:
 
 
 def _list(url: str, what: str, line: Callable[[dict[str, Any]], str], as_json: bool) -> None:
-    """Show everything of one kind that the service has for whoever asks."""
+    """Show everything of one kind that the service has for this user."""
     found = _service(url).get(f"/{what}")
     screen.answer({what: found}, *map(line, found), as_json=as_json)
 
@@ -197,7 +196,7 @@ def _asked(
 
 
 def _text(value: str) -> str:
-    """Return the value of an option, or what the file holds that it names."""
+    """Return the value of an option, or the content of the file that it names."""
     return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
 
 
@@ -209,7 +208,7 @@ def _points(target: Path) -> list[list[float]]:
             [float(it) for it in point] for point in targets_in("\n".join(options.lines_of(target)))
         ]
     except ValueError:
-        raise UsageError(f"'{target}' must hold one point a line, in numbers.") from None
+        raise UsageError(f"'{target}' must hold one point per line, in numbers.") from None
 
 
 def _left(dataset: dict[str, Any]) -> str:

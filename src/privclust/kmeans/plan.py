@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from privclust._typing import Floats, Indices
+from privclust.parameters import check_clusters
 from privclust.plan import Measure, Synthetic
 from privclust.schema import Bins, Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates
@@ -68,6 +69,7 @@ class Clumps:
     @classmethod
     def made(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
         """Return ``n_rows`` rows in ``n_clusters`` clumps."""
+        check_clusters(n_clusters, Coordinates(schema).dimension)
         rng = np.random.default_rng(seed)
         dimension = len(schema.numeric)
         middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2

@@ -31,7 +31,7 @@ class Seeds:
     """Centres in the space of the rows.
 
     ``within`` is about the mean square distance of rows to them, ``n_live`` the number of cells
-    that stand out from the noise, and ``sketch`` what the cells tell of the rows.
+    that stand out from the noise, and ``sketch`` what the cells show of the rows.
     """
 
     centres: Floats

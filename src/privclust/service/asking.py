@@ -1,7 +1,7 @@
 """From a question to a fit: to the rows, to made-up data, or as far as its charge and no further.
 
-*Why this is private.* What a fit refuses before its charge it refuses by public facts alone. So it
-is tried on made-up data first, and a question that could not be answered is never charged.
+*Why this is private.* Whatever a fit refuses before its charge, it refuses by public facts alone.
+So it is tried on made-up data first, and a question that could not be answered is never charged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from privclust.unit import Unit
 __all__ = ["check_question", "fit_for", "made_up_fit", "plan_of"]
 
 _FEW = 20
-_NO_TARGETS = "Give the public points among which new centres are chosen, one a line."
+_NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
 
 
 def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:

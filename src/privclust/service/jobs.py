@@ -61,7 +61,7 @@ class Job:
         return bool(self.receipt)
 
     def seen_at(self, moment: int) -> Job:
-        """Return the job as an analyst sees it: ended only from the tick after its end on."""
+        """Return the job as an analyst sees it: its end shows from the next tick on."""
         ended = self.finished_at is not None and (
             next_tick(self.asked_at, self.first_tick, self.finished_at) <= moment
         )
@@ -116,7 +116,7 @@ class Jobs:
     ----------
     database : Database
     tick_seconds : int
-        The smallest distance between ticks.
+        The shortest time between ticks.
     """
 
     def __init__(self, database: Database, tick_seconds: int) -> None:
@@ -170,7 +170,7 @@ class Jobs:
             "WHERE j.user_id = ? AND j.question = ? AND j.receipt <> '' ORDER BY j.asked_at DESC"
         )
         for known, asked_at, first, finished in together.run(sql, (user.id, digest)):
-            # Whether it has ended may not be told before its tick, not even by a second asking.
+            # Whether it has ended must not show before its tick, not even if it is asked again.
             if finished is None or next_tick(asked_at, first, finished) > now():
                 return Answer(str(known), known=True)
         if state[0][0]:

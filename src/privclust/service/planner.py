@@ -60,7 +60,7 @@ class Planner:
         return found
 
     async def plan_soon(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any] | None:
-        """Return the plan if it is there in a moment, and otherwise None; ask again then."""
+        """Return the plan if it is ready in a moment, and otherwise None; then ask again."""
         try:
             return await asyncio.wait_for(self.plan(dataset, question), _MOMENT)
         except TimeoutError:  # it is being made, and will be remembered

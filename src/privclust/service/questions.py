@@ -119,7 +119,7 @@ class FitQuestion:
         }
 
     def digest_on(self, dataset_id: str) -> str:
-        """Return what tells this question about a data set from every other one."""
+        """Return what tells this question about a data set apart from every other one."""
         plain = json.dumps([dataset_id, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 

@@ -1,11 +1,11 @@
-"""The guard: centres that rely on the source only where that pays in every draw of it.
+"""The guard: centres that rely on the source only where that pays in every draw.
 
 All of this is post-processing of released counts. Where the source truly is stays uncertain, and a
-false bin leaves targets without a centre, which costs far more than a true one brings. Greedy
-orders are also rough: one that knows a little of the source can be worse than one that knows
-nothing of it. So several orders compete, from one that trusts the draws to one that ignores the
-source, and each is judged by the draw in which it gains least over ignoring the source. If none
-gains in all of them, the source is ignored.
+false bin leaves targets without a centre, which costs far more than a true one gains. Greedy orders
+are also rough: one that knows a little about the source can be worse than one that knows nothing
+about it. So several orders compete, from one that trusts the draws to one that ignores the source,
+and each is judged by the draw in which it gains least over ignoring the source. If none gains in
+all of them, the source is ignored.
 """
 
 from __future__ import annotations

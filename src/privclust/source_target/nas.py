@@ -1,9 +1,9 @@
 """NAS, Algorithm 1 of the paper: each public site asks for the average of its nearest sources.
 
 All sites of the coreset ask at once, as one joint query, and t is public: where there are fewer
-sources than t the site itself stands for those that lack, so that no number of sources makes the
-query more sensitive. Such averages say that there is a source where there is none, so the number
-of sources is asked for as well, and with fewer than t of them the averages are not used.
+sources than t, the site itself stands in for the missing ones, so that no number of sources makes
+the query more sensitive. Such averages say that there is a source where there is none, so the
+number of sources is asked for as well, and with fewer than t of them the averages are not used.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
 
 
 def nothing_found(n_live: int) -> tuple[str, ...]:
-    """Return the warning for a source of which nothing shows above the noise."""
+    """Return the warning for a source that does not show above the noise."""
     if n_live:
         return ()
     return (

@@ -5,12 +5,12 @@ it is known to be, must give the same clusters. The index of Calinski and Haraba
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
 answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
-tell. Half of very few cells may lack a whole cluster, so that instability says nothing of them:
-then there is no clear number either.
+tell. Half of very few cells may lack a whole cluster, so instability says nothing about them: then
+there is no clear number either.
 
 Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
-better than those are no clear number; and if clusters are better, but not stable, the answer is not
-1: half of the cells often lack a combination of categories.
+better than those give no clear number; and if clusters are better, but not stable, the answer is
+not 1: half of the cells often lack a combination of categories.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Choice:
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
-        About the inertia of each, and the error of the noise in it.
+        The approximate inertia of each, and the error of the noise in it.
     separation : ndarray of shape (len(ks),)
         The index of Calinski and Harabasz; zero for k = 1.
     bic : ndarray of shape (len(ks),)
@@ -158,7 +158,7 @@ def _stabilities(
 
 @dataclass(frozen=True)
 class _Best:
-    """The number that each criterion prefers, and what is known of stability."""
+    """The number that each criterion prefers, and what is known about stability."""
 
     by_separation: int
     by_bic: int
@@ -210,6 +210,11 @@ def _columns(schema: Schema | None) -> list[slice]:
 
 def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     """Return the candidates that the cells can tell apart, in order."""
+    if not isinstance(candidates, Iterable):
+        raise ParameterError(
+            "candidates must be several numbers of clusters, such as range(1, 17), got "
+            f"{candidates!r}."
+        )
     asked = list(candidates)
     for k in asked:
         whole()("Each number of clusters", k)

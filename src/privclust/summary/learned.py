@@ -1,8 +1,8 @@
 """A summary by a learned metric: cells are found on its axes, and released as numbers and shares.
 
-Half of the budget pays for the metric, as in k-means. What the axes say of every column turns the
-cells into ordinary ones, so that a release and all that is made of it look as they always do. How
-far rows lie from these cells, counted in mismatches, is asked for last.
+Half of the budget pays for the metric, as in k-means. What the axes say about every column turns
+the cells into ordinary ones, so that a release and all that is made of it look as they always do.
+How far rows lie from these cells, counted in mismatches, is asked for last.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def summarised_by_learned_metric(
     cells = mapped.cells(found.cells)
     within = _within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
-    return replace(found, cells=told)
+    return replace(found, cells=told, misses_far_rows=False)  # nothing was clipped
 
 
 class _Mapped:

@@ -1,9 +1,9 @@
 """Audits of PrivateKMeans by sampling: one for each mechanism, and the model as a user sees it.
 
 What every question and every transcript can tell is known exactly (``test_kmeans_transcripts``);
-the audits confirm it where the noise is really drawn. The methods "cautious" and "grid" ask the
-same questions, so their transcripts are held to the exact losses only. A fitted model is computed
-from the transcript and shows far less of what was paid for, so that halved noise cannot be seen in
+the audits confirm it where the noise is really drawn. The methods "cautious" and "grid" are
+audited by their transcripts (``test_few_rows_audits``). A fitted model is computed from the
+transcript and shows far less of what was paid for, so that halved noise cannot be seen in
 it, but missing noise can. All noise is seeded by the auditor, so every test is decided.
 """
 

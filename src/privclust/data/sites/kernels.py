@@ -183,7 +183,7 @@ class NearestRows:
         return NearestRows(squares[lines, kept], rows[lines, kept], self.n_kept)
 
     def padded_sums(self, sites: Floats) -> Integers:
-        """Return the sum of exactly ``n_kept`` rows of each site; where rows lack, the site counts.
+        """Return the sum of ``n_kept`` rows of each site, which stands in for missing rows.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ comes back is noisy. Questions and sensitivities are proved in ``proofs/source-t
 
 Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
 most ``unit.rows_changed`` rows. Targets, sites, shells, centre and radius are public and are fixed
-before a row is read: nothing is ever scaled by a length that a source row has a part in.
+before a row is read: nothing is ever scaled by a length that depends on a source row.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class SitesView(RowView):
     def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
 
-        Where there are fewer rows, the site itself stands for those that lack.
+        Where there are fewer rows, the site itself stands in for the missing ones.
 
         Notes
         -----
@@ -152,7 +152,7 @@ class SitesView(RowView):
     def nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
 
-        Where there are fewer rows, those that lack count as far away as any row can be.
+        Where there are fewer rows, the missing ones count as far away as any row can be.
 
         Notes
         -----
@@ -190,7 +190,7 @@ class SitesView(RowView):
         return self._counting_noise(share).log_density(gaps)
 
     def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share) -> Noisy:
-        """Ask for counts of which a row changes one by one."""
+        """Ask for counts; a row changes one of them, by one."""
         asked = Question(name, self._counting_noise(share), statistic.term)
         self._debit(asked)
         exact = self._sum(statistic, statistic.none)
@@ -199,7 +199,7 @@ class SitesView(RowView):
     def _sum(
         self, statistic: Callable[[Floats], Total], none: Callable[[], Total]
     ) -> Summed[Total]:
-        """Add up a statistic over all rows; that there are none at all must not show."""
+        """Add up a statistic over all rows; it must not show if there are none at all."""
         try:
             return self._rows.sum(statistic)
         except NoRowsError:

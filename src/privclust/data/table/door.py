@@ -73,7 +73,7 @@ class TableRows(Door):
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         return TableView(self._counted(seed), self.coder, self.unit, meter, self._noise(seed))
 
-    # For the caller who holds the rows: answers about single rows, which are no release.
+    # For the caller who holds the rows: answers about single rows, which are not a release.
     def codes(self) -> Codes:
         """Return the codes of all rows."""
         return np.concatenate([self.coder.codes(block) for block in self._rows.blocks()])

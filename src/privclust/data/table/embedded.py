@@ -41,7 +41,7 @@ class _EmbeddedBlock(Block):
 
 @dataclass(frozen=True)
 class Embedding:
-    """The step from a block of categorical rows to points; blocks are coded anew in each pass."""
+    """The step from a block of categorical rows to points; blocks are coded again in each pass."""
 
     coder: CategoryCoder
     points: ValuePoints

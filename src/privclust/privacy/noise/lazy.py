@@ -66,7 +66,7 @@ class LazyReal(Protocol):
 
 
 class _OfUniform:
-    """A function of a uniform number, narrowed as that is."""
+    """A function of a uniform number, narrowed as the number is."""
 
     def __init__(self, uniform: LazyUniform) -> None:
         self._uniform = uniform
