@@ -111,15 +111,12 @@ def sweep(
     scores: dict[str, Scores] = {name: {} for name in measures}
     for row in options.rows:
         method, delta, rule = ROWS[row]
-        exact = Dilca(rule, schema=data.schema).fit(data.rows)
+        exact = fits.exact(rule)
         for epsilon in options.epsilon:
-            found: dict[str, list[float]] = {name: [] for name in measures}
-            for _ in range(options.runs):
-                model = fits(method, epsilon, delta)
-                for name, measure in measures.items():
-                    found[name].append(measure(model, exact))
-            for name, values in found.items():
-                scores[name].setdefault(row, []).append(mean_and_error(values))
+            models = fits.many(method, epsilon, delta, runs=options.runs)
+            for name, measure in measures.items():
+                found = [measure(model, exact) for model in models]
+                scores[name].setdefault(row, []).append(mean_and_error(found))
     return scores
 
 

@@ -7,7 +7,10 @@ of them towards independence by itself, by moments, and adds nothing for what is
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,7 @@ import pandas as pd
 from category_measures import MetricOnly
 from privclust import Schema
 from privclust.budget import Budget
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.context import association, choose_context
 from privclust.categorical.learning import BY_TARGET, learn_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
@@ -23,9 +26,11 @@ from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.papers import Options
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.table.door import TableRows
+from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
 from privclust.privacy.meter import Meter
+from privclust.reference import Dilca
 from privclust.unit import unit_from
 
 HISTOGRAMS = 0.2
@@ -46,9 +51,13 @@ class Fits:
     def __init__(
         self, rows: pd.DataFrame, schema: Schema, unit: str, *, per_target: bool = False
     ) -> None:
-        self._schema, self._per_target = schema, per_target
+        self._rows, self._schema, self._per_target = rows, schema, per_target
         opened = TableRows(rows, schema, unit=unit_from(unit))
         self._view = opened.private(Meter(Budget(1)), None)
+        counts = self._view._exact  # the scores of all sets of attributes are those of every fit
+        counts.context_scores = _remembered(counts.context_scores)  # type: ignore[method-assign]
+        self._kept: dict[tuple[str, float, float], list[MetricOnly]] = {}
+        self.exact = cache(self._exact)
 
     def __call__(
         self,
@@ -69,6 +78,16 @@ class Fits:
         metric = learn_metric(self._view, budget.whole, method, options).metric
         return MetricOnly(metric, self._schema)
 
+    def many(self, method: str, epsilon: float, delta: float = 0, *, runs: int) -> list[MetricOnly]:
+        """Return so many fits of all targets; those of an earlier call serve again."""
+        kept = self._kept.setdefault((method, epsilon, delta), [])
+        kept += [self(method, epsilon, delta) for _ in range(runs - len(kept))]
+        return kept[:runs]
+
+    def _exact(self, rule: str, context_size: int = 3) -> Dilca:
+        """Return the metric without noise."""
+        return Dilca(rule, context_size=context_size, schema=self._schema).fit(self._rows)
+
     def _rival(self, method: str, budget: Budget) -> MetricOnly:
         view, whole = self._view, budget.whole
         pairs = list(combinations(range(view.n_attributes), 2))
@@ -78,6 +97,19 @@ class Fits:
         histograms = view.histograms("histograms", for_histograms)
         tables = view.pair_tables("tables", pairs, for_tables)
         return _metric(_shrunk(histograms, tables), self._schema)
+
+
+def _remembered(scores: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the scores of all sets of attributes, computed once for each target."""
+    known: dict[tuple[int, int, int], Any] = {}
+
+    def found(size: int, scale: EntropyScale, target: int) -> Any:
+        key = size, scale.n_rows, target
+        if key not in known:
+            known[key] = scores(size, scale, target)
+        return known[key]
+
+    return found
 
 
 def _together(epsilon: float, delta: float, n_targets: int) -> Budget:
@@ -90,7 +122,7 @@ def _together(epsilon: float, delta: float, n_targets: int) -> Budget:
 
 def _shrunk(histograms: Noisy, tables: NoisyTables) -> Estimate:
     """Prior variance N p q (1 - p)(1 - q) + t N^2 (p q)^1.5, with t by moments of each table."""
-    cells = Cells(tables.layout)
+    cells = PairCells(tables.layout)
     n_rows = number_of_rows(histograms, tables, cells)
     margins = combined_margins(histograms, tables, cells, n_rows)
     first, second = margins[cells.first], margins[cells.second]

@@ -75,15 +75,12 @@ def scored(model: Any, data: MatrixSet, runs: int) -> dict[str, float]:
         nmi.append(normalized_mutual_info_score(data.classes, labels))
         ari.append(adjusted_rand_score(data.classes, labels))
         tau.append(getattr(model, "tau_", np.nan))
-    return {
-        "nmi": float(np.mean(nmi)),
-        "nmi_error": float(np.std(nmi) / np.sqrt(runs)),
-        "ari": float(np.mean(ari)),
-        "ari_error": float(np.std(ari) / np.sqrt(runs)),
-        "tau": float(np.mean(tau)),
-        "tau_error": float(np.std(tau) / np.sqrt(runs)),
-        "seconds": (time.process_time() - start) / runs,
-    }
+    found = {"seconds": (time.process_time() - start) / runs}
+    for measure, values in (("nmi", nmi), ("ari", ari), ("tau", tau)):
+        found[measure] = float(np.mean(values))
+        spread = np.std(values, ddof=1) if runs > 1 else np.nan
+        found[f"{measure}_error"] = float(spread / np.sqrt(runs))
+    return found
 
 
 def by_epsilon(

@@ -20,7 +20,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +104,18 @@ def pair_maker(name: str, folder: Path | None) -> Callable[[int], SourceTarget]:
     return source_target_set(name, folder)
 
 
-def _pairs(name: str, options: argparse.Namespace) -> tuple[list[SourceTarget], list[int]]:
+class Draws(list[SourceTarget]):
+    """Draws of a set, one for each run."""
+
+    @cached_property
+    def bases(self) -> list[np.ndarray]:
+        """The distance of each target to its nearest source, which every method is scored with."""
+        return [cdist(target, source).min(axis=1) for source, target in self]
+
+
+def _pairs(name: str, options: argparse.Namespace) -> tuple[Draws, list[int]]:
     make = pair_maker(name, options.data)
-    pairs = [make(seed) for seed in range(options.runs)]
+    pairs = Draws(make(seed) for seed in range(options.runs))
     return pairs, [k for k in NUMBERS if k < len(pairs[0][1])]
 
 
@@ -123,14 +132,15 @@ def reference_curves(
     )
 
 
-def measured(order: Order, pairs: list[SourceTarget], numbers: list[int]) -> np.ndarray:
+def measured(order: Order, pairs: Draws, numbers: list[int]) -> np.ndarray:
     """Return true costs, runs by numbers of centres; one release per run serves all numbers."""
-    return np.array(
-        [
-            source_target_curve(*pair, order(*pair, max(numbers), seed), numbers)
-            for seed, pair in enumerate(pairs)
-        ]
-    )
+    costs = []
+    for seed, (pair, base) in enumerate(zip(pairs, pairs.bases, strict=True)):
+        chosen = pair[1][order(*pair, max(numbers), seed)]
+        nearest = np.minimum.accumulate(cdist(pair[1], chosen), axis=1)
+        last = nearest.shape[1] - 1  # there may be fewer sites than centres
+        costs.append([np.minimum(base, nearest[:, min(k - 1, last)]).mean() for k in numbers])
+    return np.array(costs)
 
 
 def coreset_ablation(options: argparse.Namespace) -> None:

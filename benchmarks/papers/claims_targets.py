@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from judging import FAILS, HOLDS, PARTLY, Claim, Verdict, counted, fixed, means
+from judging import (
+    FAILS,
+    HOLDS,
+    PARTLY,
+    Claim,
+    Figure,
+    Verdict,
+    ahead,
+    counted,
+    figure,
+    figures,
+    fixed,
+)
 from pivoting import Rows, picked, with_a_gap
 
 __all__ = ["CLAIMS"]
@@ -12,17 +24,18 @@ __all__ = ["CLAIMS"]
 SYNTHETIC = ("Synthetic 1", "Synthetic 2", "Synthetic 3")
 
 
-def shares_of(rows: Rows, method: str, by: str) -> dict[str, float]:
-    return means(with_a_gap(rows["targets-costs"]), measure="share", method=method, by=by)
+def shares_of(rows: Rows, method: str, by: str) -> dict[str, Figure]:
+    return figures(with_a_gap(rows["targets-costs"]), measure="share", method=method, by=by)
 
 
 def improves(method: str, by: str, real: bool) -> Callable[[Rows], Verdict]:
     def judged(rows: Rows) -> Verdict:
         found = shares_of(rows, method, by)
         own = {name: s for name, s in found.items() if (name not in SYNTHETIC) == real}
-        wins = sum(share > 10 for share in own.values())
-        told = f"{min(own.values()):.0f} to {max(own.values()):.0f} % of the gap"
-        verdict, words = counted(wins, len(own), f"sets gain more than a tenth of the gap, {by}")
+        signs = [ahead(share, 10) for share in own.values()]
+        least, most = min(own.values()).mean, max(own.values()).mean
+        told = f"{least:.0f} to {most:.0f} % of the gap"
+        verdict, words = counted(signs, f"sets gain more than a tenth of the gap, {by}")
         return verdict, f"{words}: {told}"
 
     return judged
@@ -30,36 +43,42 @@ def improves(method: str, by: str, real: bool) -> Callable[[Rows], Verdict]:
 
 def kmeans_useless(rows: Rows) -> Verdict:
     found = shares_of(rows, "k-means of S, 100 centres", "ε=3")
-    useless = sum(share <= 10 for share in found.values())
-    told = ", ".join(f"{name} {share:.0f} %" for name, share in list(found.items())[:5])
-    return counted(useless, len(found), f"sets where it closes a tenth or less, ε=3: {told}")
+    signs = [-ahead(share, 10) for share in found.values()]
+    told = ", ".join(f"{name} {share.mean:.0f} %" for name, share in list(found.items())[:5])
+    verdict, words = counted(signs, "sets where it closes a tenth or less, ε=3")
+    return verdict, f"{words}: {told}"
 
 
 def coreset_helps(method: str) -> Callable[[Rows], Verdict]:
     def judged(rows: Rows) -> Verdict:
-        found = picked(rows["targets-coreset"], measure="cost", method=method, by="ρ=3")
-        net, none = (means(found, at=at) for at in ("net", "none"))
-        wins = sum(net[name] <= 1.01 * none[name] for name in net)
-        return counted(wins, len(net), f"sets: {method} with the net no dearer than without, ρ=3")
+        found = picked(rows["targets-coreset"], method=method, by="ρ=3")
+        ratios = figures(found, measure="cost / cost without coreset", at="net")
+        signs = [ahead(Figure(1.01), ratio) for ratio in ratios.values()]
+        return counted(signs, f"sets: {method} with the net no dearer than without, ρ=3")
 
     return judged
 
 
 def same_t(rows: Rows) -> Verdict:
-    found = picked(rows["targets-nearest"], by="ρ=3")
-    by_t = [means(found, at=at) for at in ("75", "150", "300")]
-    apart = {n: max(t[n] for t in by_t) / min(t[n] for t in by_t) for n in by_t[0]}
-    wins = sum(ratio < 1.1 for ratio in apart.values())
-    return counted(wins, len(apart), "sets whose costs at t = 75, 150, 300 lie within a tenth, ρ=3")
+    found = picked(rows["targets-nearest"], by="ρ=3", measure="cost / cost at t = 150")
+    low, high = (figures(found, at=at) for at in ("75", "300"))
+    signs = []
+    for name in low:
+        both = low[name], high[name]
+        near = [ahead(one, 1 / 1.1) for one in both] + [ahead(Figure(1.1), one) for one in both]
+        signs.append(min(near))
+    return counted(signs, "sets whose costs at t = 75, 150, 300 lie within a tenth, ρ=3")
 
 
 def bounds_hold(rows: Rows) -> Verdict:
     found = picked(rows["targets-bounds"], measure="Diff")
-    value = {(r["set"], r["by"], r["at"], r["method"]): float(r["mean"]) for r in found}
+    value = {(r["set"], r["by"], r["at"], r["method"]): figure(r) for r in found}
     keys = {key[:3] for key in value}
-    wins = sum(value[(*k, "measured")] <= value[(*k, "bound for all targets (B.1)")] for k in keys)
-    empty = sum(value[(*k, "bound for the sites")] >= 1 for k in keys)
-    verdict, words = counted(wins, len(keys), "measured Diff(S, S') within the bound")
+    signs = [
+        ahead(value[(*k, "bound for all targets (B.1)")], value[(*k, "measured")]) for k in keys
+    ]
+    empty = sum(value[(*k, "bound for the sites")].mean >= 1 for k in keys)
+    verdict, words = counted(signs, "measured Diff(S, S') within the bound")
     return verdict, f"{words}; in {empty} the bound is above 1 and says nothing"
 
 

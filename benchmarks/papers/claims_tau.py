@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from judging import FAILS, HOLDS, PARTLY, UNKNOWN, Claim, Verdict, counted, fixed, means
+from judging import (
+    FAILS,
+    HOLDS,
+    PARTLY,
+    UNKNOWN,
+    Claim,
+    Figure,
+    Verdict,
+    ahead,
+    counted,
+    figure,
+    figures,
+    fixed,
+    verdict_of,
+)
 from pivoting import Rows, picked, published
 
 __all__ = ["CLAIMS"]
@@ -13,55 +29,58 @@ FAST = "Fast-tauCC, not private"
 
 
 def near_fast(rows: Rows) -> Verdict:
-    ours = means(rows["tau-epsilon"], measure="nmi", method=FOUR, at="1")
-    fast = means(rows["tau-epsilon"], measure="nmi", method=FAST)
-    told = ", ".join(f"{name} {ours[name]:.2f} of {fast[name]:.2f}" for name in ours)
-    wins = sum(ours[name] >= 0.9 * fast[name] for name in ours)
-    verdict, words = counted(wins, len(ours), "sets within a tenth at ε = 1, four rounds")
+    ours = figures(rows["tau-epsilon"], measure="nmi", method=FOUR, at="1")
+    fast = figures(rows["tau-epsilon"], measure="nmi", method=FAST)
+    told = ", ".join(f"{name} {ours[name]} of {fast[name]}" for name in ours)
+    signs = [ahead(ours[name], fast[name].times(0.9)) for name in ours]
+    verdict, words = counted(signs, "sets within a tenth at ε = 1, four rounds")
     return verdict, f"{words}: NMI {told}"
 
 
 def more_rounds(rows: Rows) -> Verdict:
     found = picked(rows["tau-rounds"], measure="nmi", method="ε = 3")
-    four, ten = (means(found, at=at) for at in ("4", "10"))
-    gains = {name: ten[name] - four[name] for name in four}
-    told = ", ".join(f"{name} {four[name]:.2f} → {ten[name]:.2f}" for name in gains)
-    better = sum(gain > 0.05 for gain in gains.values())
-    verdict = HOLDS if not better else PARTLY if better < len(gains) else FAILS
-    return verdict, f"NMI at ε = 3, four and ten rounds: {told}"
+    four, ten = (figures(found, at=at) for at in ("4", "10"))
+    told = ", ".join(f"{name} {four[name]} → {ten[name]}" for name in four)
+    signs = [ahead(Figure(own.mean + 0.05, own.error), ten[name]) for name, own in four.items()]
+    verdict, words = counted(
+        signs, "sets gain no more than .05 of NMI from four rounds to ten, ε = 3"
+    )
+    return verdict, f"{words}: {told}"
 
 
 def repair_at_equal_rounds(rows: Rows) -> Verdict:
     ours = {
-        (row["set"], float(row["at"])): float(row["mean"])
+        (row["set"], float(row["at"])): figure(row)
         for row in picked(rows["tau-epsilon"], measure="nmi", method=FOUR)
     }
     authors = {
-        (old["dataset"], float(old["eps"])): float(old["nmi"])
+        (old["dataset"], float(old["eps"])): Figure(
+            float(old["nmi"]), float(old["nmi_sd"]) / math.sqrt(int(old["runs"]))
+        )
         for old in published("tau_coclustering_authors_code_rerun")
         if old["method"] == "DP-tauCC"
     }
     both = sorted(ours.keys() & authors.keys())
     if not both:
         raise KeyError("authors' code")
-    wins = sum(ours[key] > authors[key] for key in both)
-    gain = float(np.mean([ours[key] - authors[key] for key in both]))
-    verdict, words = counted(wins, len(both), "pairs of set and ε in which the repair is ahead")
+    signs = [ahead(ours[key], authors[key]) for key in both]
+    gain = float(np.mean([ours[key].mean - authors[key].mean for key in both]))
+    verdict, words = counted(signs, "pairs of set and ε in which the repair is ahead")
     return verdict, f"{words} of the authors' code at four rounds; mean difference {gain:+.3f}"
 
 
 def high_h(rows: Rows) -> Verdict:
     found = picked(rows["tau-h"], measure="tau", method="ε = 1")
-    low, high = (means(found, at=at) for at in ("0.1", "0.9"))
-    wins = sum(high[name] > low[name] for name in low)
-    return counted(wins, len(low), "sets have a larger τ at h = .9 than at .1, ε = 1")
+    low, high = (figures(found, at=at) for at in ("0.1", "0.9"))
+    signs = [ahead(high[name], low[name]) for name in low]
+    return counted(signs, "sets have a larger τ at h = .9 than at .1, ε = 1")
 
 
 def stable_columns(rows: Rows) -> Verdict:
     found = picked(rows["tau-columns"], measure="nmi", method=FOUR)
-    values = [float(row["mean"]) for row in found if int(row["at"]) >= 100]
-    verdict = HOLDS if min(values) >= 0.7 else PARTLY if np.mean(values) >= 0.7 else FAILS
-    return verdict, f"NMI from 100 columns on: {min(values):.2f} to {max(values):.2f}"
+    values = [figure(row) for row in found if int(row["at"]) >= 100]
+    verdict, words = counted([ahead(value, 0.7) for value in values], "NMI above .7")
+    return verdict, f"{words} from 100 columns on: {min(values)} to {max(values)}"
 
 
 def faster(rows: Rows) -> Verdict:
@@ -83,8 +102,9 @@ def leaks(rows: Rows) -> Verdict:
 def nmf_needs_its_start(rows: Rows) -> Verdict:
     found = picked(rows["tau-rivals"], measure="nmi", method="DPNMF, whole rows")
     best = max(found, key=lambda row: float(row["mean"]))
-    told = f"made private for whole rows: NMI of {float(best['mean']):.2f} at most ({best['set']}, "
-    verdict = HOLDS if float(best["mean"]) < 0.2 else PARTLY
+    told = f"made private for whole rows: NMI of {figure(best)} at most ({best['set']}, "
+    below = [-ahead(figure(row), 0.2) for row in found]
+    verdict = verdict_of(below.count(1), below.count(-1), below.count(0))
     return verdict, f"{told}ε = {best['at']})"
 
 

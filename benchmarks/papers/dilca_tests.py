@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from dilca import UNIT, VARIANTS, tables
+from dilca import VARIANTS, fits_of, tables
 from given import Given, Row, row
 from scipy.stats import friedmanchisquare, mannwhitneyu, norm, rankdata, studentized_range
-
-from category_fits import Fits
-from privclust.reference import Dilca
 
 ALPHA = 0.01
 TESTED = VARIANTS[1:]
@@ -24,7 +21,7 @@ Found = dict[tuple[str, str, str, float], tuple[list[float], list[float]]]
 def tests(given: Given) -> Iterator[Row]:
     """Figure 9, Tables 3 to 5, and the tests of Friedman and Nemenyi."""
     epsilons = given.pick((0.5, 1.0, 2.5), (0.1, 0.5, 2.5), (0.1, 0.5, 1.0, 1.5, 2.0, 2.5))
-    runs = given.pick(3, 10, 30)
+    runs = given.pick(3, 10, 10)
     found = scored(given, epsilons, runs)
     for measure, scores in found.items():
         yield from against_chance(measure, scores, runs)
@@ -38,16 +35,16 @@ def scored(given: Given, epsilons: tuple[float, ...], runs: int) -> dict[str, Fo
     found: dict[str, Found] = {"F": {}, "Pearson": {}}
     for data in tables(given):
         names = list(data.schema)
-        fits = Fits(data.rows, data.schema, UNIT, per_target=True)
+        fits = fits_of(data, per_target=True)
         for variant in TESTED:
-            exact = Dilca(variant, schema=data.schema).fit(data.rows)
-            for place, target in enumerate(names[: given.pick(3, None, None)]):
+            exact = fits.exact(variant)
+            for target in names[: given.pick(3, None, None)]:
                 others = [name for name in names if name != target]
                 right = set(exact.contexts_[target])
                 chance = [f_score(drawn(others, variant, rng), right) for _ in range(runs)]
                 true = upper(exact.metric_[target].distances())
                 for epsilon in epsilons:
-                    models = [fits(variant, epsilon, 0, 3, (place,)) for _ in range(runs)]
+                    models = fits.many(variant, epsilon, runs=runs)
                     key = (data.name, target, variant, epsilon)
                     contexts = [f_score(set(m.contexts_[target]), right) for m in models]
                     found["F"][key] = contexts, chance

@@ -61,7 +61,7 @@ TABLES: dict[str, Callable[[Rows], str]] = {
         measure="cost, mean of all k",
     ),
     "targets-nearest": table_of(
-        "targets-nearest", lambda r: pivot(r, ("set", "by"), digits=4, head="t = ")
+        "targets-nearest", lambda r: pivot(r, ("set", "by"), digits=4, head="t = "), measure="cost"
     ),
     "targets-sites": table_of(
         "targets-coreset", lambda r: pivot(r, ("set",), "method", 0), measure="sites"

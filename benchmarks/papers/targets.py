@@ -25,7 +25,7 @@ from privclust.source_target.theory import (
     lower_bound,
     zcdp_bound,
 )
-from source_target import measured, pair_maker, reference_curves, seconds, solved
+from source_target import Draws, measured, pair_maker, reference_curves, seconds, solved
 from source_target_methods import (
     BUDGETS,
     DELTA,
@@ -44,14 +44,19 @@ REAL = (
     *(f"superconductivity:{s}:{t}" for s, t in (("h", "mh"), ("l", "ml"))),
 )
 NUMBERS = [5, 10, 20, 50, 100]
+THREE_BUDGETS = ("ε=1", "ε=3", "ρ=3")
 # Larger sets are cut down to so many sources and targets, the same for all methods.
 MOST_POINTS = 1500
 RADIUS = 0.05
+# What NAS averages unless it is told otherwise.
+USUAL_T = 150
+# Run by run, on the same draw of the set, for draws differ more than methods do.
+AGAINST_USUAL_T, AGAINST_NO_CORESET = "cost / cost at t = 150", "cost / cost without coreset"
 
 
 def pairs(
-    given: Given, runs: int, names: tuple[str, ...]
-) -> Iterator[tuple[str, list[SourceTarget]]]:
+    given: Given, names: tuple[str, ...], runs: int | None = None
+) -> Iterator[tuple[str, Draws]]:
     """Yield each set that is there, drawn once for each run."""
 
     def read(name: str, folder: Path | None) -> tuple[str, Callable[[int], SourceTarget]]:
@@ -59,7 +64,8 @@ def pairs(
 
     most = given.pick(60, MOST_POINTS, MOST_POINTS)
     for name, make in given.opened(names, read):
-        yield name, [cut(make(given.seed + run), most, run) for run in range(runs)]
+        often = runs or runs_on(name, given)
+        yield name, Draws(cut(make(given.seed + run), most, run) for run in range(often))
 
 
 def cut(pair: SourceTarget, most: int, seed: int) -> SourceTarget:
@@ -80,24 +86,41 @@ def names(given: Given) -> tuple[str, ...]:
     return given.pick(("digits 1→7",), usual, (*usual, "cities", *REAL))
 
 
+_COSTS: dict[tuple[Any, ...], np.ndarray] = {}
+
+
+def costs_of(name: str, by: str, method: str, drawn: Draws, numbers: list[int]) -> np.ndarray:
+    """Return the costs of a contestant; the experiments of one process share them."""
+    key = name, by, method, len(drawn), len(drawn[0][1])
+    if key not in _COSTS:
+        _COSTS[key] = measured(contestants(*BUDGETS[by])[method], drawn, numbers)
+    return _COSTS[key]
+
+
+def runs_on(name: str, given: Given) -> int:
+    """Return how often a set is drawn and run; the large ones less often."""
+    return given.pick(1, 3, 5 if name in REAL else 10)
+
+
 def costs(given: Given) -> Iterator[Row]:
     """Figures 3, 6 and 57 to 104: true cost by k, every method, and the share of the gap."""
-    budgets = given.pick(("ε=3",), ("ε=1", "ε=3", "ρ=3"), ("ε=0.5", "ε=1", "ε=3", "ρ=0.5", "ρ=3"))
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
+        runs = len(drawn)
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         ends = [reference_curves(*pair, numbers) for pair in drawn]
         alone, best = (np.array(side) for side in zip(*ends, strict=True))
         for method, curve in (("ClusterT", alone), ("not private", best)):
             yield from curves(curve, numbers, set=name, method=method)
-        for by in budgets:
-            for method, order in contestants(*BUDGETS[by]).items():
-                found = measured(order, drawn, numbers)
+        few = name in REAL
+        for by in given.pick(("ε=3",), THREE_BUDGETS, THREE_BUDGETS if few else BUDGETS):
+            for method in contestants(*BUDGETS[by]):
+                found = costs_of(name, by, method, drawn, numbers)
                 keys = {"set": name, "by": by, "method": method}
                 yield from curves(found, numbers, **keys)
                 shares = [100 * share_of_gap(*run) for run in zip(found, alone, best, strict=True)]
                 whole = 100 * share_of_gap(found, alone, best)
-                yield row("share", whole, float(np.std(shares) / np.sqrt(runs)), runs, **keys)
+                error = np.std(shares, ddof=1) / np.sqrt(runs) if runs > 1 else np.nan
+                yield row("share", whole, float(error), runs, **keys)
                 yield row("worst share", min(shares), np.nan, runs, **keys)
 
 
@@ -110,39 +133,50 @@ def curves(found: np.ndarray, numbers: list[int], **keys: Any) -> Iterator[Row]:
 
 def nearest(given: Given) -> Iterator[Row]:
     """Figures 4 and 5: NAS with t = 75, 150 and 300."""
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
-        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
-            for at in (75, 150, 300):
-                order = private(*BUDGETS[by], method="nas", n_nearest=at)
-                found = measured(order, drawn, numbers).mean(axis=1)
-                yield spread("cost", found, set=name, by=by, method="NAS", at=at)
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=3")):
+            usual = costs_of(name, by, "NAS", drawn, numbers).mean(axis=1)
+            keys = {"set": name, "by": by, "method": "NAS"}
+            for at in (75, USUAL_T, 300):
+                found = usual
+                if at != USUAL_T:
+                    order = private(*BUDGETS[by], method="nas", n_nearest=at)
+                    found = measured(order, drawn, numbers).mean(axis=1)
+                    yield spread(AGAINST_USUAL_T, found / usual, at=at, **keys)
+                yield spread("cost", found, at=at, **keys)
 
 
 def coresets(given: Given) -> Iterator[Row]:
     """C.3: NAS and NNA with both coresets and with none; how many sites each of them has."""
-    runs = given.pick(1, 3, 10)
-    for name, drawn in pairs(given, runs, names(given)):
+    for name, drawn in pairs(given, names(given)):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         for method, make in (("halving", coreset), ("net", greedy_net)):
             sizes = [len(make(target, RADIUS)) for _, target in drawn]
             yield spread("sites", sizes, set=name, method=method)
         yield spread("sites", [len(target) for _, target in drawn], set=name, method="none")
-        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=0.5", "ρ=3")):
+        for by in given.pick(("ρ=3",), ("ε=3", "ρ=3"), ("ε=3", "ρ=3")):
             for method in ("nas", "nna"):
-                for at in ("halving", "net", None):
-                    order = private(*BUDGETS[by], method=method, coreset=at)
-                    found = measured(order, drawn, numbers).mean(axis=1)
-                    keys = {"set": name, "by": by, "method": method.upper(), "at": at or "none"}
-                    yield spread("cost", found, **keys)
+                keys = {"set": name, "by": by, "method": method.upper()}
+                title = f"{method.upper()}, no coreset"
+                without = costs_of(name, by, title, drawn, numbers).mean(axis=1)
+                for at in ("halving", "net"):
+                    title = f"{method.upper()}, {at}"
+                    if title in contestants(*BUDGETS[by]):
+                        found = costs_of(name, by, title, drawn, numbers).mean(axis=1)
+                    else:
+                        order = private(*BUDGETS[by], method=method, coreset=at)
+                        found = measured(order, drawn, numbers).mean(axis=1)
+                    yield spread("cost", found, at=at, **keys)
+                    yield spread(AGAINST_NO_CORESET, found / without, at=at, **keys)
+                yield spread("cost", without, at="none", **keys)
 
 
 def rivals(given: Given) -> Iterator[Row]:
     """C.6: the baselines, with all targets and with a coreset of them in their place."""
     runs = given.pick(1, 2, 5)
     for name, drawn in pairs(
-        given, runs, given.pick(("digits 1→7",), SYNTHETIC, (*SYNTHETIC, *REAL))
+        given, given.pick(("digits 1→7",), SYNTHETIC, (*SYNTHETIC, *REAL)), runs
     ):
         numbers = [k for k in NUMBERS if k < len(drawn[0][1])]
         ends = [reference_curves(*pair, numbers) for pair in drawn]
@@ -166,7 +200,7 @@ def rivals(given: Given) -> Iterator[Row]:
 def bounds(given: Given) -> Iterator[Row]:
     """Theorems 5.5, 5.10, 5.12 and Corollary B.1 beside the measured Diff(S, S') of NAS."""
     runs = given.pick(1, 5, 10)
-    for name, drawn in pairs(given, runs, given.pick(("digits 1→7",), SYNTHETIC, SYNTHETIC)):
+    for name, drawn in pairs(given, given.pick(("digits 1→7",), SYNTHETIC, SYNTHETIC), runs):
         for at in given.pick((30,), (75, 150, 300), (75, 150, 300)):
             found: dict[tuple[str, str], list[float]] = {}
             for source, target in drawn:
@@ -206,7 +240,7 @@ def times(given: Given) -> Iterator[Row]:
     """C.7, Figures 177 to 200: CPU seconds of one fit, 20 centres, ε = 3."""
     sets = given.pick(("digits 1→7",), ("Synthetic 1", "digits 1→7"), (*SYNTHETIC, "cities", *REAL))
     runs = given.pick(1, 2, 3)
-    for name, drawn in pairs(given, 1, sets):
+    for name, drawn in pairs(given, sets, 1):
         for method, order in contestants(3, None).items():
             taken = [seconds(partial(order, *drawn[0], 20, run))[1] for run in range(runs)]
             yield spread("seconds", taken, set=name, method=method)
@@ -240,14 +274,17 @@ def adaptation(given: Given) -> Iterator[Row]:
         upright = rng.random(len(few)) < 0.5
         known = np.where(upright[:, None], images[few], turned[few])
         source, target = scaled(projected((known, images[rest]), run))
-        for k in given.pick((10,), (10, 20, 50), (10, 20, 50, 100)):
-            for method, order in {
-                "ClusterT": SourceTargetMedoids(k).fit(target).order_,
-                "not private": SourceTargetMedoids(k).fit(target, source=source).order_,
-                "rings, ε = 1": private(1, None)(source, target, k, run),
-                "NNA, ε = 1": private(1, None, method="nna")(source, target, k, run),
-                "random": rng.choice(len(target), k, replace=False),
-            }.items():
+        numbers = given.pick((10,), (10, 20, 50), (10, 20, 50, 100))
+        most = max(numbers)
+        orders = {
+            "ClusterT": SourceTargetMedoids(most).fit(target).order_,
+            "not private": SourceTargetMedoids(most).fit(target, source=source).order_,
+            "rings, ε = 1": private(1, None)(source, target, most, run),
+            "NNA, ε = 1": private(1, None, method="nna")(source, target, most, run),
+            "random": rng.choice(len(target), most, replace=False),
+        }
+        for k in numbers:  # one order, and one release, serves all numbers
+            for method, order in orders.items():
                 chosen = np.asarray(order)[:k]
                 train = np.concatenate([source, target[chosen]])
                 answers = np.concatenate([labels[few], labels[rest][chosen]])

@@ -104,11 +104,11 @@ class Plan:
         """What to make of the expected error, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
-                "delta is above one in the number of rows, which would allow a row to be published "
-                f"as it is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
+                "delta is above one in the number of rows, which would allow a row to be "
+                "published unchanged; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:
-            return "The budget suffices for this many rows of such data."
+            return "The budget is enough for this many rows of such data."
         if self.error_ratio > self.measure.hopeless:
             return f"The result would be mostly noise: {self.measure.remedy}."
         return (

@@ -119,3 +119,21 @@ def test_a_verdict_from_small_runs_is_called_a_hint():
     full = [{**line, "setting": "full"} for line in rows]
     assert "| a hint, from few runs or sets: holds |" in small
     assert "a hint" not in papers.claims.claims_table("tau", {"tau-epsilon": full})
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "verdict"),
+    [(0.5, 0.02, "holds"), (0.5, 0.03, "not decided"), (0.4, 0.02, "**does not hold**")],
+)
+def test_a_verdict_needs_two_standard_errors(mean, error, verdict):
+    row = papers.given.row
+    rows = [
+        {**row("nmi", value, own, 10, set="a", method=method, at=at), "setting": "full"}
+        for method, at, value, own in (
+            ("DP-tauCC, repaired, 4 rounds", "1", mean, error),
+            ("Fast-tauCC, not private", "", 0.5, 0),
+        )
+    ]
+    table = papers.claims.claims_table("tau", {"tau-epsilon": rows})
+    near = next(line for line in table.splitlines() if "is near to Fast" in line)
+    assert near.split(" | ")[1] == verdict

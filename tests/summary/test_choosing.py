@@ -98,9 +98,7 @@ def test_kinds_that_are_not_stable_are_never_one_cluster():
         ([1, 0.95, 0.5, 0.7, 0.6], {2, 3, 5}, (None, 5)),  # nothing else speaks for it
     ],
 )
-def test_a_single_stable_number_of_mixed_rows_needs_one_more_criterion(
-    stability, stands, expected
-):
+def test_a_single_stable_number_of_mixed_rows_needs_one_more_criterion(stability, stands, expected):
     separation, bic = np.array([0, 1, 2, 3, 4]), np.array([0, 1, 4, 3, 2])
     best = Best.of((1, 2, 3, 4, 5), separation, bic, np.array(stability), 40)
     assert best.of_numbers() == (None, 5)

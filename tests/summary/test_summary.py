@@ -160,7 +160,7 @@ def test_a_k_that_cannot_be_is_refused_in_one_sentence(k):
 
 
 def test_a_release_of_another_kind_is_no_summary():
-    with pytest.raises(ReleaseError, match="is no summary"):
+    with pytest.raises(ReleaseError, match="is not a summary"):
         Summary(MODEL.kmeans(2))
 
 
@@ -207,7 +207,7 @@ def test_a_damaged_summary_is_refused(name, value, message):
 @pytest.mark.system
 def test_the_report_says_that_all_of_it_was_paid_once():
     page = MODEL.release().to_html()
-    assert "All of it was paid once" in page
+    assert "All of it was paid for once" in page
     assert "The rows are in 4 clusters." in page
 
 

@@ -108,7 +108,7 @@ class PointsEstimator(PrivateEstimator):
         if uneven is not None and not data.rescale:
             self._warn(
                 f"The declared width of {uneven[1]!r} is more than ten times that of "
-                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
+                f"{uneven[0]!r}, so it alone decides the distances; pass rescale=True.",
                 PublicFactWarning,
             )
 

@@ -1,4 +1,4 @@
-"""Public cells of the targets, and random places for sources of which only the cell is known.
+"""Public cells of the targets, and random places for sources whose cell is all that is known.
 
 A source in a cell of a shell is imagined near a target of that cell, at a distance within the
 shell. Where only distances are known there are no places in between: then a source stands at a
@@ -23,7 +23,7 @@ from privclust.source_target.solver import Problem, lazy_greedy
 __all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells", "Wanted"]
 
 
-# How often a place is drawn anew until it lies in its own shell and cell.
+# How often a place is drawn again until it lies in its own shell and cell.
 _TRIES = 12
 
 
@@ -38,7 +38,7 @@ class Wanted:
     counts : ndarray of shape (n_sites,)
         How many sources to place in the cell of each site.
     lows, highs : ndarray of shape (sum of counts,)
-        Between which distances to a target each of them lies.
+        The distances to a target between which each of them lies.
     checked : bool
         Whether places must lie in their cell and between their distances to the nearest target.
     """

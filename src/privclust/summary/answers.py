@@ -27,7 +27,7 @@ from privclust.summary.tables import sampled_table
 
 __all__ = ["Summary", "SummaryAnswers"]
 
-# What drawing synthetic rows takes, in numbers for each that is drawn.
+# The memory that drawing synthetic rows takes, in numbers for each number drawn.
 _NUMBERS_PER_ENTRY = 4
 
 _NO_SIGNAL = (
@@ -37,7 +37,7 @@ _NO_SIGNAL = (
 
 
 class SummaryAnswers:
-    """What can be asked of a summary for ever; errors are standard errors of the noise.
+    """What a summary answers at any time; errors are standard errors of the noise.
 
     Those of sizes also cover rows at the border of two clusters, and those of the inertia what
     noise adds to it. None covers that offsets were clipped.
@@ -77,7 +77,7 @@ class SummaryAnswers:
         return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
 
     def inertia(self, n_clusters: int) -> float:
-        """Return about the inertia of the rows with k centres."""
+        """Return the approximate inertia of the rows with k centres."""
         return clustered(cells_of(self.release()), n_clusters).inertia
 
     def inertia_error(self, n_clusters: int) -> float:
@@ -177,7 +177,7 @@ class Summary(SummaryAnswers):
             )
         if release.kind != "summary":
             raise ReleaseError(
-                f"A release of the kind {release.kind!r} is no summary; give one of the kind "
+                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
                 "'summary'."
             )
         self._release = release

@@ -5,14 +5,14 @@ it is known to be, must give the same clusters. The index of Calinski and Haraba
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
 answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
-tell. Half of very few cells may lack a whole cluster, so that instability says nothing of them:
-then there is no clear number either.
+tell. Half of very few cells may lack a whole cluster, so instability says nothing about them: then
+there is no clear number either.
 
 Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
-better than those are no clear number; and if clusters are better, but not stable, the answer is not
-1: half of the cells often lack a combination of categories. If a single number is stable, it is
-enough that one of the other two agrees: categories lie on a lattice, of which the index likes every
-point.
+better than those give no clear number; and if clusters are better, but not stable, the answer is
+not 1: half of the cells often lack a combination of categories. If a single number is stable,
+it is enough that one of the other two agrees: categories lie on a lattice, and the index likes
+every point of it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Choice:
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
-        About the inertia of each, and the error of the noise in it.
+        The approximate inertia of each, and the error of the noise in it.
     separation : ndarray of shape (len(ks),)
         The index of Calinski and Harabasz; zero for k = 1.
     bic : ndarray of shape (len(ks),)

@@ -17,7 +17,7 @@ _FEWEST_CELLS = 16  # below, clusters are unstable whether there are any or not
 
 @dataclass(frozen=True)
 class Best:
-    """The number that each criterion prefers, and what is known of stability."""
+    """The number that each criterion prefers, and what is known about stability."""
 
     by_separation: int
     by_bic: int

@@ -38,7 +38,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
-from privclust.summary.moving import LIVE, Placed, mean_square_left, moved_in_groups, parts_of
+from privclust.summary.moving import LIVE, PlacedCells, mean_square_left, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
 __all__ = ["summarised"]
@@ -77,7 +77,7 @@ class _Shares:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The cells after two rounds, along the axes, with what the last round told of them."""
+    """The cells after two rounds, along the axes, with what the last round showed."""
 
     cells: Floats
     counts: Noisy
@@ -183,7 +183,7 @@ def _scouted(
 
 def _placed(
     seen: _Seen, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> tuple[Placed, bool]:
+) -> tuple[PlacedCells, bool]:
     """Return the live cells in all columns, and whether nearly none of them is live."""
     cells, weights = seen.cells, seen.live
     hidden = int((weights > 0).sum()) < _FEWEST_LIVE
@@ -193,7 +193,7 @@ def _placed(
     variances = (seen.offsets_error / np.maximum(weights[live], 1)) ** 2
     directions = axes.frame.axes
     across = max(spread.distance**2 - float(axes.variances.sum()), 0)
-    placed = Placed(
+    placed = PlacedCells(
         cells=spread.mean + (cells[live] if directions is None else cells[live] @ directions.T),
         counts=weights[live],
         counts_error=seen.counts.standard_error,
@@ -208,7 +208,7 @@ def _placed(
 
 
 def _within(
-    view: PointsView, share: Share, placed: Placed, n_rows: float, distance: float
+    view: PointsView, share: Share, placed: PlacedCells, n_rows: float, distance: float
 ) -> tuple[Noisy, float]:
     """Ask for the mean square distance of rows to their cell, clipped as widely as noise allows."""
     unit = view.square_error(share, 1.0)
@@ -238,7 +238,7 @@ def _misses_far_rows(cells: Cells, spread: Spread, clip: float) -> bool:
     return bool(missing > max(LIVE * error, _MISSED * cells.within))
 
 
-def _released(placed: Placed, axes: Axes, number: Noisy, within: Noisy) -> Cells:
+def _released(placed: PlacedCells, axes: Axes, number: Noisy, within: Noisy) -> Cells:
     directions = axes.frame.axes
     dimension = placed.cells.shape[1]
     return Cells(
@@ -269,7 +269,7 @@ def _without_rows(
     frame = Projection(np.zeros(dimension))
     answer = view.clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
     everyone: Indices = np.arange(CLUSTERS)
-    placed = Placed(
+    placed = PlacedCells(
         cells=cells,
         counts=np.full(CLUSTERS, n_rows / CLUSTERS),
         counts_error=answer.counts.standard_error,

@@ -16,7 +16,7 @@ from privclust.budget import Budget
 from privclust.kmeans.cells import by_cells
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import AddRemoveRow
-from support.audits import evidence_bound, quick_audit
+from support.audits import answers_at_once, evidence_bound, quick_audit
 from support.noise import HalvedNoise
 from support.point_questions import ask, pair_for
 from support.transcripts import Transcript, replaced_draws
@@ -42,7 +42,8 @@ def audit_question(question, currency, noise=ExactNoise):
     def answers(data, runs, rng):
         bits = SeededBits(int(rng.integers(2**62)))
         view = view_of(data, unit=unit, budget=plenty_of(budget), noise=noise(bits))
-        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
+        (found,) = answers_at_once(lambda: ask(view, question, budget.whole), runs)
+        return found.reshape(runs, -1)
 
     pair = pair_for(unit, question)
     return audit(answers, pair, budget, runs=1500, batch=True, random_state=0)
