@@ -182,6 +182,8 @@ def test_cells_that_never_saw_the_rows_say_so():
     assert not saw_the_rows(model.release())
     assert not saw_the_rows(model.kmeans(3))
     assert model.choose_k([2, 3]).n_clusters is None
+    with pytest.warns(LowSignalWarning, match="synthetic rows tell nothing of them"):
+        model.sample(5)
 
 
 @pytest.mark.parametrize(

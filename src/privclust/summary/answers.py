@@ -5,6 +5,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.exceptions import ParameterError, ReleaseError
+from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.parameters import check_memory, either, whole
 from privclust.release import Release
 from privclust.release.tables import Library, center_table
@@ -28,6 +29,11 @@ __all__ = ["Summary", "SummaryAnswers"]
 
 # The memory that drawing synthetic rows takes, in numbers for each number drawn.
 _NUMBERS_PER_ENTRY = 4
+
+_NO_SIGNAL = (
+    "Noise hid the rows when this summary was made, so that synthetic rows tell nothing of them; "
+    "summarise with a larger budget."
+)
 
 
 class SummaryAnswers:
@@ -115,7 +121,8 @@ class SummaryAnswers:
         """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.
 
         They resemble the rows as the cells do: marginals and covariances roughly, and nothing
-        finer than a cell. Rows are cut off at the declared bounds.
+        finer than a cell. Rows are cut off at the declared bounds. A warning says so if noise hid
+        the rows from the summary.
 
         Parameters
         ----------
@@ -127,6 +134,8 @@ class SummaryAnswers:
         whole()("n_rows", n_rows)
         either(None, whole(0))("random_state", random_state)
         release = self.release()
+        if hides_the_rows(release):
+            warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
         needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
         check_memory(needed, "ask for fewer rows at a time")
         rng = np.random.default_rng(random_state)
