@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import privclust
+from privclust import Box, Schema
 from privclust.audit import auditor
 from privclust.cli import main
 from support.datasets import baskets
@@ -104,6 +105,7 @@ WALKED = [
 PAGES = {
     "README.md": {},
     "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
+    "docs/guides/epsilon.md": {"schema": Schema({"x": Box(0, 1), "y": Box(0, 1)})},
     "docs/how/audits.md": {},
     "docs/start/five-minutes.md": {},
     **{page: {} for page in WALKED if page != "docs/start/install.md"},
