@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from dilca import VARIANTS, fits_of, tables
+from dilca import EPSILONS, VARIANTS, fits_of, tables
 from given import Given, Row, row
 from scipy.stats import friedmanchisquare, mannwhitneyu, norm, rankdata, studentized_range
 
@@ -20,7 +20,7 @@ Found = dict[tuple[str, str, str, float], tuple[list[float], list[float]]]
 
 def tests(given: Given) -> Iterator[Row]:
     """Figure 9, Tables 3 to 5, and the tests of Friedman and Nemenyi."""
-    epsilons = given.pick((0.5, 1.0, 2.5), (0.1, 0.5, 2.5), (0.1, 0.5, 1.0, 1.5, 2.0, 2.5))
+    epsilons = given.pick((0.5, 1.0, 2.5), (0.1, 0.5, 2.5), EPSILONS)
     runs = given.pick(3, 10, 10)
     found = scored(given, epsilons, runs)
     for measure, scores in found.items():

@@ -47,6 +47,7 @@ def with_published(measure: str) -> Callable[[list[Line]], str]:
             _other(old["dataset"], PAPERS_NAMES[old["method"]], old["eps"], old["mean"])
             for old in curves
             if old["metric"] == measure and old["dataset"] in sets and float(old["eps"]) in values
+            if old["mean"]  # some points of the curves could not be read
         ]
         for old in published("tau_coclustering_authors_code_rerun"):
             if (

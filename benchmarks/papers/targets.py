@@ -98,8 +98,8 @@ def costs_of(name: str, by: str, method: str, drawn: Draws, numbers: list[int]) 
 
 
 def runs_on(name: str, given: Given) -> int:
-    """Return how often a set is drawn and run; the large ones less often."""
-    return given.pick(1, 3, 5 if name in REAL else 10)
+    """Return how often a set is drawn and run: the large ones, which are dear, less often."""
+    return given.pick(1, 3, 3 if name in REAL else 6)
 
 
 def costs(given: Given) -> Iterator[Row]:

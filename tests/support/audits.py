@@ -93,7 +93,7 @@ def quick_audit(fit: Any, pair: Any, claimed: Budget, runs: int, **options: Any)
     """Let the auditor look at fewer runs than it thinks worth while: enough for a gross flaw.
 
     Of ``runs`` a third is counted. An event that always happens on one side and never on the other
-    shows ε > 2 in thirty runs, ε > 2.5 in fifty.
+    shows ε > 1.5 in twenty runs, ε > 2 in thirty, ε > 2.5 in fifty.
     """
     with patch.object(auditor, "FEWEST_RUNS", runs):
         return audit(fit, pair, claimed, runs, random_state=0, **options)

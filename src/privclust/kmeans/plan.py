@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.cluster import KMeans
 
 from privclust._typing import Floats, Indices
 from privclust.parameters import check_clusters
@@ -116,5 +115,7 @@ def _values(fact: Fact) -> list[Any]:
 
 def best_inertia(rows: Floats, n_clusters: int) -> float:
     """Return the inertia of ordinary k-means, up to rounding at least a tiny positive number."""
+    from sklearn.cluster import KMeans  # of which a fit has no need
+
     model = KMeans(min(n_clusters, len(rows)), n_init=3, random_state=0).fit(rows)
     return max(float(model.inertia_), 1e-300)

@@ -24,6 +24,7 @@ from privclust.service.made_up import (
     sources,
 )
 from privclust.service.options import Option
+from privclust.source_target.distances import POINT_METRICS
 
 __all__ = ["OFFERS", "Offer", "offers_for"]
 
@@ -122,7 +123,7 @@ _CONTEXTS = (
 )  # fmt: skip
 _PLACES = (
     opt.choice("method", "Algorithm", "rings", "nna", "nas"),
-    opt.choice("metric", "Distance", "euclidean", "manhattan", "cosine", "haversine"),
+    opt.choice("metric", "Distance", *POINT_METRICS),
     opt.whole("n_projected", "Random dimensions to project to", None),
     opt.choice("coreset", "How sites are made (nna, nas)", "auto", "halving", "net"),
     opt.number("coreset_radius", "Distance of targets from sites, in diameters", 0.05),

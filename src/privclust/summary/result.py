@@ -109,7 +109,7 @@ class SummaryResult:
     warnings : tuple of str
         Reasons not to trust the cells, if any.
     misses_far_rows : bool
-        Whether rows seem to lie farther from their cell than the spread within cells tells.
+        Whether rows seem to lie farther from their cell than the spread within cells suggests.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
     """

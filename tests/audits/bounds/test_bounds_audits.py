@@ -45,7 +45,7 @@ def test_the_question_is_refuted_only_if_noise_is_halved(currency, noise):
 def audited_model():
     model = PrivateBounds(1, unreadable="missing", random_state=0)
     pair = duplicate_mass([3.0], [1e9], copies=30)
-    return quick_audit(model, pair, Budget(1), runs=90)
+    return quick_audit(model, pair, Budget(1), runs=60)
 
 
 def test_no_fitted_model_is_refuted():

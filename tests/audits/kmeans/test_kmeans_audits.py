@@ -100,7 +100,7 @@ def evidence_of(budget, noise):
     return evidence
 
 
-@pytest.mark.parametrize(("noise", "runs"), [(ExactNoise, 150), (HalvedNoise, 450)])
+@pytest.mark.parametrize(("noise", "runs"), [(ExactNoise, 150), (HalvedNoise, 300)])
 def test_transcripts_are_refuted_only_if_noise_is_halved(noise, runs):
     # In zCDP the losses of many answers add up to that of one Gaussian answer, so that all of them
     # together show as much; in pure ε the worst of all answers at once is too rare to be seen.
@@ -116,7 +116,7 @@ def test_transcripts_are_refuted_only_if_noise_is_halved(noise, runs):
 
 def audit_model(method, pair, *, delta=0):
     model = PrivateKMeans(2, epsilon=1, delta=delta, bounds=(-1, 1), method=method, random_state=0)
-    return quick_audit(model, pair, Budget(1, delta), runs=90)
+    return quick_audit(model, pair, Budget(1, delta), runs=60)
 
 
 MASS, EMPTIED = duplicate_mass(LOW, HIGH, copies=30), emptied_cluster([LOW, HIGH], copies=200)
