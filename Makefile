@@ -35,9 +35,10 @@ PINNED := $(if $(filter pinned,$(DEPENDENCIES)),--constraint constraints.txt)
 OLDEST := $(if $(filter oldest,$(DEPENDENCIES)),--constraint constraints-oldest.txt)
 INSTALL := $(BIN)/python -m pip install --quiet $(PINNED) $(OLDEST) --editable
 
-# One BLAS thread per test process: the processes already fill the machine. Tests stay in order until
+# One BLAS thread per test process: the processes already fill the machine. What is compiled is kept,
+# whatever the environment says: it is read again by hundreds of processes. Tests stay in order until
 # a process has none left and takes some of another's, so that what a file prepares is made once.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(PYTEST) --check

@@ -18,7 +18,7 @@ import pandas as pd
 from category_measures import MetricOnly
 from privclust import Schema
 from privclust.budget import Budget
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.context import association, choose_context
 from privclust.categorical.learning import BY_TARGET, learn_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
@@ -122,7 +122,7 @@ def _together(epsilon: float, delta: float, n_targets: int) -> Budget:
 
 def _shrunk(histograms: Noisy, tables: NoisyTables) -> Estimate:
     """Prior variance N p q (1 - p)(1 - q) + t N^2 (p q)^1.5, with t by moments of each table."""
-    cells = Cells(tables.layout)
+    cells = PairCells(tables.layout)
     n_rows = number_of_rows(histograms, tables, cells)
     margins = combined_margins(histograms, tables, cells, n_rows)
     first, second = margins[cells.first], margins[cells.second]

@@ -1,4 +1,4 @@
-"""What the benchmarks of few rows and of few columns share: options, file and page."""
+"""What the benchmarks of few rows, of few columns and of δ share: options, file and page."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ def run(
     description: str | None,
     compared: Callable[[argparse.Namespace], Iterator[Row]],
     heads: Sequence[str],
-    line_of: Callable[[dict[str, str]], list[str]],
+    line_of: Callable[[dict[str, str]], list[str]] | None = None,
     *,
+    lines_of: Callable[[list[dict[str, str]]], list[list[str]]] | None = None,
     epsilons: Sequence[float],
     runs: int,
     only: Sequence[str] = (),
 ) -> None:
-    """Run all sets and write them down; a method of ``only`` may be run alone."""
+    """Run all sets and write them down; a method of ``only`` may be run alone.
+
+    A line of the table is drawn from each row of the file, or all lines from all rows.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--epsilon", nargs="+", type=float, default=epsilons)
@@ -38,7 +42,9 @@ def run(
     if not options.drawn:
         found = list(compared(options))
         write_rows(name, found, seed=options.seed, setting=f"{options.runs} runs")
-    table = markdown(heads, [line_of(row) for row in read_rows(name)])
+    rows = read_rows(name)
+    lines = lines_of(rows) if lines_of else [line_of(row) for row in rows] if line_of else []
+    table = markdown(heads, lines)
     print(table)
     if options.page:
         put_table(options.page, name, table)

@@ -3,7 +3,7 @@
 ``python benchmarks/kmeans.py run [SET ...] [--epsilon .2 1] [--runs 10] [--peer PYTHON]`` measures,
 for each point set, the inertia divided by the best that ordinary k-means finds, and the CPU seconds
 of one fit, and keeps every run in ``kmeans.csv``, in place of older ones of the same set and ε.
-``... page`` fills the tables of ``docs/research/accuracy.md`` and of the README from that file. A
+``... page`` fills the tables of ``docs/research/accuracy.md`` from that file. A
 SET is a name of ``POINT_SETS`` in ``privclust.datasets.named``, or a file and the number of
 clusters as PATH:K. diffprivlib needs an older scikit-learn than ours, hence an interpreter of its
 own: ``make peers`` makes one.
@@ -38,7 +38,6 @@ USUAL = (
     *("1e4_2_5", "1e4_10_5", "digits", "patch_8_16", "unb 1e5_5_16", "china_16", "1e5_20_20"),
     *("over 1e5_2_15", "over 1e5_10_10", "1e5_64_64", "1e6_8_32", "1e6_16_16"),
 )
-SHORT = ("1e4_10_5", "1e5_20_20", "patch_8_16", "digits")  # in the README
 
 Fit = tuple[np.ndarray, float]
 Lines = list[dict[str, str]]
@@ -48,7 +47,7 @@ def main() -> None:
     """Run, or fill the pages."""
     options = arguments()
     if options.part == "page":
-        publish(read_rows("kmeans"), ROOT / "docs" / "research" / "accuracy.md", ROOT / "README.md")
+        publish(read_rows("kmeans"), ROOT / "docs" / "research" / "accuracy.md")
         return
     warnings.simplefilter("ignore")
     setting = f"{options.runs} runs"
@@ -152,16 +151,14 @@ def best_inertia(data: PointSet) -> float:
     return float(KMeans(data.n_clusters, n_init=starts, random_state=0).fit(data.points).inertia_)
 
 
-def publish(rows: Lines, page: Path, readme: Path) -> None:
-    """Fill the tables of both pages."""
+def publish(rows: Lines, page: Path) -> None:
+    """Fill the tables of the page."""
     epsilons = sorted({row["epsilon"] for row in rows}, key=float)
     tables = [table([r for r in rows if r["epsilon"] == e], f"ε = {e}") for e in epsilons]
     put_table(page, "kmeans-accuracy", "\n\n".join([*tables, run_line(rows, "kmeans")]))
     ours = [row for row in rows if row["epsilon"] == "1"]
-    short = [row for name in SHORT for row in ours if row["set"] == name]
-    put_table(readme, "kmeans-short", f"{table(short, 'ε = 1')}\n\n{run_line(short, 'kmeans')}")
     largest = max(ours, key=lambda row: int(row["n"]) * int(row["d"]))["set"]
-    put_table(readme, "kmeans-seconds", seconds_table([r for r in ours if r["set"] == largest]))
+    put_table(page, "kmeans-seconds", seconds_table([r for r in ours if r["set"] == largest]))
 
 
 def table(rows: Lines, head: str) -> str:

@@ -2,7 +2,7 @@
 
 ``python benchmarks/scale.py --data FOLDER --rows 2000000 10000000`` makes the data, runs every
 configuration in a process of its own, one after the other, and writes ``results/scale.csv``.
-``--draw`` fills the tables of ``docs/research/scaling.md`` and draws its figure from that file. CPU
+``--draw`` fills the tables of ``docs/research/scaling.md`` and the README, and draws a figure. CPU
 seconds of one run on a shared machine are compared with each other, not with those of another run.
 """
 
@@ -21,13 +21,22 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from keeping import markdown, put_table, read_rows, results_folder, source_at, write_rows
+from keeping import (
+    markdown,
+    put_table,
+    read_rows,
+    results_folder,
+    run_line,
+    source_at,
+    write_rows,
+)
 from scale_sets import DIMENSION, make_baskets, make_categories, make_points
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "research" / "scaling.md"
+README = HERE.parent / "README.md"
 FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
-# The last commit that read the files anew for every question.
+# The last commit that read the files again for every question.
 BEFORE = "31eb29a"
 POINTS = ("before", "local", "local-256MB", "dask", "dask-killed", "minibatch", "diffprivlib")
 OTHERS = ("local", "dask")
@@ -35,11 +44,17 @@ NAMES = ("scale", "scale-workers", "scale-large")
 WORDS = {
     "before": "before parts and engines",
     "local": "one machine, rows kept",
-    "local-256MB": "one machine, 256 MB of kept rows, so read anew",
+    "local-256MB": "one machine, at most 256 MB of rows kept, the rest read again",
     "dask": "Dask, two workers",
     "dask-killed": "Dask, one worker killed in pass 3",
     "minibatch": "MiniBatchKMeans, 13 passes (not private)",
     "diffprivlib": "diffprivlib's KMeans, in memory",
+}
+# In the README.
+IN_SHORT = {
+    "local": "privclust, from Parquet",
+    "diffprivlib": "diffprivlib's KMeans, in memory",
+    "minibatch": "MiniBatchKMeans, as many passes, not private",
 }
 # diffprivlib holds all rows and a few tables as long; beyond this it is left out.
 MOST_IN_MEMORY = 2_000_000
@@ -114,6 +129,7 @@ def draw() -> None:
             heads = ("size", "where", "CPU seconds", "MB, all processes", "digest of the release")
             put_table(PAGE, f"scale-{what}", markdown(heads, lines))
     put_table(PAGE, "scale-paper", _on_paper(rows))
+    put_table(README, "scale-short", f"{_short(rows)}\n\n{run_line(rows[:1], 'scale')}")
     for name in NAMES[1:]:
         if (results_folder() / f"{name}.csv").exists():
             put_table(PAGE, name, _apart(read_rows(name)))
@@ -132,6 +148,16 @@ def _apart(rows: Sequence[dict[str, str]]) -> str:
     ]  # fmt: skip
     heads = ("what", "size", "where", "CPU seconds", "MB, all processes", "digest", "commit")
     return markdown(heads, lines)
+
+
+def _short(rows: Sequence[dict[str, str]]) -> str:
+    """Return the table of the README: one machine beside what a user would pick instead."""
+    lines = [
+        (row["size"], told, f"{float(row['cpu']):.1f}", f"{float(row['megabytes']):,.0f}")
+        for row in rows
+        if row["what"] == "points" and (told := IN_SHORT.get(row["run"]))
+    ]
+    return markdown(("rows x columns, 16 clusters", "", "CPU seconds", "MB of memory"), lines)
 
 
 def _on_paper(rows: Sequence[dict[str, str]], workers: int = 1000, gigabytes: int = 100) -> str:

@@ -1,7 +1,8 @@
 """One summary against a fit for each k, the choice of k, and the errors of the noise.
 
 ``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
-writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine;
+writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine
+(``--add`` keeps what stands there of other seeds);
 ``--page docs/research/summary.md`` puts the table there, ``--drawn`` draws it from its file. The
 small setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the
 seed; the noise is the system's.
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import KMeans
 
-from keeping import Row, markdown, put_table, read_rows, write_rows
+from keeping import Row, markdown, origin, put_table, read_rows, replace_rows, write_rows
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
 from privclust.datasets import clumps
 from privclust.metrics import inertia
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("table", nargs="?", choices=[*TABLES], default="any-k")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--add", action="store_true", help="keep the rows of other seeds")
     parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
     parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
     options = parser.parse_args()
@@ -40,7 +42,11 @@ def main() -> None:
     if not options.drawn:
         rows = list(TABLES[options.table](options.seed, options.full))
         setting = "full" if options.full else "small"
-        write_rows(name, rows, seed=options.seed, setting=setting)
+        about = origin(options.seed, setting)
+        if options.add:
+            replace_rows(name, [{**row, **about} for row in rows], by=("seed",))
+        else:
+            write_rows(name, rows, seed=options.seed, setting=setting)
     table = SHOWN[options.table]([as_numbers(row) for row in read_rows(name)])
     print(table)
     if options.page:

@@ -29,7 +29,7 @@ from privclust.schema.coordinates import Coordinates
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "summary.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 SHARES = (0.05, 0.1, 0.2)
-# Of the generated sets, and of the census in the small setting.
+# Of the generated sets.
 N_ROWS = 20_000
 NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
 CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = list(mixed_sets(options.data, options.seed, options.full))
+    sets = list(mixed_sets(options.data, options.seed))
     rows = list(TABLES[options.table](sets, 6 if options.full else 2))
     setting = "full" if options.full else "small"
     write_rows(f"summary-{options.table}", rows, seed=options.seed, setting=setting)
@@ -76,11 +76,10 @@ def main() -> None:
     put_table(PAGE, options.table, table)
 
 
-def mixed_sets(folder: Path | None, seed: int, full: bool) -> Iterator[MixedSet]:
+def mixed_sets(folder: Path | None, seed: int) -> Iterator[MixedSet]:
     """Yield the census, if it is at hand, generated mixed rows, and numbers alone."""
     if folder is not None and (path := Path(folder) / "adult.csv.gz").exists():
         read = pd.read_csv(path).fillna("?").astype(dict.fromkeys(CATEGORIES, str))
-        read = read if full else read.sample(N_ROWS, random_state=seed)
         listed = {name: Categories(sorted(read[name].unique())) for name in CATEGORIES}
         schema = Schema({name: Box(*ends) for name, ends in NUMBERS.items()} | listed)
         yield MixedSet("adult", read[list(schema)].reset_index(drop=True), schema, 6)

@@ -16,6 +16,7 @@ examples of a property: for every save.
 import os
 import shutil
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ]
 
 
+@cache
 def _belongs(path: Path, patterns: tuple[str, ...]) -> bool:
     place = path.relative_to(HERE).as_posix() if HERE in path.parents else ""
     return any(fnmatch(place, pattern) for pattern in patterns)

@@ -3,8 +3,8 @@
 ``python benchmarks/leaderboard run [SET ...] [--full] [--runs 3] [--methods ours ...]`` fits every
 method of ``methods/`` on every set and puts its rows into ``benchmarks/results/leaderboard.csv``
 after each set, in place of older ones of that set and method. ``python benchmarks/leaderboard
-page`` fills ``docs/leaderboard.md`` from that file. A SET is a name of ``POINT_SETS`` in
-``privclust.datasets.named``, "adult", or a file as PATH:CLUSTERS.
+page`` fills ``docs/leaderboard.md`` and the README from that file. A SET is a name of
+``POINT_SETS`` in ``privclust.datasets.named``, "adult", or a file as PATH:CLUSTERS.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from page import publish  # noqa: E402
@@ -52,12 +53,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=HERE.parents[1] / "docs" / "leaderboard.md")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "leaderboard.md")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.part == "page":
         known = [*methods_in(HERE / "methods")]
-        publish(read_rows("leaderboard", options.output), options.page, known)
+        rows = read_rows("leaderboard", options.output)
+        publish(rows, options.page, known, options.readme)
         return
     setting = "full" if options.full else "small"
     for name in options.sets or (FULL if options.full else SMALL):

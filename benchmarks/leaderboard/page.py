@@ -8,7 +8,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from keeping import markdown, put_table
+from keeping import markdown, put_table, run_line
+
+# In the README.
+SHORT = ("S1-like", "Birch1-like", "blobs 100000 x 10", "blobs 100000 x 100", "digits", "adult")
+IN_SHORT = ("privclust", "DPLloyd", "FastLloyd", "EUGkM", "diffprivlib", "k-means, not private")
 
 Cells = dict[tuple[str, str, float], list[tuple[float, float]]]
 
@@ -136,8 +140,23 @@ def missing(rows: list[dict[str, str]], methods: list[str]) -> str:
     return f"Missing, because a method cannot take a set or was not run on it: {'; '.join(told)}."
 
 
-def publish(rows: list[dict[str, str]], page: Path, methods: list[str]) -> None:
-    """Fill the tables of the page and draw the plot beside it; name which methods are missing."""
+def short(rows: list[dict[str, str]], epsilon: float = 1.0) -> str:
+    """Return the table of the README: some sets by methods at one ε."""
+    cells = cells_of(rows)
+    methods = [name for name in IN_SHORT if any(row["method"] == name for row in rows)]
+    lines = []
+    for name in SHORT:
+        about = next((row for row in rows if row["set"] == name), None)
+        if about is not None:
+            told = f"{name} ({about['n']} x {about['d']}, k = {about['k']})"
+            lines.append([told, *(ratio(cells.get((name, method, epsilon))) for method in methods)])
+    return markdown([f"ε = {epsilon:g}, δ = {rows[0]['delta']}", *methods], lines)
+
+
+def publish(rows: list[dict[str, str]], page: Path, methods: list[str], readme: Path) -> None:
+    """Fill the tables of both pages and draw the plot; name which methods are missing."""
+    shown = [row for row in rows if row["set"] in SHORT]
+    put_table(readme, "leaderboard-short", f"{short(rows)}\n\n{run_line(shown, 'leaderboard')}")
     put_table(page, "leaderboard-origin", origin(rows, methods))
     put_table(page, "leaderboard", tables(rows))
     draw(rows, page.parent / "figures" / "leaderboard.png")

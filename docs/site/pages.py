@@ -132,7 +132,7 @@ def parameter_row(parameter: Any) -> str | None:
 
 
 def write_pages(_app: Any = None) -> None:
-    """Write all pages anew."""
+    """Write all pages again."""
     for folder in ("api", "commands"):
         shutil.rmtree(REFERENCE / folder, ignore_errors=True)
         (REFERENCE / folder).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Libraries that need not be installed: how objects of theirs are recognised.
+"""Libraries that need not be installed: how their objects are recognised.
 
 An object of a library can exist only once somebody has imported it. So a look at the imported
 modules is enough, and neither imports the library nor fails without it.

@@ -84,7 +84,7 @@ class Share:
             raise ValueError("Shares of different currencies cannot be subtracted.")
         left = self.amount - sum((part.amount for part in spent), Fraction(0))
         if left <= 0:
-            raise ValueError("Nothing remains of the share; spend less of it before.")
+            raise ValueError("Nothing remains of the share; spend less of it earlier.")
         return Share(self.currency, left)
 
 

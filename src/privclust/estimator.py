@@ -115,7 +115,7 @@ class PrivateEstimator(BaseEstimator):
         return self
 
     def release(self) -> Release:
-        """Return what may be published: the very release whose digest the ledger holds."""
+        """Return what may be published: the release whose digest the ledger holds."""
         check_is_fitted(self)
         return self._release
 
@@ -147,7 +147,7 @@ class PrivateEstimator(BaseEstimator):
         then: Callable[[Any], Then] | None = None,
         public: Any = None,
     ) -> Then | None:
-        """Check, open, charge, ask, keep, settle; warn last, for a warning may be an error."""
+        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error."""
         self._check_parameters()
         run = self._run() if run is None else run
         with self._open(X, public) as data:
@@ -289,7 +289,7 @@ class PrivateEstimator(BaseEstimator):
 
 
 class PrivateClusterMixin(ClusterMixin):
-    """``fit_predict`` that opens the data once, for they may be a stream."""
+    """``fit_predict`` that opens the data once, because they may be a stream."""
 
     def fit_predict(self, X: Any, y: object = None, **_: Any) -> Labels:
         """Fit, and return the label of each row to the caller; the labels are not kept."""

@@ -58,7 +58,7 @@ class DataError(PrivclustError):
 
 
 class EngineError(PrivclustError):
-    """A cluster that cannot be used, or that did not finish."""
+    """A Dask cluster that cannot be used, or that did not finish."""
 
 
 class NoRowsError(DataError):
@@ -104,7 +104,7 @@ class UnknownDatasetError(LedgerError):
 
 
 class UnitMismatchError(LedgerError):
-    """The charge is for another privacy unit than the data set's."""
+    """The charge is for a privacy unit other than the data set's."""
 
 
 class LedgerConflictError(LedgerError):
@@ -140,7 +140,7 @@ class PrivclustWarning(UserWarning):
 
 
 class EngineWarning(PrivclustWarning):
-    """A cluster that works, but slowly."""
+    """A Dask cluster that works, but slowly."""
 
 
 class LeakWarning(PrivclustWarning):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,10 @@ from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 
-__all__ = ["Measure", "Plan", "Synthetic", "rehearse"]
+__all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
+
+# A delta that makes the error smaller by less than this part of it buys nothing.
+_WORTH_A_DELTA = 0.01
 
 
 @dataclass(frozen=True)
@@ -101,11 +104,11 @@ class Plan:
         """What to make of the expected error, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
-                "delta is above one in the number of rows, which would allow a row to be published "
-                f"as it is; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
+                "delta is above one in the number of rows, which would allow a row to be "
+                "published unchanged; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:
-            return "The budget suffices for this many rows of such data."
+            return "The budget is enough for this many rows of such data."
         if self.error_ratio > self.measure.hopeless:
             return f"The result would be mostly noise: {self.measure.remedy}."
         return (
@@ -183,3 +186,15 @@ def rehearse(
     stated = rehearsal.privacy_
     budget = Budget(stated.epsilon, stated.delta)
     return Plan(budget, stated.protects, stated.queries, n_rows, float(np.mean(errors)), measure)
+
+
+def beside_no_delta(plan: Plan, pure: Plan) -> Plan:
+    """Return a plan with a delta that tells what the same epsilon would do without one.
+
+    A fit in pure ε keeps the promise of the same ε with any δ, so it may be taken instead. Noise is
+    smaller with a δ only where many questions share the budget.
+    """
+    words = f"With delta=0 and the same epsilon it would be {pure.error_ratio:.3g} times"
+    if pure.error_ratio * (1 - _WORTH_A_DELTA) <= plan.error_ratio:
+        words += "; leave delta at 0, which keeps this promise too and a stronger one"
+    return replace(plan, notes=(*plan.notes, f"{words}."))

@@ -64,11 +64,10 @@ def test_a_set_that_is_run_again_replaces_the_rows_of_its_methods_alone(board, t
 
 
 def test_the_page_is_filled_from_the_results_alone(rows, board, tmp_path):
-    page = tmp_path / "leaderboard.md"
-    shutil.copy(ROOT / "docs" / "leaderboard.md", page)
+    page, readme = copies(tmp_path)
     told = [{**row, **board.origin(0, "tiny")} for row in rows[1]]
     board.replace_rows("leaderboard", told, folder=tmp_path)
-    board.publish(board.read_rows("leaderboard", tmp_path), page, [*rows[0], "another"])
+    board.publish(board.read_rows("leaderboard", tmp_path), page, [*rows[0], "another"], readme)
     text = page.read_text("utf-8")
     assert "**tiny: 400 points, 2 dimensions, k = 3**" in text
     assert "tiny setting, up to 1 runs, seed 0" in text
@@ -91,9 +90,15 @@ def test_a_method_is_one_file_with_one_function(board, tmp_path):
     assert (row["method"], row["centres"]) == ("Corner", 1)
 
 
-def test_the_page_says_what_the_committed_file_holds(board, tmp_path):
-    page = tmp_path / "leaderboard.md"
-    shutil.copy(ROOT / "docs" / "leaderboard.md", page)
+def test_the_pages_say_what_the_committed_file_holds(board, tmp_path):
+    page, readme = copies(tmp_path)
     methods = [*board.methods_in(FOLDER / "methods")]
-    board.publish(board.read_rows("leaderboard", board.RESULTS), page, methods)
+    board.publish(board.read_rows("leaderboard", board.RESULTS), page, methods, readme)
     assert page.read_text("utf-8") == (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
+    assert readme.read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")
+
+
+def copies(folder):
+    """Return copies of the pages that are filled."""
+    pages = (ROOT / "docs" / "leaderboard.md", ROOT / "README.md")
+    return [Path(shutil.copy(page, folder)) for page in pages]

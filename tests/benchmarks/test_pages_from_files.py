@@ -69,13 +69,13 @@ def test_a_number_that_was_typed_is_found(line, tmp_path):
 
 def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_path):
     keeping, kmeans, noise, ledger = scripts("keeping", "kmeans", "noise", "ledger")
-    page, readme, of_ledger = (
+    page, of_ledger = (
         Path(shutil.copy(ROOT / name, tmp_path))
-        for name in ("docs/research/accuracy.md", "README.md", "docs/research/ledger.md")
+        for name in ("docs/research/accuracy.md", "docs/research/ledger.md")
     )
-    before = [copy.read_text("utf-8") for copy in (page, readme, of_ledger)]
-    kmeans.publish(keeping.read_rows("kmeans", RESULTS), page, readme)
+    before = [copy.read_text("utf-8") for copy in (page, of_ledger)]
+    kmeans.publish(keeping.read_rows("kmeans", RESULTS), page)
     keeping.put_table(page, "noise", noise.table(keeping.read_rows("noise", RESULTS)))
     ways = ledger.ways_table(keeping.read_rows("ledger-ways", RESULTS))
     keeping.put_table(of_ledger, "ledger-ways", ways)
-    assert [copy.read_text("utf-8") for copy in (page, readme, of_ledger)] == before
+    assert [copy.read_text("utf-8") for copy in (page, of_ledger)] == before

@@ -110,6 +110,11 @@ CASES = [
         "--epsilon 1 --runs 2 --page {pages}/research/few-rows.md",
         {"DELTAS": (0,), "sets": lambda: {"tiny": (RNG.uniform(-1, 1, (60, 2)), 3)}},
     ),
+    Case(
+        "with_delta",
+        "--epsilon 1 --runs 2 --page {pages}/guides/epsilon.md",
+        {"SHAPES": [(60, 2)]},
+    ),
     Case("kmeans", "run iris --epsilon 1 --runs 2"),
     Case(
         "ledger",
@@ -201,6 +206,8 @@ def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, caps
         if hasattr(module, page):
             own = getattr(module, page).relative_to(ROOT / "docs")
             monkeypatch.setattr(module, page, pages / own)
+    if hasattr(module, "README"):
+        monkeypatch.setattr(module, "README", Path(shutil.copy(module.README, tmp_path)))
     if hasattr(module, "FIGURE"):
         monkeypatch.setattr(module, "FIGURE", tmp_path / module.FIGURE.name)
     places = {"data": data, "folder": tmp_path, "pages": pages, "points": tmp_path / "points"}

@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.categorical import command as categorical
 from privclust.exceptions import ReleaseError
 from privclust.release import Release
+from support.command_line import CliRunner
 from support.survey import SCHEMA, survey
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")

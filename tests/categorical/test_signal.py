@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, PrivateKMeans, Schema
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.evidence import chances
 from privclust.categorical.margins import Margins, _gains, number_of_rows
 from privclust.categorical.signal import IndependentTables
@@ -78,7 +78,7 @@ def test_clusters_of_independent_columns_are_found_somehow_and_warned_of(model):
 
 
 def test_made_up_tables_keep_their_margins_but_for_the_noise_of_these():
-    cells = Cells(PairLayout((2, 3), ((0, 1),)))
+    cells = PairCells(PairLayout((2, 3), ((0, 1),)))
     counts = np.array([30.0, 70.0, 20.0, 30.0, 50.0])
     exact = IndependentTables(cells, Margins(counts, np.zeros(5)), 100.0)
     made_up = exact.residuals(np.zeros(6), np.random.default_rng(0))
@@ -102,7 +102,7 @@ def test_margins_that_noise_hides_are_neither_believed_nor_called_equal():
 
 
 def test_the_number_of_rows_is_positive_whatever_noise_says():
-    cells = Cells(PairLayout((2, 2), ((0, 1),)))
+    cells = PairCells(PairLayout((2, 2), ((0, 1),)))
     tables = NoisyTables(cells.layout, np.full(4, -500.0), 100.0, 300.0)
     found = number_of_rows(Noisy(np.full(4, -500.0), 100.0), tables, cells)
     assert 1 <= found < 100

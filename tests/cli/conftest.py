@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from privclust import PrivateKMeans
 from privclust.cli import app
-from support.command_line import SCHEMA, Run, clumps, write_csv
+from support.command_line import SCHEMA, CliRunner, Run, clumps, write_csv
 
 
 @pytest.fixture(autouse=True)

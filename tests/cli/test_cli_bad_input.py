@@ -68,7 +68,7 @@ BAD = [
     (fit_of("absent.csv"), 1, "File 'absent.csv' was not found"),
     (fit_of("data.txt"), 1, "unknown format"),
     (fit_of("torn.parquet"), 1, "cannot be read as Parquet"),
-    (fit_of("notes"), 1, "holds no .parquet file"),
+    (fit_of("notes"), 1, "holds no .parquet, .csv or .arrow file"),
     # schema
     ((*NEW, "--schema", "half.toml"), 1, "Column 'x': a Box needs both bounds"),
     ((*NEW, "--schema", "broken.toml"), 1, "not valid TOML"),
@@ -142,7 +142,7 @@ BAD = [
     (("schema", "check", "schema.toml", "renamed.csv"), 1, "Column 'y'"),
     (("schema", "check", "schema.toml", "absent.csv"), 1, "was not found"),
     (("schema", "check", "schema.toml", "data.csv", "--id-column", "x"), 2, "'x'"),
-    (("demo", "--out", "notes"), 1, "'notes' exists and is not of this demo"),
+    (("demo", "--out", "notes"), 1, "'notes' exists and does not belong to this demo"),
     (("demo", "--out", "absent/demo"), 1, "its folder does not exist"),
 ]
 

@@ -62,5 +62,5 @@ def test_a_weight_of_zero_is_one_sentence(run: Run) -> None:
     Path("mixed.toml").write_text(text, encoding="utf-8")
     refused = run("kmeans", "mixed.csv", *DECLARED, "-o", "made")
     assert refused.exit_code == 1
-    assert "to leave the column out, ignore it" in refused.stderr
+    assert "to leave out the column, ignore it" in refused.stderr
     assert not Path("made").exists()

@@ -77,7 +77,7 @@ def test_a_process_that_fails_has_no_traceback(folder: Path) -> None:
 
 def test_a_terminal_without_greek_letters_shows_the_rest(folder: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    result = process(*FIT[:-1], env=environment)
+    result = process(*FIT[:-1], "--no-report", env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert "differentially private with ? = 1" in result.stdout
 
@@ -85,7 +85,7 @@ def test_a_terminal_without_greek_letters_shows_the_rest(folder: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals exist on POSIX systems only")
 def test_progress_is_shown_on_a_terminal_only(folder: Path) -> None:
     reader, terminal = os.openpty()
-    command = [sys.executable, *FIT]
+    command = [sys.executable, *FIT, "--no-report"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as running:  # noqa: S603
         os.close(terminal)
         shown = b""

@@ -52,7 +52,7 @@ def test_other_releases_are_refused_in_one_sentence(released: Path, run: Run) ->
     for command in (("choose-k", "release"), ("cluster", "release", "-o", "k")):
         result = run(*command)
         assert result.exit_code == 1
-        assert "is no summary" in result.stderr
+        assert "is not a summary" in result.stderr
 
 
 def test_clusters_are_told_in_sentences_and_histograms_are_paid_for(folder: Path, run: Run) -> None:

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
 
 from privclust.cli import app
 from privclust.coclustering.plan import synthetic_counts
 from privclust.release import Release
+from support.command_line import CliRunner
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 

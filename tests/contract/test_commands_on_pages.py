@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from privclust.cli import app
+from support.command_line import command_of
 
 ROOT = Path(__file__).parents[2]
 MADE = ("docs/gallery", "docs/reference/api", "docs/reference/command")
@@ -47,7 +47,7 @@ def mentions(page: Path) -> list[str]:
 def found(line: str) -> tuple[Any, list[str]]:
     """Return the command that a line calls, and what follows its name."""
     _, *words = shlex.split(line, comments=True)
-    command = get_command(app)
+    command = command_of(app)
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, f"{line}: there is no command {words[0]!r}"
         command = command.commands[words.pop(0)]

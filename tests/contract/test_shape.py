@@ -63,6 +63,15 @@ def test_names_of_plain_arrays_have_one_home() -> None:
     assert [name for name, text in TEXTS.items() if alias.search(text)] == ["_typing.py"]
 
 
+def test_a_name_stands_for_one_class(trees: dict[str, ast.Module]) -> None:
+    homes: dict[str, list[str]] = {}
+    for name, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
 def test_a_long_function_is_seen() -> None:
     code = "def long():\n    '''Say.'''\n" + "    x = 1\n" * MOST_LINES_OF_A_FUNCTION
     assert [lines_of(function) for function in functions(ast.parse(code))] == [41]

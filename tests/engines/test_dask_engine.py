@@ -182,7 +182,7 @@ ALLOWED = {
     "privclust.data.table.binned": {"BinnedCoder"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
-        "BlockSums", "ClusterSums", "GroupedSums", "Moments", "ProjectionGrid", "RowCount",
+        "ClusterSums", "ClusterTotals", "GroupedSums", "Moments", "ProjectionGrid", "RowCount",
     },
     "privclust.data.points.public": {"Projection", "Zones"},
     "privclust.data.points.zones": {"ZoneCounts"},
@@ -192,7 +192,7 @@ ALLOWED = {
     "privclust.data.reading.pieces": {"CsvPiece", "FilesPart", "ParquetPiece"},
     "privclust.data.reading.places": {"Place"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
-                                     "RingCounts", "RowCount"},
+                                     "RingCounts"},
     "privclust.data.sites.metrics": {"Metric", "_named"},
     "privclust.data.sites.public": {"Rings", "TargetSpace"},
     "privclust.data.table.codes": {"AttributeCodes", "CategoryCoder", "ColumnCoder"},

@@ -106,8 +106,9 @@ def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
         return tasks.Look((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
 
     with patch.object(cluster.tasks, "look", spilling):
-        refused(EngineError, "would write rows in clear to '/tmp/scratch/w1'", entered, client)
-        refused(EngineError, "in clear", lambda: entered(client, spill_to="/tmp/scra"))  # noqa: S108
+        refused(EngineError, "would write rows in the clear to '/tmp/scratch/w1'", entered, client)
+        folder = "/tmp/scra"  # noqa: S108
+        refused(EngineError, "in the clear", lambda: entered(client, spill_to=folder))
         entered(client, spill_to="/tmp/scratch")  # noqa: S108
 
 
@@ -133,7 +134,7 @@ def test_a_part_that_disappears_says_what_stays_charged(client, charged, tmp_pat
         return receipt
 
     with privclust.engine(client), patch.object(PrivateKMeans, "_reserve", removing):
-        refused(DataError, "is not there any more", model.fit, data)
+        refused(DataError, "is no longer there", model.fit, data)
     assert was_charged()
 
 
@@ -159,14 +160,14 @@ def test_data_that_make_no_table_are_refused_before_the_charge(client, charged, 
     texts = tmp_path / "texts.parquet"
     rows.astype({rows.columns[0]: str}).to_parquet(texts)
     with privclust.engine(client):
-        refused(DataError, "holds no .parquet file", model.fit, tmp_path / "empty")
-        refused(DataError, "has other columns than", model.fit, [one, other])
+        refused(DataError, "holds no .parquet, .csv or .arrow file", model.fit, tmp_path / "empty")
+        refused(DataError, "has columns other than", model.fit, [one, other])
         refused(DataError, "text", model.fit, [one, texts])
     assert not was_charged()
 
 
 def test_words_about_a_cluster_need_one():
-    refused(ParameterError, "are about a cluster", lambda: entered(insecure=True))
+    refused(ParameterError, "are for a Dask cluster", lambda: entered(insecure=True))
     refused(ParameterError, "distributed.Client or the address", entered, 7)
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow.csv
 import pytest
-from typer.testing import CliRunner
 
 from privclust import Release
 from privclust.cli import app
 from privclust.data.engines.dask import DaskRows
+from support.command_line import CliRunner
 from support.datasets import POINTS, points
 from support.in_parts import parquet_folder
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from privclust import Bins, Box, Categories, PrivateKMeans, Schema
 from privclust.cli import app
+from support.command_line import CliRunner
 
 INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "40"))
 PARTS = 10

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,9 @@ def used(any_ledger: Ledger) -> Ledger:
 def run(ledger: Ledger, *statements: str) -> None:
     """Run SQL in the database of the ledger, as somebody with full access would."""
     if "://" not in ledger.url:
-        connection = sqlite3.connect(ledger.url, isolation_level=None)
-        for statement in statements:
-            connection.execute(statement)
-        connection.close()
+        with closing(sqlite3.connect(ledger.url, isolation_level=None)) as connection:
+            for statement in statements:
+                connection.execute(statement)
         return
     import psycopg
 
@@ -204,7 +204,7 @@ def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
         ({"granted_epsilon": 10**15}, "does not add up"),
         ({"unit": '{"name":"replace-row"}'}, "privacy unit that was not created"),
         ({"pot": "pure"}, "wrong pot"),
-        ({"currency": "pure"}, "names another currency"),
+        ({"currency": "pure"}, "names a currency other than"),
         ({"currency": "approximate", "rho": 0, "spent_rho": 0}, "wrong pot"),
         (
             {"epsilon": 10**13, "rho": 10**14, "spent_epsilon": 10**13, "spent_rho": 10**14},

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
@@ -19,6 +18,7 @@ from privclust.cli.errors import PLAIN, OneSentence
 from privclust.cli.ledger import app as commands
 from privclust.ledger import Ledger
 from privclust.unit import AddRemoveRow, Person
+from support.command_line import CliRunner
 
 app = typer.Typer(cls=OneSentence, **PLAIN)
 app.add_typer(commands, name="ledger")
@@ -239,7 +239,7 @@ def test_a_release_shows_that_a_ledger_is_older(path: str, tmp_path: Path) -> No
 def test_grants_and_keys_on_the_command_line(path: str, tmp_path: Path) -> None:
     grant = ["grant", path, "visits", "--epsilon", "1", "--delta", "1e-6"]
     assert answered(*grant, "--currency", "approximate")["pot"] == "approximate"
-    assert "exactly if it has no δ" in refused(*grant, "--currency", "pure")
+    assert "if and only if it has no δ" in refused(*grant, "--currency", "pure")
     assert answered("key", "add", path, "AB" * 32, "--name", "Ann")["ed25519"] == "ab" * 32
     assert "in the ledger already" in refused("key", "add", path, "ab" * 32, "--name", "Ann")
     assert "never the private one" in refused("key", "add", path, "secret", "--name", "Ann")

@@ -87,7 +87,7 @@ def test_a_charge_goes_to_the_pot_of_its_own_currency_first(ledger: Ledger) -> N
 
 def test_a_charge_with_a_delta_must_name_its_currency(any_ledger: Ledger) -> None:
     any_ledger.grant("visits", 1, "1e-6")
-    with pytest.raises(LedgerError, match="must say what is known of the mechanism"):
+    with pytest.raises(LedgerError, match="must say what is known about the mechanism"):
         charge(any_ledger, "0.1", "1e-6", None)
     assert len(any_ledger.history()) == 2
 
@@ -97,11 +97,11 @@ def test_a_charge_with_a_delta_must_name_its_currency(any_ledger: Ledger) -> Non
     [("1e-6", "pure"), ("0", "zcdp"), ("0", "approximate"), ("1e-6", "gold"), ("0", "")],
 )
 def test_a_currency_must_fit_the_budget(ledger: Ledger, delta: str, currency: str) -> None:
-    with pytest.raises(LedgerError, match=r"exactly if it has no δ|is 'pure', 'zcdp' or"):
+    with pytest.raises(LedgerError, match=r"if and only if it has no δ|is 'pure', 'zcdp' or"):
         ledger.grant("visits", 1, delta, currency=currency)
     ledger.grant("visits", 1)
     ledger.grant("visits", 1, "1e-6")
-    with pytest.raises(LedgerError, match=r"exactly if it has no δ|is 'pure', 'zcdp' or"):
+    with pytest.raises(LedgerError, match=r"if and only if it has no δ|is 'pure', 'zcdp' or"):
         charge(ledger, "0.1", delta, currency)
     assert len(ledger.history()) == 3
 

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ import pytest
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError, LedgerError
 from privclust.ledger import Ledger
-from privclust.reports.ledger_page import html_statement
+from privclust.ledger.statement import Moment
+from privclust.reports.ledger_page import burn_down_of, html_statement
 from privclust.unit import AddRemoveRow
 
 FLAW = "The scaler <b>was</b> fitted on the private rows without noise."
@@ -145,3 +146,21 @@ def test_what_stays_charged_is_said_without_the_ledger_as_well(tmp_path: Path) -
     told = Ledger.open(tmp_path / "gone.db").charged_words(receipt)
     assert told.startswith(f"The charge with the receipt {receipt} stays")
     assert "\n" not in told
+
+
+def test_steps_within_one_minute_are_set_apart_in_the_picture() -> None:
+    minute = datetime(2026, 11, 17, 9, 30, tzinfo=UTC)
+    filled = [Moment(minute, 10, left) for left in (10, 6, 2, 2)]
+    assert burn_down_of(filled).left.split("L")[1::2] == [
+        "266.7 0.0",
+        "533.3 60.0",
+        "800.0 120.0",
+    ]
+
+
+def test_steps_of_many_days_lie_at_their_time() -> None:
+    begin = datetime(2026, 11, 1, tzinfo=UTC)
+    filled = [
+        Moment(begin + timedelta(days=day), 10, left) for day, left in ((0, 10), (8, 5), (10, 5))
+    ]
+    assert "L640.0 0.0L640.0 75.0" in burn_down_of(filled).left

@@ -145,8 +145,8 @@ def test_a_file_that_changes_while_it_is_open_is_noticed(tmp_path):
     with open_rows(path) as source:
         list(source.blocks())
         os.utime(path, ns=(0, 0))
-        with pytest.raises(DataError, match=r"is another one than before: the data changed"):
+        with pytest.raises(DataError, match=r"is not the same as before: the data changed"):
             list(source.blocks())
         path.unlink()
-        with pytest.raises(DataError, match="is not there any more"):
+        with pytest.raises(DataError, match="is no longer there"):
             list(source.blocks())

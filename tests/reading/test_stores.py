@@ -84,5 +84,7 @@ def test_rows_are_read_from_a_store_in_parts(bucket):
             assert np.array_equal(np.concatenate(blocks), FRAME)
     with open_rows(f"{address}?{options}") as source:
         store.delete_file("visits/rows/2.parquet")
-        with pytest.raises(DataError, match=r"File '\w+://visits/rows/2.parquet' is not there"):
+        with pytest.raises(
+            DataError, match=r"File '\w+://visits/rows/2.parquet' is no longer there"
+        ):
             list(source.blocks())

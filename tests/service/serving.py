@@ -13,7 +13,7 @@ from privclust.service.database import Database
 from privclust.service.datasets import Dataset, Datasets
 from privclust.service.jobs import Jobs
 from privclust.service.people import People, User
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.queue import Queue
 from privclust.service.releases import Releases
 from privclust.service.settings import Settings
@@ -87,10 +87,10 @@ class Serving:
         (visits,) = datasets.all()
         return cls(settings, database, people, datasets, jobs, releases, queue, *users, visits)
 
-    def question(self, **changes: object) -> Question:
+    def question(self, **changes: object) -> FitQuestion:
         """Return a cheap question."""
         given = {"family": "distances", "epsilon": "1", "columns": ["sex", "ward"]}
-        return Question.parsed(given | changes, self.visits.schema)
+        return FitQuestion.parsed(given | changes, self.visits.schema)
 
     def charges(self) -> list[str]:
         """Return the requests that were charged."""

@@ -104,12 +104,20 @@ class Walker:
         self.page.get_by_role("button", name=name, exact=True).click()
         self.page.wait_for_load_state()
 
+    def wait_for(self, selector: str, text: str = "") -> None:
+        """Look now and then until it is there; the browser's own wait looks at every frame."""
+        for _ in range(6000):
+            if self.page.locator(selector, has_text=text).count():
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"There is no {selector} with {text!r} on {self.page.url}.")
+
     def wait_for_release(self) -> None:
         """Look again and again at a job until its release is there, and go to it."""
         for _ in range(1200):
             if self.page.get_by_role("link", name="See the release").count():
                 break
-            self.page.wait_for_timeout(500)
+            self.page.wait_for_timeout(1000)
             self.page.reload()
         self.page.get_by_role("link", name="See the release").click()
 
@@ -176,7 +184,7 @@ def spend_the_rest(walker: Walker, dataset: str) -> None:
         walker.fill(targets="10, 1\n20, 2\n60, 5\n90, 9", **{"lines-forbidden": "0"})
     walker.fill(clusters="2", epsilon="0.5")
     walker.press("Plan")
-    walker.page.locator("#live", has_text="Cost: ε = 0.5").wait_for()
+    walker.wait_for("#live", "Cost: ε = 0.5")
     assert walker.page.locator("details[open]").count()
     walker.look("ask-more")
     walker.press("Run, and pay for it")
@@ -194,11 +202,11 @@ def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: s
     walker.page.get_by_role("link", name=dataset, exact=True).click()
     walker.look("dataset")
     walker.page.get_by_role("link", name=FAMILIES[screen]).click()
-    walker.page.locator("#live", has_text="Cost: ε = 1").wait_for()
+    walker.wait_for("#live", "Cost: ε = 1")
     walker.fill(epsilon="3", clusters="3")
-    walker.page.wait_for_selector("#live.refused")
+    walker.wait_for("#live.refused")
     walker.fill(epsilon="1")
-    walker.page.locator("#live", has_text="Left after").wait_for()
+    walker.wait_for("#live", "Left after")
     walker.press("Compare budgets")
     walker.look("ask")
     walker.press("Run, and pay for it")

@@ -22,7 +22,7 @@ from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
 from privclust.service.offers import OFFERS, offers_for
 from privclust.service.options import Option
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
 from privclust.service.worker import run_one
@@ -122,22 +122,22 @@ def test_every_choice_of_the_estimator_is_on_offer(family: str, option: Option) 
 )
 def test_a_wrong_option_is_refused_in_one_sentence(options: Any) -> None:
     with pytest.raises(ServiceError):
-        Question.parsed({"family": "kmeans", "options": options}, SCHEMA)
+        FitQuestion.parsed({"family": "kmeans", "options": options}, SCHEMA)
 
 
 def test_an_option_at_its_default_is_the_same_question() -> None:
-    plain = Question.parsed({"family": "kmeans"}, SCHEMA)
-    said = Question.parsed({"family": "kmeans", "options": {"method": "auto"}}, SCHEMA)
-    other = Question.parsed({"family": "kmeans", "options": {"method": "lloyd"}}, SCHEMA)
+    plain = FitQuestion.parsed({"family": "kmeans"}, SCHEMA)
+    said = FitQuestion.parsed({"family": "kmeans", "options": {"method": "auto"}}, SCHEMA)
+    other = FitQuestion.parsed({"family": "kmeans", "options": {"method": "lloyd"}}, SCHEMA)
     assert plain.digest_on("x") == said.digest_on("x") != other.digest_on("x")
-    assert Question.parsed(other.to_dict(), SCHEMA) == other
+    assert FitQuestion.parsed(other.to_dict(), SCHEMA) == other
 
 
 @pytest.mark.parametrize("family", OFFERS)
 def test_every_family_is_planned_and_tried_on_made_up_data(family: str) -> None:
     matrix = family == "cocluster"
     declared, unit = (COUNTS, MatrixCount()) if matrix else (SCHEMA, AddRemoveRow())
-    question = Question.parsed(asked_by(MODELS[family]), declared)
+    question = FitQuestion.parsed(asked_by(MODELS[family]), declared)
     assert plan_of(question, declared, unit, 100).budget == question.budget
     release = made_up_fit(question, declared, unit, 100).released()
     assert "ε = 0.5" in release.to_html()
@@ -147,7 +147,7 @@ def test_every_family_is_planned_and_tried_on_made_up_data(family: str) -> None:
 def test_every_family_is_asked_run_and_released(serving: Serving, family: str) -> None:
     dataset = with_matrix(serving) if family == "cocluster" else serving.visits
     model = MODELS[family]
-    question = Question.parsed(asked_by(model), dataset.schema)
+    question = FitQuestion.parsed(asked_by(model), dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     assert run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)
@@ -175,13 +175,13 @@ def test_what_no_fit_could_answer_is_refused_before_the_charge(
     """No points; eight centres of four points; options that do not go together; a missing δ."""
     dataset = serving.visits if unit is None else with_matrix(serving, unit)
     with pytest.raises(ServiceError):
-        serving.jobs.ask(serving.ann, dataset, Question.parsed(given, dataset.schema))
+        serving.jobs.ask(serving.ann, dataset, FitQuestion.parsed(given, dataset.schema))
     assert serving.jobs.of(serving.steward) == []
 
 
 def test_a_question_that_can_be_answered_passes_the_check() -> None:
     given = {"family": "cocluster", "delta": "1e-6"}
-    check_question(Question.parsed(given, COUNTS), COUNTS, MatrixRow())
+    check_question(FitQuestion.parsed(given, COUNTS), COUNTS, MatrixRow())
 
 
 # Matrices.
@@ -213,7 +213,7 @@ def test_a_matrix_that_is_not_as_declared_is_refused(
 
 def test_whole_rows_of_a_matrix_are_protected_too(serving: Serving) -> None:
     dataset = with_matrix(serving, MatrixRow())
-    question = Question.parsed({"family": "cocluster", "delta": "1e-6"}, dataset.schema)
+    question = FitQuestion.parsed({"family": "cocluster", "delta": "1e-6"}, dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     run_one(serving.database, serving.settings)
     assert serving.jobs.one(answer.job_id, serving.ann, FAR).state == "done"
@@ -264,7 +264,7 @@ def test_labels_by_a_release_of_a_matrix_are_of_an_uploaded_matrix(
     serving: Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dataset = with_matrix(serving)
-    question = Question.parsed({"family": "cocluster"}, dataset.schema)
+    question = FitQuestion.parsed({"family": "cocluster"}, dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)

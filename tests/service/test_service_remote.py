@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from privclust import Person, PrivateDilca, PrivateKMeans
 from privclust.cli import app
@@ -26,6 +25,7 @@ from service.browser import ORIGIN, Browser, site_on
 from service.serving import SCHEMA, Serving
 from service.test_service_api import Api
 from service.test_service_rules import later
+from support.command_line import CliRunner
 
 
 # The client.

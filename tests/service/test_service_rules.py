@@ -20,7 +20,7 @@ from privclust.service.errors import (
     NotFoundError,
     ServiceError,
 )
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.ticks import first_tick, next_tick
 from privclust.service.worker import Charged, run_one
@@ -44,7 +44,7 @@ def test_a_database_is_brought_up_to_date_once(serving: Serving) -> None:
 
 def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
     serving.database.write("INSERT INTO service_versions VALUES (99, 'x', 0)")
-    with pytest.raises(LedgerVersionError, match="never taken back"):
+    with pytest.raises(LedgerVersionError, match="an older version cannot use them"):
         Database.opened(serving.database.ledger.url)
 
 
@@ -108,7 +108,7 @@ def test_missing_ids_are_refused(serving: Serving, tmp_path: Path) -> None:
 def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "data" / "visits.csv", tmp_path / "data" / "copy.csv")
     for path in ("visits.csv", "copy.csv"):
-        with pytest.raises(ConflictError, match="their budget is one"):
+        with pytest.raises(ConflictError, match="has its own budget"):
             serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
 
 
@@ -217,7 +217,7 @@ def test_of_fifty_requests_for_the_last_epsilon_one_wins(any_serving: Serving) -
 )
 def test_a_question_holds_only_what_may_be_asked(given: dict[str, object]) -> None:
     with pytest.raises(ServiceError):
-        Question.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
+        FitQuestion.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
 
 
 # Running.

@@ -64,9 +64,9 @@ def test_the_whole_way_of_a_steward_and_an_analyst(
     assert "Cost: ε = 1" in planned
     assert "Left after it: ε = 0" in planned
     job = cyd.post(page, page, epsilon="1", columns=["sex", "ward"], act="run")
-    assert "waits for its answer" in cyd.get(job.headers["location"]).text
+    assert "is waiting for its answer" in cyd.get(job.headers["location"]).text
     run_one(serving.database, serving.settings)
-    assert "waits for its answer" in cyd.get(job.headers["location"]).text
+    assert "is waiting for its answer" in cyd.get(job.headers["location"]).text
     later(monkeypatch)
     found = re.search(r'href="(/releases/\w+)"', cyd.get(job.headers["location"]).text)
     assert found

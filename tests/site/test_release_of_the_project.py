@@ -59,3 +59,9 @@ def test_the_glossary_is_in_order_and_says_each_word_once():
     keys = [greek.get(word, word.lower()) for word in words]
     assert keys == sorted(set(keys))
     assert len(keys) > 40
+
+
+def test_no_page_has_two_versions_of_a_line():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "proofs").rglob("*.md")]
+    marked = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+    assert [page.name for page in pages if marked.search(page.read_text("utf-8"))] == []

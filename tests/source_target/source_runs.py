@@ -11,7 +11,7 @@ from privclust.source_target import rings as ours
 from privclust.source_target.nas import nas
 from privclust.source_target.nna import nna
 from privclust.source_target.placement import CoordinateCells
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import view_of
 from support.transcripts import Transcript
@@ -33,12 +33,12 @@ def run_rings(view, share, rng):
 
 
 def run_nna(view, share, rng):
-    nna(view, share, Settings(radius=0.1))
+    nna(view, share, NearestSettings(radius=0.1))
 
 
 def run_nas(view, share, rng):
     # At this reach one site serves all.
-    nas(view, share, Settings(radius=1.98, n_nearest=view._unit.rows_changed))
+    nas(view, share, NearestSettings(radius=1.98, n_nearest=view._unit.rows_changed))
 
 
 METHODS = {"rings": run_rings, "nna": run_nna, "nas": run_nas}

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release import Release
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.source_target.command import fit, plan
 from privclust.source_target.release import distances_to_centres
+from support.command_line import CliRunner
 
 words_only = pytest.mark.usefixtures("blank_pictures")
 

@@ -8,7 +8,8 @@ import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.exceptions import ParameterError
-from privclust.summary.choosing import _Best, _rand_index, _separation
+from privclust.summary.choosing import _rand_index, _separation
+from privclust.summary.deciding import Best
 
 
 def clumps(k, seed=0):
@@ -82,10 +83,26 @@ def test_kinds_of_mixed_rows_are_found_or_suggested():
 def test_kinds_that_are_not_stable_are_never_one_cluster():
     separation, bic = np.array([0, 1, 2, 4, 3]), np.array([0, 1, 2, 3, 4])
     stability = np.array([1, 0.5, 0.8, 0.7, 0.6])
-    best = _Best.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
+    best = Best.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
     assert best.of_numbers() == (1, 1)
     assert best.of_mixed_rows(lambda k: k == 5) == (None, 5)
     assert best.of_mixed_rows(lambda k: False) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("stability", "stands", "expected"),
+    [
+        ([1, 0.5, 0.95, 0.7, 0.6], {3, 5}, (3, 3)),  # the only stable one, and the BIC's
+        ([1, 0.5, 0.95, 0.7, 0.6], {5}, (None, 3)),  # but no better than independent columns
+        ([1, 0.5, 0.95, 0.7, 0.96], {3, 5}, (None, 5)),  # two are stable
+        ([1, 0.95, 0.5, 0.7, 0.6], {2, 3, 5}, (None, 5)),  # nothing else speaks for it
+    ],
+)
+def test_a_single_stable_number_of_mixed_rows_needs_one_more_criterion(stability, stands, expected):
+    separation, bic = np.array([0, 1, 2, 3, 4]), np.array([0, 1, 4, 3, 2])
+    best = Best.of((1, 2, 3, 4, 5), separation, bic, np.array(stability), 40)
+    assert best.of_numbers() == (None, 5)
+    assert best.of_mixed_rows(lambda k: k in stands) == expected
 
 
 def test_the_curve_has_every_number_and_falls():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,13 @@ from privclust import Box, PrivateSummary, Release, Schema
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.kmeans.release import saw_the_rows
+from privclust.kmeans.spread import Spread
+from privclust.metrics import inertia
 from privclust.privacy.meter import Meter
 from privclust.summary import Summary
 from privclust.summary.automatic import by_summary
+from privclust.summary.release import hides_the_rows
+from privclust.summary.summarising import _misses_far_rows
 
 RNG = np.random.default_rng(3)
 CENTRES = np.array([[1.0, 1.0, 1.0], [9.0, 2.0, 5.0], [5.0, 9.0, 9.0], [9.0, 9.0, 1.0]])
@@ -113,6 +118,37 @@ def test_profiles_tell_what_is_beyond_the_noise():
     assert hidden.sentence.startswith("nothing stands out from the noise; ")
 
 
+FAR = np.clip(CENTRES[OWN] / 5 - 1 + 0.05 * RNG.standard_t(1.2, (20_000, 3)), -1, 1)
+
+
+def test_an_inertia_that_misses_far_rows_says_so_and_nothing_else_is_doubted():
+    model = PrivateSummary(epsilon=0.3, bounds=(-1, 1), random_state=0)
+    with pytest.warns(LowSignalWarning, match="the inertia is too small; compare"):
+        model.fit(FAR)
+    assert model.inertia(4) < 0.8 * inertia(FAR, model.centers(4))
+    assert model.choose_k(range(1, 7)).suggestion > 1
+    assert not hides_the_rows(model.release())
+    assert "warnings" not in model.kmeans(4).parameters
+
+
+@pytest.mark.parametrize(
+    ("more", "clip", "missed"), [(0, 9, False), (1, 9, True), (0.05, 9, False), (0, 2.5, True)]
+)
+def test_far_rows_are_missed_if_they_spread_farther_or_the_clip_is_too_close(more, clip, missed):
+    cells = replace(MODEL._cells, counts_error=0.0, within_error=0.0)
+    mean = np.average(cells.cells, axis=0, weights=cells.counts)
+    gaps = ((cells.cells - mean) ** 2).sum(axis=1)
+    square = np.average(gaps, weights=cells.counts) + (1 + more) * cells.within
+    spread = Spread(cells.n_rows, mean, np.sqrt(square), 0.4 * cells.within * bool(more))
+    assert _misses_far_rows(cells, spread, clip * np.sqrt(cells.within)) == missed
+
+
+def test_an_inertia_of_rows_near_their_cells_is_not_doubted():
+    for seed in range(3):
+        assert fitted(random_state=seed).warnings_ == ()
+        assert fitted(WIDE, schema=None, bounds=(-1, 1), random_state=seed).warnings_ == ()
+
+
 # Bad input
 
 
@@ -124,7 +160,7 @@ def test_a_k_that_cannot_be_is_refused_in_one_sentence(k):
 
 
 def test_a_release_of_another_kind_is_no_summary():
-    with pytest.raises(ReleaseError, match="is no summary"):
+    with pytest.raises(ReleaseError, match="is not a summary"):
         Summary(MODEL.kmeans(2))
 
 
@@ -146,6 +182,8 @@ def test_cells_that_never_saw_the_rows_say_so():
     assert not saw_the_rows(model.release())
     assert not saw_the_rows(model.kmeans(3))
     assert model.choose_k([2, 3]).n_clusters is None
+    with pytest.warns(LowSignalWarning, match="synthetic rows tell nothing of them"):
+        model.sample(5)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +207,7 @@ def test_a_damaged_summary_is_refused(name, value, message):
 @pytest.mark.system
 def test_the_report_says_that_all_of_it_was_paid_once():
     page = MODEL.release().to_html()
-    assert "All of it was paid once" in page
+    assert "All of it was paid for once" in page
     assert "The rows are in 4 clusters." in page
 
 

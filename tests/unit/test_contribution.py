@@ -110,7 +110,7 @@ MISSING = (
 )
 NO_ID = "Column 'pid' cannot serve as the id column; convert all of it to text or to whole numbers."
 NO_NUMBER = (
-    "Column 'pid' holds ids that are no whole numbers; declare id_type=\"text\" for the unit or "
+    "Column 'pid' holds ids that are not whole numbers; declare id_type=\"text\" for the unit or "
     "correct them."
 )
 

@@ -161,7 +161,7 @@ def test_the_rule_for_missing_values_takes_what_is_no_date():
     read = numbers(data, kept, lenient=["x"])
     np.testing.assert_array_equal(read, [[1, 18322], [2, np.nan], [3, np.nan]])
     strict = Schema({"x": Box("2020-01-01", "2021-01-01")}, ignore=["y"])
-    with pytest.raises(DataError, match="Column 'x' holds values that are no dates") as caught:
+    with pytest.raises(DataError, match="Column 'x' holds values that are not dates") as caught:
         numbers(data, strict)
     assert "SECRET" not in str(caught.value)
 
@@ -169,11 +169,11 @@ def test_the_rule_for_missing_values_takes_what_is_no_date():
 @pytest.mark.parametrize(
     ("data", "fact", "part"),
     [
-        (pa.table({"x": [1]}), Box("2020-01-01", "2021-01-01"), "no dates"),
+        (pa.table({"x": [1]}), Box("2020-01-01", "2021-01-01"), "not dates"),
         (pa.table({"x": ["a"]}), Box(0, 1), "holds text where numbers are declared"),
         (pa.table({"x": [1.5]}), Categories(["a"]), "holds numbers where text is declared"),
         (pd.DataFrame({"x": [DAY]}), Bins([0, 1]), "holds dates or times where numbers"),
-        (pl.DataFrame({"x": [DAY.date()]}), Box(0, 1, form="hours"), "no durations"),
+        (pl.DataFrame({"x": [DAY.date()]}), Box(0, 1, form="hours"), "not durations"),
         (pl.LazyFrame({"x": [True]}), Categories(["a"]), "holds booleans where text"),
         (np.array([["a"]]), Box(0, 1), "holds text where numbers are declared"),
     ],

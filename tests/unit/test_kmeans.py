@@ -332,6 +332,26 @@ def test_a_plan_foretells_that_too_little_budget_will_not_do():
     assert "suffices" in model(2, epsilon=10).plan(1000, 2).advice
 
 
+def test_a_plan_with_a_delta_says_what_none_would_do():
+    few = model(15, epsilon=0.1, delta=1e-6).plan(5000, 2)
+    pure = model(15, epsilon=0.1).plan(5000, 2)
+    assert pure.error_ratio < few.error_ratio
+    assert pure.notes == ()
+    (note,) = few.notes
+    assert f"would be {pure.error_ratio:.3g} times; leave delta at 0" in note
+    assert note in str(few)
+
+
+def test_a_plan_keeps_a_delta_that_pays():
+    (note,) = model(8, epsilon=0.2, delta=1e-6).plan(5000, 24).notes
+    assert note.startswith("With delta=0 and the same epsilon it would be")
+    assert "leave delta at 0" not in note
+
+
+def test_a_plan_of_a_budget_of_rho_knows_no_epsilon_to_compare_with():
+    assert model(2, budget=Budget.of_rho(0.1, 1e-6)).plan(500, 2).notes == ()
+
+
 # What is refused: one sentence, and nothing has changed
 
 

@@ -1,4 +1,4 @@
-"""A signature fits one release under one key, and nothing else."""
+"""A signature matches one release under one key, and nothing else."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_no_byte_of_a_signature_can_be_changed(keys, part, at):
     changed = replace(signed.signature, **{part: content.hex()})
     with pytest.raises(ReleaseError) as error:
         replace(signed, signature=changed).verify()
-    one_sentence(error, "does not fit")
+    one_sentence(error, "does not match")
 
 
 def test_another_key_is_noticed(keys):
@@ -78,7 +78,7 @@ def test_another_key_is_noticed(keys):
     assert signed.verify() == keys["theirs"][1]
     with pytest.raises(ReleaseError) as error:
         signed.verify(keys["ours"][1])
-    one_sentence(error, "another key")
+    one_sentence(error, "a key other than the one given")
 
 
 def test_a_release_that_is_not_signed_cannot_be_verified():
@@ -145,10 +145,10 @@ def test_a_report_shows_who_signed_and_never_shows_a_broken_signature_as_good(ke
     place, public = keys["ours"]
     signed = make_release().sign(place)
     assert public in signed.to_html()
-    assert "signature fits" in signed.to_html()
+    assert "signature matches" in signed.to_html()
     broken = replace(signed, created="2025-11-16").to_html()
-    assert "DOES NOT FIT" in broken
-    assert "signature fits" not in broken
+    assert "DOES NOT MATCH" in broken
+    assert "signature matches" not in broken
 
 
 def test_a_signature_reads_back_as_it_was_written(keys):

@@ -114,7 +114,7 @@ def test_numbers_of_a_column_are_shown_as_a_reader_expects_them():
         ("decimal mark", lambda: Csv(decimal="'")),
         ("differ from", lambda: Csv(delimiter=",", decimal=",")),
         ("differ from", lambda: Csv(delimiter='"')),
-        ("no letter or digit, or empty", lambda: Csv(quote="xy")),
+        ("not a letter or digit, or empty", lambda: Csv(quote="xy")),
         ("encoding 'klingon' is not known", lambda: Csv(encoding="klingon")),
         ("encoding 'base64' is not known", lambda: Csv(encoding="base64")),
         ("encoding 5 is not known", lambda: Csv(encoding=5)),

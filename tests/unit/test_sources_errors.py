@@ -203,7 +203,7 @@ class TestFiles:
     def test_paths(self, tmp_path):
         refused("was not found; check the path", tmp_path / "absent.csv")
         refused("was not found; check the path", str(tmp_path / "absent.parquet"))
-        refused("holds no .parquet file", tmp_path)
+        refused("holds no .parquet, .csv or .arrow file", tmp_path)
         (tmp_path / "x.xlsx").touch()
         refused("unknown format; give a .csv, .tsv or .parquet file", tmp_path / "x.xlsx")
         (tmp_path / "x.parquet.gz").touch()
@@ -213,7 +213,7 @@ class TestFiles:
         pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
         pq.write_table(pa.table({"b": [1]}), tmp_path / "b.parquet")
         (tmp_path / "c.csv").write_text("a\n1\n")
-        refused("b.parquet' has other columns than", tmp_path)
+        refused("b.parquet' has columns other than", tmp_path)
         refused("of different formats", [tmp_path / "a.parquet", tmp_path / "c.csv"])
 
     def test_damaged_parquet(self, tmp_path):

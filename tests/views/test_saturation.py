@@ -83,7 +83,7 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "histograms": ("numbers.kernels.CellCounts.__call__", [ONE]),
     },
     "sites": {
-        "count": ("sites.kernels.RowCount.__call__", [ONE]),
+        "count": ("points.kernels.RowCount.__call__", [ONE]),
         "histogram": ("sites.kernels.ring_counts", [ONE]),
         "cells": ("sites.kernels.cell_sums", [ONE, BALL]),
         "nearest_distance": (

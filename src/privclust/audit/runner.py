@@ -14,7 +14,7 @@ random numbers. These rules see to it:
 * An estimator is cloned for each run, and a clone starts from a copy of every parameter; so a
   ``random_state`` that is not None, and any parameter that is a NumPy generator, gets a fresh
   value in each run. ``random_state=None`` stays as it is.
-* In worker processes, the global generators of NumPy and of ``random`` are seeded anew for every
+* In worker processes, the global generators of NumPy and of ``random`` are seeded again for every
   chunk.
 
 The chunks do not depend on the number of processes: a subject that draws from ``rng`` alone gets

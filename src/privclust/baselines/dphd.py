@@ -1,12 +1,12 @@
 """DPHD of Balcan, Dick, Liang, Mou and Zhang (2017), correct: k-means in high dimensions.
 
-1. Project the rows at random to about ½ ln n dimensions, which is public, and clip them after it.
+1. Project the rows at random, and in public, to about ½ ln n dimensions, and clip them.
 2. Noisy quadtrees give candidates: all children of a cell whose noisy count passes are counted.
 3. Local search: in every round a private selection picks the swap of a centre for a candidate.
 4. Lift back: the noisy means of the clusters in all dimensions, then three noisy Lloyd steps.
 
-Against the public code of the paper: noise never depends on the data, sizes are noisy, empty cells
-are noised like all others, and the shares add up to the budget. ``proofs/baselines.md``.
+Unlike in the public code of the paper, noise never depends on the data, sizes are noisy, empty
+cells are noised like all others, and the shares add up to the budget. ``proofs/baselines.md``.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _candidates(
         side /= 2
         cells = _children(cells, side, frame.radius)
         answer = view.clusters(f"cells of level {level}", frame, cells, 1.0, counts=share).counts
-        # About what the largest noise among so many cells is.
+        # Roughly the largest noise among so many cells.
         seen = answer.value > answer.standard_error * math.log(len(cells) + 1)
         found.append(cells[seen])
         weights.append(answer.value[seen])
@@ -93,7 +93,7 @@ def _candidates(
             break
         heavy = np.argsort(-answer.value[seen], kind="stable")
         cells = cells[seen][heavy[: max(1, _MOST_CELLS >> frame.dimension)]]
-    # Small cells first, for they say most; of one level the heavy ones.
+    # Small cells first, because they say most; within a level, the heavy ones.
     order = [part[np.argsort(-w, kind="stable")] for part, w in zip(found, weights, strict=True)]
     return _within(np.concatenate(order[::-1])[:_MOST_CANDIDATES], frame.radius)
 
@@ -102,7 +102,9 @@ def _children(cells: Floats, side: float, radius: float) -> Floats:
     """Return the middles of the halves, along every axis, of cells that touch the ball."""
     dimension = cells.shape[1]
     if dimension > math.log2(_MOST_CELLS):
-        raise ValueError("A quadtree with this many dimensions has too many cells.")
+        raise ValueError(
+            "A quadtree with this many dimensions has too many cells; project to fewer."
+        )
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=dimension)))
     halves = (cells[:, None] + corners * side).reshape(-1, dimension)
     nearest = np.maximum(np.abs(halves) - side / 2, 0)

@@ -1,7 +1,7 @@
 """DPNMF of Saha and Imtiaz (2024), correct: V ≈ H W with non-negative factors, of which W is kept.
 
 Every step asks once, with public components W, for the sums of h hᵀ and h vᵀ over all rows v and
-their own loadings h, and improves W by what is answered. Against the authors' notebook: the start
+their own loadings h, and improves W by what is answered. Unlike in the authors' notebook, the start
 is drawn without data, rows and loadings are bounded at the door, the number of steps is fixed, and
 all of them together cost the budget. ``proofs/baselines.md``.
 """

@@ -14,7 +14,7 @@ from privclust.categorical.metric import AttributeMetric, CategoricalMetric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Learned
 from privclust.categorical.release import sizes_of
-from privclust.categorical.result import Clusters, Learning
+from privclust.categorical.result import CategoricalClusters, Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.estimator import Run
@@ -35,7 +35,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
 
     A row becomes a point with one coordinate for every value of every attribute, so that two rows
     are as far apart as they have mismatches. Nothing is learned about the values.
-    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes tell of each other.
+    :class:`~privclust.PrivateCategoricalKMeans` is better where attributes depend on each other.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
 
     _checks: ClassVar[Any] = {**ClusteredCategories._checks, "method": one_of(*_METHODS)}
 
-    # The metric has no context, so nothing is to be chosen about it.
+    # The metric has no context, so there is nothing to choose.
     context_rule = "all"
     context_size = 1
 
@@ -101,7 +101,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
         super()._look_ahead(data, public)
         check_clusters(int(self.n_clusters), sum(sizes_of(data.schema)))
 
-    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
         embedding = _one_hot(data.schema)
         # No row is longer: what one value adds is orthogonal to what the others add.
         longest = sum(float((part**2).sum(axis=1).max()) for part in embedding.points)
@@ -109,7 +109,9 @@ class PrivateOneHotKMeans(ClusteredCategories):
         cluster = _METHODS[self.method]
         found = cluster(points, run.budget.whole, int(self.n_clusters), run.choices)
         learning = Learning(_mismatch(data.schema), Learned({}, {}, 0.0))
-        return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
+        return CategoricalClusters(
+            learning, embedding, points.domain.to_data_units(found.centres), found
+        )
 
 
 def _one_hot(schema: Schema) -> ValuePoints:

@@ -2,11 +2,11 @@
 
 The critic has one hidden layer and is improved in full steps: every row's gradient is shortened by
 itself, all of them are added up, and noise hides any one. The generator sees the critic alone, so
-it costs nothing. Against the public code (dpwgan 2019): there one noise value is shared by a whole
+it costs nothing. The public code (dpwgan 2019) differs: there one noise value is shared by a whole
 layer, gradients are not shortened row by row, and nothing is accounted for.
 
-No rows are sampled. Sampling saves time, and its amplified promise is neither pure nor zCDP, so
-that the meter could not add it to anything else. ``proofs/baselines.md``.
+No rows are sampled. Sampling saves time, and its amplified promise is neither pure nor zCDP, so the
+meter could not add it to anything else. ``proofs/baselines.md``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _COUNT, _SIZES = 0.02, 0.03
 _HIDDEN, _LATENT = 32, 4
 _CLIP = 1.0
 # Parameters of the critic stay within this, so that its slope stays bounded; and in every step it
-# forgets a share of what it learned, for a critic that remembers drives the generator in circles.
+# forgets a share of what it learned, because a critic that remembers drives the generator in
+# circles.
 _BOX, _FORGOTTEN = 2.0, 0.2
 _BATCH, _GENERATOR_RATE, _GENERATOR_STEPS = 512, 0.01, 3
 _DRAWN = 2000

@@ -22,8 +22,8 @@ def held(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask
     cells : ndarray of shape (n_cells,)
         Noisy counts.
     largest_noise : float
-        What the noise of none of the cells is likely to exceed. That of L of them together is then
-        not likely to exceed its √L-fold, for sums have lighter tails.
+        What the noise of no cell is likely to exceed. The noise of L cells together is then
+        unlikely to exceed √L times as much, because sums have lighter tails.
     mirror : int or None
         The cell of zero: those at equal distances from it are also looked at together.
     """
@@ -87,7 +87,7 @@ def is_covered(
 def covered(
     cells: Floats, run: tuple[int, int], wanted: float, error: float, wanted_error: float
 ) -> tuple[int, int]:
-    """Return a run, grown on both sides until it is covered or the cells are at an end."""
+    """Return a run, grown on both sides until it is covered or there are no more cells."""
     first, last = run
     while first > 0 or last < len(cells) - 1:
         if is_covered(cells, (first, last), wanted, error, wanted_error):

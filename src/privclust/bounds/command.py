@@ -31,11 +31,14 @@ class BoundsOptions:
         ),
     ] = None
     outside_share: Annotated[
-        float, typer.Option("--outside-share", metavar="NUMBER", help="Rows that may be left out.")
+        float,
+        typer.Option(
+            "--outside-share", metavar="NUMBER", help="Share of rows that may be left out."
+        ),
     ] = 0.01
     unreadable: Annotated[
         Literal["error", "missing"],
-        typer.Option("--unreadable", help="Refuse values that are no numbers, or count them."),
+        typer.Option("--unreadable", help="Refuse values that are not numbers, or count them."),
     ] = "error"
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateBounds:

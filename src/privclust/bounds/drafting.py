@@ -31,7 +31,7 @@ def drafted(
     ignore: Sequence[str] = (),
     csv: Csv | None = None,
 ) -> Schema:
-    """Return the schema of the ranges; a column that noise hides gets all numbers there are."""
+    """Return the schema of the ranges; a column that noise hides gets the widest bounds."""
     columns = zip(forms.items(), result.ranges, strict=True)
     facts = [(name, _box(found, form)) for (name, form), found in columns]
     return Schema(facts, ignore=ignore, csv=csv, note=NOTE)

@@ -1,6 +1,6 @@
 """Private bounds: how large the numbers of each column are, and then which range they fill.
 
-Two histograms tell it, each of all columns at once. The first has a cell for each signed power of
+Two histograms show it, each of all columns at once. The first has a cell for each signed power of
 two, so that it finds numbers of any size; the second cuts what the first has found into equal
 cells. A range is the smallest one that leaves out at most a declared share of the rows, as far as
 they stand out from the noise. Everything here is computed from noisy answers and public facts.
@@ -123,7 +123,7 @@ def _ends(run: tuple[int, int]) -> tuple[float, float]:
 def _equal_cells(
     asked: _Asked, sizes: CountedColumns, rough: dict[int, tuple[int, int]], share: Share
 ) -> dict[int, Floats]:
-    """Return edges of equal cells, as many as rows can be told from noise in."""
+    """Return edges of equal cells, as many as still tell rows from noise."""
     cut = {column: run for column, run in rough.items() if _can_be_cut(*run)}
     edges = {}
     for column, run in cut.items():
@@ -141,7 +141,7 @@ def _can_be_cut(first: int, last: int) -> bool:
 
 
 def _as_it_is(sizes: CountedColumns, column: int, run: tuple[int, int] | None) -> Range:
-    """Return the range that the first histogram tells, or none."""
+    """Return the range that the first histogram shows, or none."""
     error = sizes.standard_error
     if run is None:
         return Range(-math.inf, math.inf, 0.0, error, sizes.missing[column], error)

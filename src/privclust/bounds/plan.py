@@ -13,12 +13,12 @@ from privclust.unit import RowUnit
 __all__ = ["MOST_REHEARSED", "WIDTH", "synthetic"]
 
 MOST_REHEARSED = 100_000
-# Bounds that are a few times too wide serve; those that cannot be found do not.
+# Bounds that are a few times too wide are of use; those that cannot be found are not.
 WIDTH = Measure(
     "width",
     good=3.0,
     hopeless=100.0,
-    sentence="Expected {name} of the bounds: {error:.3g} times that of the rows they hold.",
+    sentence="Expected {name} of the bounds: {error:.3g} times that of the rows inside them.",
     remedy="raise epsilon, set delta, ask for fewer columns, or gather more rows",
 )
 

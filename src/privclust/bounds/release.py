@@ -26,7 +26,7 @@ _ARRAYS = {
 
 
 def lines_of(release: Release) -> list[dict[str, Any]]:
-    """Return what is known of each column, for people."""
+    """Return what is known about each column, for people."""
     arrays, schema = release.arrays, release.schema
     return [
         {

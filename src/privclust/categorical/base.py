@@ -58,7 +58,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         n_rows : int, default=10_000
             About how many rows the data have, from public knowledge; at most 20 000 are made.
         n_features : int or None
-            The number of columns, if the schema does not tell it.
+            The number of columns, if the schema does not say.
         """
         self._check_parameters()
         whole()("n_rows", n_rows)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from privclust._typing import Floats, Indices
 from privclust.data.table.public import PairLayout
 
-__all__ = ["Cells"]
+__all__ = ["PairCells"]
 
 
-class Cells:
+class PairCells:
     """Where every cell belongs.
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 
 from privclust._typing import Labels
 from privclust.categorical.base import CategoricalEstimator
-from privclust.categorical.result import Clusters
+from privclust.categorical.result import CategoricalClusters
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.estimator import PrivateClusterMixin
@@ -29,7 +29,7 @@ class ClusteredCategories(PrivateClusterMixin, CategoricalEstimator):
         with self._open_again(X) as rows:
             return self._labels(rows)
 
-    def _keep(self, data: TableRows, result: Clusters, public: Any = None) -> None:
+    def _keep(self, data: TableRows, result: CategoricalClusters, public: Any = None) -> None:
         self._keep_metric(data, result.learning)
         self.cluster_centers_ = result.centres
         self.cluster_sizes_ = result.found.sizes.value

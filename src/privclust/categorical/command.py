@@ -41,12 +41,15 @@ class CategoricalOptions:
     ] = 3
     context_rule: Annotated[
         Literal["max-relevance", "mean-su", "relevant-non-redundant", "all"],
-        typer.Option("--context-rule", help="Of pairs and tree."),
+        typer.Option("--context-rule", help="For pairs and tree."),
     ] = "max-relevance"
     selection_share: Annotated[
         float,
         typer.Option(
-            "--selection-share", metavar="H", hidden=True, help="What contexts cost; published."
+            "--selection-share",
+            metavar="H",
+            hidden=True,
+            help="Share of contexts; published methods.",
         ),
     ] = 0.3
     sigma: Annotated[
@@ -65,7 +68,7 @@ class CategoricalOptions:
     ] = False
     metric_share: Annotated[
         float | None,
-        typer.Option("--metric-share", metavar="SHARE", help="What the metric gets; with -k."),
+        typer.Option("--metric-share", metavar="SHARE", help="Share of the metric; with -k."),
     ] = None
 
     def model(

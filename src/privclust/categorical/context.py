@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.shrinkage import Estimate
 
 __all__ = ["Association", "association", "choose_context"]
@@ -41,7 +41,7 @@ def association(estimate: Estimate) -> Association:
 
     What is uncertain about a table adds to its expected information, to second order.
     """
-    cells = Cells(estimate.layout)
+    cells = PairCells(estimate.layout)
     totals = np.maximum(cells.per_table(estimate.counts), 1e-9)
     joint = estimate.counts / cells.spread(totals)
     rows = cells.per_table(_surprise(cells.row_sums(joint), joint))
@@ -63,7 +63,7 @@ def _surprise(chances: Floats, weights: Floats) -> Floats:
     return np.asarray(-weights * np.log2(np.where(chances > 0, chances, 1)))
 
 
-def _square(cells: Cells, per_table: Floats) -> Floats:
+def _square(cells: PairCells, per_table: Floats) -> Floats:
     matrix = np.zeros((len(cells.sizes), len(cells.sizes)))
     first, second = cells.pairs.T
     matrix[first, second] = per_table
@@ -107,7 +107,7 @@ def above_mean(candidates: Sequence[int], shares: Floats, sigma: float) -> Conte
 
 
 def _not_redundant(order: NDArray[np.intp], target: int, pairs: Association) -> Context:
-    """Keep an attribute unless one kept before tells as much about it as it tells of the target."""
+    """Keep an attribute unless one kept before says as much about it as it says of the target."""
     kept: list[int] = []
     for attribute in order.tolist():
         by_kept = [pairs.uncertainty[attribute, other] for other in kept]

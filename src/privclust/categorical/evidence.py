@@ -1,4 +1,4 @@
-"""How strong something is, of which many noisy and unbiased measurements are at hand.
+"""How strong things are, judged by many noisy and unbiased measurements.
 
 Strengths are shares of the strongest possible. They are taken to be exponentially distributed
 around a mean that is itself learned from all measurements (empirical Bayes). Ordinary arithmetic on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.papers import Learned
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
@@ -51,7 +51,7 @@ def _margins(apart: list[Estimate], layout: PairLayout) -> Floats:
     sizes = layout.sizes
     sums, times = np.zeros(sum(sizes)), np.zeros(sum(sizes))
     for estimate in apart:
-        measured = np.isin(np.arange(len(sizes)), Cells(estimate.layout).pairs)
+        measured = np.isin(np.arange(len(sizes)), PairCells(estimate.layout).pairs)
         sums += estimate.margins
         times += np.repeat(measured, sizes)
     return sums / np.maximum(times, 1)

@@ -11,7 +11,7 @@ from privclust.categorical.joining import joined_estimate
 from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.principal_axes import MOST_AXES, principal_axes
-from privclust.categorical.result import Clusters
+from privclust.categorical.result import CategoricalClusters
 from privclust.data.table.door import TableRows
 from privclust.estimator import Run
 from privclust.kmeans.cells import by_cells
@@ -143,7 +143,7 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         super()._look_ahead(data, public)
         check_clusters(int(self.n_clusters), MOST_AXES)
 
-    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Clusters:
+    def _ask(self, data: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
         for_metric = run.budget.whole.take(self.metric_share)
         for_clusters = run.budget.remainder(for_metric)
         n_clusters = int(self.n_clusters)
@@ -155,7 +155,9 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         found = by_cells(points, for_clusters, n_clusters, run.choices)
         doubts = (*found.warnings, *delta_in_doubt(found.sizes, run.budget))
         found = replace(found, warnings=doubts)
-        return Clusters(learning, embedding, points.domain.to_data_units(found.centres), found)
+        return CategoricalClusters(
+            learning, embedding, points.domain.to_data_units(found.centres), found
+        )
 
     def _published(self) -> dict[str, Any]:
         published = super()._published()

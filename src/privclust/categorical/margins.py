@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import norm
 
 from privclust._typing import Floats, Indices
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.evidence import chances, usual_level
 from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
@@ -39,7 +39,7 @@ class Margins(NamedTuple):
     variances: Floats
 
 
-def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: Cells) -> float:
+def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: PairCells) -> float:
     """Return the number of rows that all noisy totals together suggest."""
     ends = cells.offsets[:-1]
     totals = np.concatenate(
@@ -61,7 +61,9 @@ def _positive_mean(found: float, error: float) -> float:
     return found + error * math.exp(float(norm.logpdf(place) - norm.logcdf(place)))
 
 
-def combined_margins(histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float) -> Floats:
+def combined_margins(
+    histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float
+) -> Floats:
     """Return the counts of all values: weighted by precision, none negative, adding up to N."""
     noisy = _weighted(histograms, tables, cells, n_rows).counts
     return np.concatenate(
@@ -70,7 +72,7 @@ def combined_margins(histograms: Noisy, tables: NoisyTables, cells: Cells, n_row
 
 
 def calibrated_margins(
-    histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float
+    histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float
 ) -> Margins:
     """Return the same, less unequal by what noise adds to them, with what is still uncertain."""
     noisy, variances = _weighted(histograms, tables, cells, n_rows)
@@ -83,10 +85,10 @@ def calibrated_margins(
     return Margins(even + gains * (counts - even), gains * variances)
 
 
-def _weighted(histograms: Noisy, tables: NoisyTables, cells: Cells, n_rows: float) -> Margins:
+def _weighted(histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float) -> Margins:
     """Return noisy margins that add up to N, by precision.
 
-    A table of w columns tells a margin with w times the variance of its cells.
+    A table of w columns gives a margin with w times the variance of its cells.
     """
     cell_variance = max(tables.standard_error, 1e-9) ** 2
     by_row, by_column = 1 / (cell_variance * cells.widths), 1 / (cell_variance * cells.heights)

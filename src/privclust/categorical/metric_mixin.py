@@ -88,7 +88,7 @@ class MetricMixin(TransformerMixin):
         """Open new rows.
 
         Columns of a schema are looked for by name, at the door. Those of the short form are the
-        columns of the fit, and scikit-learn's own words tell if they are not.
+        columns of the fit, and scikit-learn's own message says if they are not.
         """
         check_is_fitted(self)
         ignored = self._ignored()

@@ -1,8 +1,8 @@
 """A learned metric for mixed rows: categories are compared by the other columns, numbers as such.
 
 Tables of all pairs of columns, numbers in bins, give the metric of the categories, the few axes
-along which rows spread most, and what a place on these axes says of every column. One part of the
-budget pays for the tables; everything here is computed from them and from the schema.
+along which rows spread most, and what a place on these axes says about every column. One part of
+the budget pays for the tables; everything here is computed from them and from the schema.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.learning import learn_metric
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
 from privclust.categorical.papers import Options
@@ -24,7 +24,7 @@ from privclust.data.table.view import TableView
 from privclust.schema import Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates
 
-__all__ = ["Learned", "learn_points"]
+__all__ = ["LearnedPoints", "learn_points"]
 
 _CONTEXT = 3
 # The middles of the bins of a number, in declared widths.
@@ -32,8 +32,8 @@ _MIDDLES = (np.arange(BINS) + 0.5) / BINS
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What tables of all pairs of columns tell.
+class LearnedPoints:
+    """What tables of all pairs of columns show.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Learned:
     slopes : ndarray of shape (n_axes, n_values)
         How the shares change with the place on the axes.
     warnings : tuple of str
-        Why the metric should not be trusted, if so.
+        Reasons not to trust the metric, if any.
     """
 
     points: ValuePoints
@@ -56,7 +56,7 @@ class Learned:
     warnings: tuple[str, ...] = ()
 
     def centers(self, places: Floats, schema: Schema) -> Floats:
-        """Return what places on the axes say of every column: numbers and shares."""
+        """Return what places on the axes say about every column: numbers and shares."""
         values = self.shares + places @ self.slopes
         coordinates, start = Coordinates(schema), 0
         table = np.zeros((len(places), coordinates.dimension))
@@ -75,7 +75,7 @@ class Learned:
         return coordinates.projected(table)
 
 
-def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int) -> Learned:
+def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int) -> LearnedPoints:
     """Learn a metric within ``share``, and where the values lie on the axes of the rows.
 
     Parameters
@@ -99,13 +99,13 @@ def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int)
     # The points are centred, so this is the regression of what a row has on where it lies.
     variances = places.T @ joint @ places
     slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
-    return Learned(points, radius, np.diag(joint).copy(), slopes, learning.warnings)
+    return LearnedPoints(points, radius, np.diag(joint).copy(), slopes, learning.warnings)
 
 
 def _joint(estimate: Estimate) -> Floats:
     """Return the shares of rows that have two values together, for all pairs of values."""
     n_rows = max(estimate.n_rows, 1.0)
-    together = Cells(estimate.layout).square(estimate.counts / n_rows)
+    together = PairCells(estimate.layout).square(estimate.counts / n_rows)
     return np.asarray(together + np.diag(estimate.margins / n_rows))
 
 
@@ -115,10 +115,10 @@ def _weighted(
     """Return the metric with weights, and numbers in declared widths.
 
     Learned distances are as long as the chances that they compare differ. They are multiplied by
-    one factor, so that rows differ as much in all categories together as if mismatches counted one.
-    Where nothing is learned, as of independent columns, mismatches do count one.
+    one factor, so that rows differ as much in all categories together as if a mismatch counted as
+    one. Where nothing is learned, as for independent columns, it does count as one.
     """
-    cells, shares = Cells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
+    cells, shares = PairCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
     parts = [metric.attributes[name] for name in metric.names]
     learned = plain = 0.0
     for place, (fact, part) in enumerate(zip(facts, parts, strict=True)):

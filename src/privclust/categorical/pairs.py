@@ -27,7 +27,7 @@ __all__ = ["pairs", "tree"]
 
 
 _HISTOGRAMS = 0.2
-# Of the tree's budget: histograms, the choice of edges, and the tables get the rest.
+# Shares of the tree's budget for histograms and for the choice of edges; tables get the rest.
 _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 
 
@@ -81,8 +81,8 @@ def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
 def _chained(along: Estimate) -> Estimate:
     """Return tables of all pairs: products of conditional probabilities along the tree.
 
-    What is learned of a pair is what is learned of every edge between the two. What may be hidden
-    is as strong as it may be on any of these edges.
+    What is learned about a pair is what is learned about every edge between the two. What may be
+    hidden is as strong as it may be on any of these edges.
     """
     layout = PairLayout.all_pairs(along.layout.sizes)
     neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
@@ -119,18 +119,18 @@ def _from(
 
     Return P(target | given), what share of it is learned, and how strong the rest may be.
     """
-    start = np.eye(along.layout.sizes[given])
-    reached: dict[int, tuple[Floats, float, float]] = {given: (start, 1.0, 0.0)}
+    reached: dict[int, tuple[Floats, float, float]] = {}
     credible = np.broadcast_to(along.credible, along.unlearned.shape)
     waiting = [given]
     while waiting:
         here = waiting.pop()
-        chances, learned, hidden = reached[here]
+        _, learned, hidden = reached.get(here, (None, 1.0, 0.0))
         for target in neighbours[here]:
-            if target not in reached:
+            if target not in reached and target != given:
                 edge = along.layout.places[min(here, target), max(here, target)]
-                step = along.conditional(target, here)[0] @ chances
+                step = along.conditional(target, here)[0]
+                chances = np.ascontiguousarray(step) if here == given else step @ reached[here][0]
                 left = learned * (1 - float(along.unlearned[edge]))
-                reached[target] = step, left, max(hidden, float(credible[edge]))
+                reached[target] = chances, left, max(hidden, float(credible[edge]))
                 waiting.append(target)
     return reached

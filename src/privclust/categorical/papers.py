@@ -64,7 +64,7 @@ class Learned:
     cell_error : float
         The standard error of the noise on a cell of the tables.
     warnings : tuple of str
-        Why the tables should not be trusted, if so.
+        Reasons not to trust the tables, if any.
     """
 
     contexts: dict[int, Context]

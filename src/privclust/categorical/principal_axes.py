@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import ValuePoints
@@ -38,7 +38,7 @@ def principal_axes(
         Clusters to be told apart: at most this many axes are kept, within limits.
     """
     n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
-    cells = Cells(estimate.layout)
+    cells = PairCells(estimate.layout)
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes
     points = np.concatenate(metric.points())

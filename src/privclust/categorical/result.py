@@ -10,12 +10,12 @@ from privclust.categorical.papers import Learned
 from privclust.data.table.public import ValuePoints
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["Clusters", "Learning"]
+__all__ = ["CategoricalClusters", "Learning"]
 
 
 @dataclass(frozen=True)
 class Learning:
-    """A learned metric, what it was made from, and why it should not be trusted, if so."""
+    """A learned metric, what it was made from, and reasons not to trust it, if any."""
 
     metric: CategoricalMetric
     learned: Learned
@@ -23,7 +23,7 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class CategoricalClusters:
     """A learned metric, the points that rows become under it, and the clusters of these points.
 
     Attributes
@@ -43,5 +43,5 @@ class Clusters:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why metric or clusters should not be trusted, if so."""
+        """Reasons not to trust the metric or the clusters, if any."""
         return (*self.learning.warnings, *self.found.warnings)

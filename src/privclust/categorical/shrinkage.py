@@ -23,7 +23,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.margins import calibrated_margins, number_of_rows
 from privclust.categorical.signal import IndependentTables, Signal, signal_in
 from privclust.categorical.strength import CONTEXT_STRENGTH, Strengths, strengths_by
@@ -103,7 +103,7 @@ class Estimate:
 
 def plain_estimate(tables: NoisyTables) -> Estimate:
     """Return the noisy tables as they are, negative counts set to zero."""
-    cells = Cells(tables.layout)
+    cells = PairCells(tables.layout)
     counts = np.maximum(tables.cells, 0)
     n_tables = np.bincount(cells.pairs.ravel(), minlength=len(cells.sizes))
     margins = cells.margins(counts, np.ones(len(cells.pairs)))
@@ -128,7 +128,7 @@ def shrunk_estimate(
     n_rows : float or None
         The number of rows, if it is known exactly.
     """
-    cells = Cells(tables.layout)
+    cells = PairCells(tables.layout)
     if n_rows is None:
         n_rows = number_of_rows(histograms, tables, cells)
     margins = calibrated_margins(histograms, tables, cells, n_rows)
@@ -167,7 +167,9 @@ class _Shrunk(NamedTuple):
 class _Problem:
     """What is known about every cell before its noisy residual is looked at."""
 
-    def __init__(self, cells: Cells, margins: Floats, n_rows: float, tables: NoisyTables) -> None:
+    def __init__(
+        self, cells: PairCells, margins: Floats, n_rows: float, tables: NoisyTables
+    ) -> None:
         self.cells, self.margins, self.n_rows = cells, margins, n_rows
         first, second = margins[cells.first], margins[cells.second]
         self.independent = first * second / n_rows

@@ -17,7 +17,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.margins import Margins
 from privclust.categorical.strength import Strengths
 from privclust.privacy.mechanisms import imitated_noise
@@ -36,11 +36,11 @@ _MOST_VALUES = 300
 
 _ABSENT = (
     "The columns seem to be independent: nothing stands out from the noise, although any usual "
-    "dependence would, so the distances only tell how common the values are; do not compare rows "
+    "dependence would, so the distances only show how common the values are; do not compare rows "
     "by them."
 )
 _HIDDEN = (
-    "Noise hides how the columns depend on each other, so the distances tell little beyond how "
+    "Noise hides how the columns depend on each other, so the distances show little beyond how "
     "common the values are; raise epsilon, set delta, group rare values or gather more rows."
 )
 
@@ -51,12 +51,12 @@ class IndependentTables:
 
     Attributes
     ----------
-    cells : Cells
+    cells : PairCells
     margins : Margins
     n_rows : float
     """
 
-    cells: Cells
+    cells: PairCells
     margins: Margins
     n_rows: float
 
@@ -143,11 +143,11 @@ def signal_in(
 
 
 def what_to_doubt(signal: Signal) -> tuple[str, ...]:
-    """Return what to say of a metric that was learned from such tables."""
+    """Return what to say about a metric that was learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 
-def _stand_out(residuals: Floats, strengths: Strengths, cells: Cells) -> Floats:
+def _stand_out(residuals: Floats, strengths: Strengths, cells: PairCells) -> Floats:
     """Return how clear the clearest pair is, all pairs together, and what many agree on."""
     clear = strengths.found / strengths.doubt(np.zeros(1))[:, 0]
     common = 0.0

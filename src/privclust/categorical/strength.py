@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.categorical.cells import Cells
+from privclust.categorical.cells import PairCells
 from privclust.categorical.evidence import chances, usual_level
 
 __all__ = ["Strengths", "strengths_by"]
@@ -20,8 +20,8 @@ __all__ = ["Strengths", "strengths_by"]
 # The strength of dependence to expect of a pair, as a share of the strongest possible.
 _USUAL_STRENGTH = 0.08
 _LEAST_STRENGTH = 0.02
-# Contexts are the attributes that tell most of a target: how strong to take a dependence that noise
-# hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
+# Contexts are the attributes that tell most about a target: how strong to take a dependence that
+# noise hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
 CONTEXT_STRENGTH = 0.3
 _LEVELS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 _TINY = 1e-9
@@ -66,7 +66,7 @@ class Strengths:
 
 
 def strengths_by(
-    other: Floats, shape: Floats, strongest: Floats, cells: Cells
+    other: Floats, shape: Floats, strongest: Floats, cells: PairCells
 ) -> Callable[[Floats], Strengths]:
     """Return a function of residuals: the strengths that explain their squares.
 
@@ -79,7 +79,7 @@ def strengths_by(
     shape : ndarray of shape (n_cells,)
         The variance that dependence adds, up to its strength.
     strongest : ndarray of shape (n_pairs,)
-    cells : Cells
+    cells : PairCells
     """
     scale = cells.per_table(shape**2) * strongest
     constant, linear, square = (

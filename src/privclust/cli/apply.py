@@ -46,7 +46,7 @@ def apply(
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
-    """Label new rows by a release. Line i of the result belongs to row i of the data."""
+    """Label new rows with a release. Line i of the result belongs to row i of the data."""
     from privclust.jobs import places
     from privclust.jobs.label import COLUMN, SUFFIXES, write_labels
     from privclust.release import Release

@@ -80,7 +80,7 @@ def audit(
     screen.note(f"{len(pairs)} pairs of data sets, {runs} runs on each side; more runs see more.")
     with _runs_progress(f"audit of {subject}") as progress:
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)
-    caveat = "A bound below the claim is no proof; the proofs are in the library's proofs folder."
+    caveat = "A bound below the claim is not a proof; the library's folder proofs has the proofs."
     screen.answer(_document(report), str(report), caveat, as_json=as_json)
     if report.verdict == "violated":
         raise typer.Exit(_VIOLATED)

@@ -74,7 +74,7 @@ class PersonOptions:
     ] = "text"
     missing_ids: Annotated[
         Literal["error", "separate"],
-        typer.Option("--missing-ids", help="Refuse, or one person each.", show_default=False),
+        typer.Option("--missing-ids", help="Refuse them, or one person each.", show_default=False),
     ] = "error"
 
     def unit_named(self, name: str) -> Unit:

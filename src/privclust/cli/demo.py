@@ -18,7 +18,7 @@ def demo(
     ),
     as_json: options.Json = False,
 ) -> None:
-    """Show the whole way, schema to report, on made-up patients."""
+    """Show the whole way, from schema to report, on made-up patients."""
     from privclust.cli.demo_patients import run
 
     places = run(out, _nothing if as_json else screen.show)

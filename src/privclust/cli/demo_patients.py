@@ -68,7 +68,7 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     options = f"--schema {schema} --clusters {len(_GROUPS)} --epsilon 1"
 
     _write_rows(patients, _people(_PATIENTS, seed=1))
-    say(f"1. {_PATIENTS:,} made-up hospital patients, taken as private: {patients}\n")
+    say(f"1. {_PATIENTS:,} made-up hospital patients, treated as private: {patients}\n")
     schema.write_text(_SCHEMA.to_toml(), encoding="utf-8")
     say("2. What is publicly known, and all that may be known beforehand, is a range for each")
     say(f"   column: {schema}\n")
@@ -86,7 +86,7 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     write_labels(published, new_patients, labels)
     say(f"   Labels of {_NEW_PATIENTS:,} new patients: {labels}\n")
     report = release / "report.html"
-    say(f"The report, for readers who know no differential privacy: {report}")
+    say(f"The report, for readers who know nothing about differential privacy: {report}")
     return {"data": patients, "schema": schema, "release": release, "labels": labels} | {
         "report": report
     }
@@ -95,7 +95,9 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
 def _check_free(folder: Path) -> None:
     others = {entry.name for entry in folder.iterdir()} - {*_FILES} if folder.is_dir() else set()
     if others or (folder.exists() and not folder.is_dir()):
-        raise ValueError(f"'{folder}' exists and is not of this demo; choose another folder.")
+        raise ValueError(
+            f"'{folder}' exists and does not belong to this demo; choose another folder."
+        )
     check_folder(folder)
 
 

@@ -20,16 +20,19 @@ class EngineOptions:
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Of a Dask cluster, such as tls://host:8786."
+            "--scheduler", metavar="ADDRESS", help="A Dask cluster, such as tls://host:8786."
         ),
     ] = None
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Allow a cluster without encryption.")
+        bool, typer.Option("--insecure", help="Allow a Dask cluster without encryption.")
     ] = False
     memory: Annotated[
         str | None,
         typer.Option(
-            "--memory", metavar="SIZE", help="For kept rows.", show_default="half of what is free"
+            "--memory",
+            metavar="SIZE",
+            help="Limit for kept rows.",
+            show_default="half of what is free",
         ),
     ] = None
 
@@ -38,5 +41,5 @@ class EngineOptions:
         from privclust import engine
 
         if self.insecure and self.scheduler is None:
-            raise UsageError("--insecure is about a cluster; add --scheduler.")
+            raise UsageError("--insecure is for a Dask cluster; add --scheduler.")
         return engine(self.scheduler, memory=self.memory, insecure=self.insecure)

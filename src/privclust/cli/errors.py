@@ -39,7 +39,7 @@ class UsageError(Exception):
 
 
 class OneSentence(TyperGroup):
-    """The root of the commands, which answers every error of theirs."""
+    """The root of the commands, which answers all of their errors."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command and exit with its status."""

@@ -41,7 +41,9 @@ class FitOptions(EngineOptions, BudgetOptions):
     holder: Annotated[str | None, _text("holder", "Whose grants are spent.")] = None
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="Of the data.", show_default="file name"),
+        typer.Option(
+            "--dataset", metavar="NAME", help="Name of the data.", show_default="file name"
+        ),
     ] = None
     title: Annotated[str | None, _text("title", "What the release is called.", "TEXT")] = None
     data_holder: Annotated[str | None, _text("data-holder", "Who holds the data.", "TEXT")] = None

@@ -96,7 +96,7 @@ def grant(
 
 @app.command("balance")
 def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
-    """Show what was granted, spent and is left."""
+    """Show what was granted, what was spent and what is left."""
     from privclust.ledger import Ledger
 
     opened = Ledger.open(ledger)
@@ -143,7 +143,8 @@ def verify(
         typer.Option(
             "--head",
             metavar="KEPT",
-            help="What was kept elsewhere and must be in the ledger: a digest, a receipt, a file "
+            help="What was kept elsewhere and must be found in the ledger: a digest, a receipt, "
+            "a file "
             "of 'ledger head -o', or a release that was charged to the ledger.",
         ),
     ] = None,
@@ -188,7 +189,7 @@ def add_key(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write down by which key releases are signed; statements show it."""
+    """Record the key by which releases are signed; statements show it."""
     from privclust.ledger import Ledger
 
     entry = Ledger.open(ledger).add_key(key, name, dataset)

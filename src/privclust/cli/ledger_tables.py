@@ -14,7 +14,7 @@ __all__ = ["balances", "history"]
 
 
 def balances(pots: Sequence[Pot]) -> Table:
-    """Return what was granted, spent and is left."""
+    """Return what was granted, what was spent and what is left."""
     from privclust.ledger.sentences import granted_words, left_words, spent_words
 
     table = _table("Data set", "Holder", "Granted", "Spent", "Left")

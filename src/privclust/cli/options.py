@@ -48,7 +48,9 @@ SchemaPath = Annotated[
 ]
 Bounds = Annotated[
     tuple[float, float] | None,
-    typer.Option("--bounds", metavar="LOW HIGH", help="Short form: bounds of all columns."),
+    typer.Option(
+        "--bounds", metavar="LOW HIGH", help="Short form: the same bounds for all columns."
+    ),
 ]
 Clusters = Annotated[
     int, typer.Option("--clusters", "-k", min=1, metavar="N", help="Number of clusters.")
@@ -79,7 +81,7 @@ Rows = Annotated[
 ProfileShare = Annotated[
     float | None,
     typer.Option(
-        "--profile-share", metavar="NUMBER", help="Of the budget, for histograms of clusters."
+        "--profile-share", metavar="NUMBER", help="Budget share for histograms of clusters."
     ),
 ]
 IdColumn = Annotated[
@@ -89,8 +91,8 @@ MaxRows = Annotated[
     int | None,
     typer.Option("--max-rows", min=1, metavar="N", help="Rows of a person that count."),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
-Json = Annotated[bool, typer.Option("--json", help="Give one JSON document on stdout.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is already there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
 
 
 def one_or_many(paths: list[str]) -> str | list[str]:

@@ -24,7 +24,7 @@ __all__ = ["PrivateDraft"]
 
 @dataclass(frozen=True)
 class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
-    """What a draft from private rows takes: the promise, the charge, and a place of the release."""
+    """What a draft from private rows takes: the promise, the charge, and where the release goes."""
 
     private: Annotated[
         bool, typer.Option("--private", help="Draft bounds from PRIVATE rows, with noise.")
@@ -37,7 +37,9 @@ class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
     ] = None
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="Of the data.", show_default="file name"),
+        typer.Option(
+            "--dataset", metavar="NAME", help="Name of the data.", show_default="file name"
+        ),
     ] = None
     release: Annotated[
         Path, typer.Option("--release", metavar="PATH", help="Where the paid release goes.")

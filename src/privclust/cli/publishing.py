@@ -26,7 +26,7 @@ _CELL = 14  # characters for each column of a table
 
 @contextmanager
 def kept_or_printed(fit: Fit) -> Iterator[None]:
-    """Print in full a release that was paid for and that no place would take."""
+    """Print in full a release that was paid for and could not be written anywhere."""
     from privclust.exceptions import NotSavedError
     from privclust.jobs.publish import summary_of
 

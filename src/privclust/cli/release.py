@@ -56,12 +56,14 @@ def describe(
     }
     words = {name: text for name, text in given.items() if text is not None}
     if not words:
-        raise UsageError("There is nothing to say; give --title, --holder or another of them.")
+        raise UsageError("There is nothing to change; give --title, --holder or another option.")
     described = loaded.described(replace(loaded.about, **words))
     _save_again(described, release)
     lines = [f"{label}: {text}" for label, text in described.about.lines.items()]
     if loaded.signature is not None:
-        screen.note("The signature was dropped, because the words are new; sign the release again.")
+        screen.note(
+            "The signature was dropped, because the description is new; sign the release again."
+        )
     screen.answer({"about": described.about.to_dict()}, *lines, as_json=as_json)
 
 
@@ -120,7 +122,7 @@ def verify(
     words = "The release is what the owner of this key signed:"
     if not known:
         words = (
-            "The signature fits, but anyone may have made it; compare this key with the "
+            "The signature matches, but anyone may have made it; compare this key with the "
             "publisher's, or give --public-key:"
         )
     document = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Ask data sets on a service; rows stay there.", **PLAIN)
+app = typer.Typer(help="Ask about data sets on a service; the rows stay there.", **PLAIN)
 
-Url = Annotated[str, typer.Argument(metavar="URL", help="Of the service, or of a data set on it.")]
+Url = Annotated[str, typer.Argument(metavar="URL", help="The service, or a data set on it.")]
 Family = Annotated[
     str | None,
     typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
@@ -31,26 +32,24 @@ Clusters = Annotated[
     str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
 ]
 Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="NAME", help="One of those asked about.")
+    list[str] | None,
+    typer.Option("--column", metavar="NAME", help="A column to ask about; repeat it."),
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option", metavar="NAME=VALUE", help="Of the estimator: method=lloyd, or NAME=@FILE."
-    ),
+    typer.Option("--option", metavar="NAME=VALUE", help="An option: method=lloyd, or NAME=@FILE."),
 ]
 TargetPath = Annotated[
     Path | None,
-    typer.Option("--target", metavar="FILE", help="Public points a line each; source-target."),
+    typer.Option("--target", metavar="FILE", help="Public points, one per line; source-target."),
 ]
 
 
 @app.command("datasets")
 def datasets(url: Url, as_json: options.Json = False) -> None:
-    """List the data sets that you may ask, with what is left of your budget."""
-    found = _service(url).get("/datasets")
-    lines = [f"{it['name']}: {url.rstrip('/')}/datasets/{it['id']}{_left(it)}" for it in found]
-    screen.answer({"datasets": found}, *lines, as_json=as_json)
+    """List the data sets that you may ask about, with what is left of your budget."""
+    place = f"{url.rstrip('/')}/datasets"
+    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}", as_json)
 
 
 @app.command("plan")
@@ -107,26 +106,24 @@ def ask(
 @app.command("jobs")
 def jobs(url: Url, as_json: options.Json = False) -> None:
     """List your jobs."""
-    found = _service(url).get("/jobs")
-    lines = [f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}" for it in found]
-    screen.answer({"jobs": found}, *lines, as_json=as_json)
+    _list(url, "jobs", lambda it: f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}", as_json)
 
 
 @app.command("users")
 def users(
     url: Url,
-    add: Annotated[str | None, typer.Option("--add", metavar="NAME", help="A new one.")] = None,
+    add: Annotated[str | None, typer.Option("--add", metavar="NAME", help="Add a user.")] = None,
     role: Annotated[
-        str, typer.Option("--role", help="Of a new one: analyst, auditor, steward.")
+        str, typer.Option("--role", help="Role of a new user: analyst, auditor, steward.")
     ] = "analyst",
     reset: Annotated[
-        str | None, typer.Option("--reset", metavar="NAME", help="A new password.")
+        str | None, typer.Option("--reset", metavar="NAME", help="Give a new password.")
     ] = None,
     close: Annotated[
-        str | None, typer.Option("--close", metavar="NAME", help="No more access.")
+        str | None, typer.Option("--close", metavar="NAME", help="Close the account.")
     ] = None,
     reopen: Annotated[
-        str | None, typer.Option("--open", metavar="NAME", help="Access again.")
+        str | None, typer.Option("--open", metavar="NAME", help="Open it again.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -145,15 +142,18 @@ def users(
         line = f"One-time password of {made['name']}, shown this once: {made['password']}"
         screen.answer(made, line, as_json=as_json)
         return
-    found = service.get("/users")
-    lines = [f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}" for it in found]
-    screen.answer({"users": found}, *lines, as_json=as_json)
+    _list(
+        url,
+        "users",
+        lambda it: f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}",
+        as_json,
+    )
 
 
 def _token() -> str:
     token = os.environ.get("PRIVCLUST_TOKEN", "")
     if not token:
-        raise UsageError("Put a token of yours into the environment as PRIVCLUST_TOKEN.")
+        raise UsageError("Put one of your tokens into the environment as PRIVCLUST_TOKEN.")
     return token
 
 
@@ -161,6 +161,12 @@ def _service(url: str) -> RemoteService:
     from privclust.service.remote import RemoteService
 
     return RemoteService(url, _token())
+
+
+def _list(url: str, what: str, line: Callable[[dict[str, Any]], str], as_json: bool) -> None:
+    """Show everything of one kind that the service has for this user."""
+    found = _service(url).get(f"/{what}")
+    screen.answer({what: found}, *map(line, found), as_json=as_json)
 
 
 def _dataset(url: str) -> str:
@@ -190,7 +196,7 @@ def _asked(
 
 
 def _text(value: str) -> str:
-    """Return the value of an option, or what the file holds that it names."""
+    """Return the value of an option, or the content of the file that it names."""
     return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
 
 
@@ -202,7 +208,7 @@ def _points(target: Path) -> list[list[float]]:
             [float(it) for it in point] for point in targets_in("\n".join(options.lines_of(target)))
         ]
     except ValueError:
-        raise UsageError(f"'{target}' must hold one point a line, in numbers.") from None
+        raise UsageError(f"'{target}' must hold one point per line, in numbers.") from None
 
 
 def _left(dataset: dict[str, Any]) -> str:

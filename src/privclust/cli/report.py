@@ -1,4 +1,4 @@
-"""``privclust report``: the page about a release for readers who know no differential privacy."""
+"""``privclust report``: the page about a release for readers new to differential privacy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def report(
 
     loaded = Release.load(release)
     page = places.report_of(release) if output is None else output
-    # The page within a release is made from nothing but the release: it may be made anew.
+    # The page within a release is made from nothing but the release: it may be made again.
     within = output is None and not places.is_one_file(release)
     places.check_file(page, "Report", (".html",), overwrite=overwrite or within)
     loaded.report(page)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "check", "draft"]
 
-app = typer.Typer(help="Draft and check schemas: what is publicly known of columns.", **PLAIN)
+app = typer.Typer(help="Draft and check schemas: what is publicly known about columns.", **PLAIN)
 
 _PUBLIC = (
     "The sample must be PUBLIC: the schema shows its extremes and its categories. Check every "

@@ -24,7 +24,7 @@ from privclust.unit import Unit, matrix_unit_from
 
 __all__ = ["Coclusterer"]
 
-# What an entry may be at most when no cap is declared.
+# The most that an entry may be when no cap is declared.
 _LARGEST_COUNT = float(2**31 - 1)
 
 
@@ -58,10 +58,10 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
         Parameters
         ----------
         n_rows, n_features : int
-            About the shape of the matrix, from public knowledge; at most 20 000 rows are made. The
-            columns are those of ``shape``, or else 1000, if not given.
+            The approximate shape of the matrix, from public knowledge; at most 20 000 rows are
+            made. The columns are those of ``shape``, or else 1000, if not given.
         row_total : float
-            About what a row adds up to.
+            Roughly what a row adds up to.
         """
         self._check_parameters()
         whole()("n_rows", n_rows)

@@ -16,7 +16,7 @@ __all__ = ["BlockMixin"]
 class BlockMixin(BiclusterMixin):
     """A model with ``row_labels_``, ``column_labels_`` and ``block_totals_``.
 
-    Its biclusters (``biclusters_``, ``get_indices`` and their kin) are the blocks, row cluster by
+    Its biclusters (``biclusters_``, ``get_indices`` and so on) are the blocks, row cluster by
     row cluster.
     """
 

@@ -53,7 +53,7 @@ class CoclusteringOptions:
         typer.Option("--unit", help="Hidden: one count, one entry, or one whole row."),
     ] = "count"
     cap: Annotated[
-        int | None, typer.Option("--cap", min=1, help="What an entry counts at most; unit entry.")
+        int | None, typer.Option("--cap", min=1, help="The most an entry counts for; unit entry.")
     ] = None
     method: Annotated[Literal["tables", "tau"], typer.Option("--method", help="The algorithm.")] = (
         "tables"
@@ -123,10 +123,10 @@ def plan(
     budget: BudgetOptions,
     shape: Annotated[
         tuple[int, int],
-        typer.Option("--shape", metavar="ROWS COLUMNS", help="About the shape of the matrix."),
+        typer.Option("--shape", metavar="ROWS COLUMNS", help="Approximate shape of the matrix."),
     ] = (1000, 1000),
     row_total: Annotated[
-        float, typer.Option("--row-total", min=0, help="About what a row adds up to.")
+        float, typer.Option("--row-total", min=0, help="Approximate total of a row.")
     ] = 100,
 ) -> Planned:
     """Rehearse a co-clustering on a synthetic matrix: questions, cost, noise, error to expect."""

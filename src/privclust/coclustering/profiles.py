@@ -96,7 +96,7 @@ def rounds_for(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
 
 
 def _directions(sums: Noisy) -> int:
-    """Return how many directions of the last sums, but for what all have in common, stand out."""
+    """Return how many directions of the last sums stand out, other than what all have in common."""
     strengths = np.linalg.eigvalsh(sums.value @ sums.value.T)
     height, width = sums.value.shape
     edge = (np.sqrt(height) + np.sqrt(width)) ** 2 * sums.standard_error**2

@@ -52,7 +52,7 @@ def first_prototypes(totals: Noisy, count: int, rng: np.random.Generator) -> Flo
     """Return random directions within the columns that are seen, across the common profile.
 
     Rows have most in common with the common profile. A direction along it would draw all of them.
-    Frequent columns weigh more, for rows seldom share a rare one.
+    Frequent columns weigh more, because rows seldom share a rare one.
     """
     drawn = rng.standard_normal((count, len(totals.value)))
     seen = _seen(totals)

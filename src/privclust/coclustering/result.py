@@ -32,7 +32,7 @@ class CoclusteringResult:
     directions : int or None
         How many directions of the last table of rows stand out from the noise.
     warnings : tuple of str
-        Why the clusters should not be trusted, if so.
+        Reasons not to trust the clusters, if any.
     """
 
     block_totals: Floats

@@ -90,8 +90,8 @@ class Schedule:
     def directions(self, n_clusters: int, *, last: bool) -> int:
         """Return in how many directions rows or columns are told apart.
 
-        K clusters differ in K - 1 directions. Some more keep what finer groups tell, and save the
-        case where a direction that is none of the clusters' is stronger than one of theirs.
+        K clusters differ in K - 1 directions. Some more keep what finer groups show, and help where
+        a direction that does not separate clusters is stronger than one that does.
         """
         if self.fineness == 1:
             return max(1, n_clusters - 1)
@@ -145,7 +145,7 @@ def _blind_groups(
     n_clusters: int,
     rng: np.random.Generator,
 ) -> _Side:
-    """Return random groups, so many that counting blurs the first table about as noise does."""
+    """Return random groups, so many that counting blurs the first table about as much as noise."""
     width = 16 * per_row / view.table_error(share) ** 2
     width = int(np.clip(width, 2 * n_clusters, max(_MOST_FIRST_GROUPS, MOST_GROUPS * n_clusters)))
     if schedule.columns_first:

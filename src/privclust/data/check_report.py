@@ -27,7 +27,7 @@ class ColumnCheck:
     missing : int
         Rows without a value.
     foreign : int
-        Rows whose value is not of the declared form: no number, no date.
+        Rows whose value is not of the declared form, such as text among numbers.
     below, above : int
         Rows that are clipped to the bounds, or counted in the outermost bins.
     unknown : int
@@ -67,7 +67,7 @@ class PeopleCheck:
     rows_left_out : int or None
         Rows beyond them, which would not count.
     problem : str or None
-        Why the column cannot hold ids, if so.
+        Why the column cannot hold ids, if it cannot.
     """
 
     id_column: str

@@ -2,7 +2,7 @@
 
 Every row gets a rank: a hash of its own content under a key of its person. The rows of a person
 with the smallest ranks count. So a person's rows are drawn at random, without regard to where they
-stand: neither the order of the rows nor the rows of anybody else have a part in it.
+stand: neither the order of the rows nor the rows of anybody else play a part.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Door:
     ignore : sequence of str or None
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     may_be_empty : bool
-        Whether data without a row are in order, so that nothing tells them from others.
+        Whether data without a row are accepted, so that nothing tells them apart from others.
     noise : NoiseSource or None
         Used instead of the system's noise; for tests.
     """

@@ -27,7 +27,7 @@ GRID_RADIUS = 2**20
 # Rounding in the last place must never let a clipped row leave the ball.
 _INWARD = 1 - 2.0**-50
 
-# Numbers that are shortened at a time: so few that their memory is not asked of the system anew.
+# Numbers that are shortened at a time: so few that their memory is used again.
 _AT_A_TIME = 2**13
 
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
@@ -55,7 +55,7 @@ class Domain:
     radius : float
         The distance from the center, in the units above, that becomes one.
     fill : ndarray of shape (n_features,)
-        What stands for a value that is no finite number; NaN where that is an error.
+        What stands for a value that is not a finite number; NaN where that is an error.
     within_ball : bool
         Whether rows must also be clipped to the radius, because a Ball was declared; the corners
         of the box alone lie at the radius by definition.

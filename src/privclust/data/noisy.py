@@ -1,4 +1,4 @@
-"""``Noisy``: what leaves the door. Apart from what makes it, for workers never do."""
+"""``Noisy``: what leaves the door. It stands apart from what makes it, because workers never do."""
 
 from __future__ import annotations
 

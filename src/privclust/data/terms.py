@@ -1,8 +1,8 @@
 """Terms: what one row can add to each entry of an exact statistic.
 
 Every kernel declares its terms beside it, and the view holds the exact integers to what so many
-terms can add up to before any noise is drawn. For a kernel that is right this changes nothing. One
-that is wrong, be it by 2^63, cannot move an answer further than the rows there are.
+terms can add up to before any noise is drawn. For a correct kernel this changes nothing. A wrong
+one, even if it is off by 2^63, cannot move an answer by more than the rows could.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Term:
         -----
         *Why this is private.* The sum of n terms lies between the bounds already, so nothing is
         changed and the sensitivity stays what it was; see ``proofs/saturation.md``. Sums that could
-        leave 64 bits are refused, for what has wrapped around cannot be put right.
+        leave 64 bits are refused, because what has wrapped around cannot be put right.
         """
         largest = max(_size(self.low), _size(self.high)) * n_terms + _size(self.base)
         if largest >= 2**63:

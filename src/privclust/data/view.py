@@ -2,8 +2,8 @@
 
 A view is a short closed list of questions. Each of them says what one record can change, turns that
 into a mechanism within its share of the budget, debits the meter, and only then reads. What it read
-leaves by one of two ways, :meth:`View._noised` and :meth:`View._picked`, and nowhere else is a
-mechanism drawn from: there the exact integers are held to what their rows can add up to.
+leaves in one of two ways, :meth:`View._noised` and :meth:`View._picked`; mechanisms are drawn from
+nowhere else. There the exact integers are held to what their rows can add up to.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class View:
     def _picked(self, asked: Pick, scores: Integers, n_terms: int) -> Integers:
         """Release a choice by scores of this many rows, which was paid for.
 
-        Scores are cut off at what the samplers take, for an error there would tell of the rows. No
+        Scores are cut off at what the samplers take, because an error would reveal something. No
         score changes by more after the cut than before, and none in the other direction.
         """
         held = asked.term.saturated(scores, n_terms)

@@ -161,7 +161,7 @@ def _class_name(path: str | Path, names: Sequence[str], layout: Layout) -> str:
 
 
 def _filled(column: NDArray[Any], missing: str) -> NDArray[Any]:
-    """Put the commonest value in the place of what is missing; of several the first in order."""
+    """Put the commonest value in place of what is missing; of several, the first in order."""
     values, counts = np.unique(column[column != missing], return_counts=True)
     return np.where(column == missing, values[counts.argmax()], column)
 

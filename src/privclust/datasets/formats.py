@@ -46,7 +46,7 @@ def read_cluto(path: str | Path) -> Any:
         head = [int(word) for word in file.readline().split()]
         lines = [np.array(line.split(), dtype=np.float64) for line in file]
     if len(head) not in (2, 3) or len(lines) != head[0]:
-        raise DataError(f"'{path}' is no CLUTO matrix: its first line does not fit the others.")
+        raise DataError(f"'{path}' is not a CLUTO matrix: its first line does not fit the others.")
     if len(head) == 2:
         return sparse.csr_array(np.array(lines).reshape(head))
     pointers = np.cumsum([0, *(len(line) // 2 for line in lines)])
@@ -60,7 +60,8 @@ def read_matlab(path: str | Path) -> tuple[Any, NDArray[Any] | None]:
 
     The matrix is the largest array with at least two rows and two columns.
     """
-    found = {name: value for name, value in io.loadmat(path).items() if not name.startswith("__")}
+    read = io.loadmat(path, spmatrix=False).items()
+    found = {name: value for name, value in read if not name.startswith("__")}
     tables = [value for value in found.values() if len(value.shape) == 2 and min(value.shape) > 1]
     if not tables:
         raise DataError(f"'{path}' has no array of two rows and columns or more.")
@@ -93,7 +94,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
     with gzip.open(path) if str(path).endswith(".gz") else Path(path).open("rb") as file:
         zero, kind, dimensions = struct.unpack(">HBB", file.read(4))
         if zero or kind not in _IDX_TYPES:
-            raise DataError(f"'{path}' is no idx file.")
+            raise DataError(f"'{path}' is not an idx file.")
         shape = struct.unpack(f">{dimensions}I", file.read(4 * dimensions))
         return np.frombuffer(file.read(), _IDX_TYPES[kind]).reshape(shape)
 
@@ -110,7 +111,7 @@ def read_numbers(path: str | Path) -> Floats:
     try:
         return np.array(lines, dtype=np.float64).reshape(len(lines), -1)
     except ValueError as error:
-        raise DataError(f"'{path}' is no table of numbers.") from error
+        raise DataError(f"'{path}' is not a table of numbers.") from error
 
 
 def read_records(path: str | Path) -> list[list[str]]:

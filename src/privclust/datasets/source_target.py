@@ -57,7 +57,7 @@ def scaled(pair: SourceTarget) -> SourceTarget:
 
 
 def projected(pair: SourceTarget, seed: int, dimension: int = _PROJECTED) -> SourceTarget:
-    """Project at random, as Johnson and Lindenstrauss, where there are more dimensions."""
+    """Project at random, as Johnson and Lindenstrauss do, where there are more dimensions."""
     source, target = pair
     if target.shape[1] <= dimension:
         return pair
@@ -105,7 +105,7 @@ def read_cities(path: str | Path) -> tuple[list[str], Floats, Floats]:
 
 
 def clinics(places: Floats, people: Floats, seed: int, count: int = 3000) -> Floats:
-    """Return made-up practices around a random choice of cities, the more the more people."""
+    """Return made-up practices around a random choice of cities, more where more people live."""
     rng = np.random.default_rng(2000 + seed)
     equipped = rng.random(len(places)) < 0.4
     chances = np.where(equipped, people, 0.0)

@@ -47,7 +47,7 @@ class Fit:
         Parameters
         ----------
         place : Destination
-            Where the release goes; checked beforehand, for a fit costs budget.
+            Where the release goes; checked beforehand, because a fit costs budget.
         about : About or None
             What its publisher says about it.
         listener : callable or None

@@ -1,7 +1,7 @@
 """Labels of new rows by a release, written part by part.
 
-Labels tell about single rows. They go to a file of whoever holds the rows and are not a release;
-not even their number is shown.
+Labels say something about single rows. They go to a file of whoever holds the rows and are not a
+release; not even their number is shown.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Destination:
             kept = release.keep(self.release.name)
             where = "" if kept is None else f" (it was kept in '{kept}')"
             raise NotSavedError(f"{str(error).rstrip('.')}{where}.", kept) from None
-        except BaseException as error:  # an interrupt, or memory that does not suffice
+        except BaseException as error:  # an interrupt, or not enough memory
             kept = release.keep(self.release.name)
             if kept is not None:
                 error.add_note(f"The release was kept in '{kept}'.")

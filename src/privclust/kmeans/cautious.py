@@ -1,4 +1,4 @@
-"""Lloyd's iteration for few rows: every step goes only as far as its noise lets one trust it.
+"""Lloyd's iteration for few rows: every step goes only as far as its noise allows one to trust it.
 
 Where rows are few, noise moves a centre further than the rows do. So the centres start around the
 noisy mean of the rows, spread as rows usually are within declared bounds; offsets are clipped to
@@ -51,7 +51,7 @@ _MOST_STEPS, _STEP_NOISE = 4, 0.6
 _CAUTION = 2
 
 _EMPTY = (
-    "Some of the clusters may have no rows, as their noisy sizes tell; ask for fewer clusters, "
+    "Some of the clusters may have no rows, judging by their noisy sizes; ask for fewer clusters, "
     "raise epsilon, or declare bounds that fit the rows more closely."
 )
 
@@ -101,7 +101,7 @@ def _half_range(view: PointsView) -> Floats:
 
 
 def _trusted(expected: Floats, error: Floats | float) -> Floats:
-    """Return how much of a noisy number to believe, by its expected size and its error."""
+    """Return how much of a noisy number to trust, by its expected size and its error."""
     square = np.maximum(expected, 1e-300) ** 2
     return np.asarray(square / (square + np.square(error)))
 

@@ -30,7 +30,7 @@ class KMeansOptions(NumericOptions):
     ] = "auto"
     metric: Annotated[
         Literal["auto", "mismatch", "dilca"],
-        typer.Option("--metric", help="Between categories."),
+        typer.Option("--metric", help="Distances between categories."),
     ] = "auto"
     profile_share: options.ProfileShare = None
     steps: Annotated[
@@ -38,7 +38,7 @@ class KMeansOptions(NumericOptions):
     ] = None
     candidates: Annotated[
         int | None,
-        typer.Option("--candidates", min=1, hidden=True, help="Points of a zone; zones."),
+        typer.Option("--candidates", min=1, hidden=True, help="Candidates in a zone; zones."),
     ] = None
     internal_k: Annotated[
         int | None,
@@ -46,11 +46,15 @@ class KMeansOptions(NumericOptions):
     ] = None
     choice_share: Annotated[
         float | None,
-        typer.Option("--choice-share", metavar="SHARE", hidden=True, help="Of the moves; zones."),
+        typer.Option(
+            "--choice-share", metavar="SHARE", hidden=True, help="Share of the choices; zones."
+        ),
     ] = None
     last_share: Annotated[
         float | None,
-        typer.Option("--last-share", metavar="SHARE", hidden=True, help="Of the last step; zones."),
+        typer.Option(
+            "--last-share", metavar="SHARE", hidden=True, help="Share of the last step; zones."
+        ),
     ] = None
 
     def model(
@@ -69,7 +73,7 @@ class KMeansOptions(NumericOptions):
         if self.method == "zones":
             if self.metric != "auto" or self.profile_share is not None:
                 raise UsageError(
-                    "--metric and --profile-share are not of --method zones; drop them."
+                    "--metric and --profile-share do not apply to --method zones; drop them."
                 )
             of_zones |= {"n_steps": self.steps, "n_candidates": self.candidates}
             if self.clusters == "auto":

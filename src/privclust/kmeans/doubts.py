@@ -22,7 +22,7 @@ _CAUTION = 2
 def bounds_in_doubt(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[str]:
     """Yield a doubt for each column whose released centres all lie at one of its bounds.
 
-    A centre whose noisy size does not stand out may have no rows, and tells nothing of them.
+    A centre whose noisy size does not stand out may have no rows, and says nothing about them.
     """
     centres = centres[sizes.value > _CAUTION * sizes.standard_error]
     if not len(centres):
@@ -42,7 +42,7 @@ def bounds_in_doubt(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[s
 
 
 def delta_in_doubt(sizes: Noisy, budget: Budget) -> Iterator[str]:
-    """Yield a doubt if δ is above one in the number of rows, as the noisy sizes tell it.
+    """Yield a doubt if δ is above one in the number of rows, judging by the noisy sizes.
 
     A mechanism that publishes a random row satisfies such a δ and protects nobody.
     """
@@ -50,6 +50,6 @@ def delta_in_doubt(sizes: Noisy, budget: Budget) -> Iterator[str]:
     n_rows = float(sizes.value.sum()) - _CAUTION * error
     if n_rows >= 1 and float(budget.delta) * n_rows > 1:
         yield (
-            "δ is above one in the number of rows, as the noisy sizes tell it, and would allow "
+            "δ is above one in the number of rows, judging by the noisy sizes, and would allow "
             "somebody's row to be published; choose a delta far below one in the number of rows."
         )

@@ -15,7 +15,7 @@ __all__ = ["Sketch", "of_means", "unknown"]
 
 @dataclass(frozen=True)
 class Sketch:
-    """What noisy answers tell of where the rows are: cells, with about how many rows each.
+    """What noisy answers show about where the rows are: cells, with about how many rows each.
 
     ``blur`` is the mean square distance of rows to their cell.
     """
@@ -74,5 +74,5 @@ def of_means(answer: ClusterAnswer, moves: Floats, least: float, hidden: Floats 
 
 
 def unknown(n_clusters: int, low: Floats, high: Floats) -> Floats:
-    """Return the errors of centres of which nothing is known but the bounds."""
+    """Return the errors of centres about which nothing is known but the bounds."""
     return np.tile((high - low) / 2, (n_clusters, 1))

@@ -216,8 +216,9 @@ class PrivateKMeans(KMeansEstimator):
             )
         if self.method in _FORMER:
             self._warn(
-                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old word "
-                "goes in version 0.4; write the new one, or use PrivateZoneKMeans for the "
+                f"method={self.method!r} is now method={_FORMER[self.method]!r}, and the old "
+                "name will be removed in version 0.4; write the new one, or use "
+                "PrivateZoneKMeans for the "
                 "published algorithm.",
                 DeprecationWarning,
             )

@@ -51,7 +51,7 @@ _SEEN = 3.0
 
 
 def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
-    """Tell whether nearly all rows lie in a small part of the bounds, as noisy counts tell it.
+    """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
 
     The cells of a grid would then be too wide for the clusters.
     """

@@ -30,7 +30,7 @@ def _try_packing(
     centres = np.empty((n_clusters, len(low)))
     for placed in range(n_clusters):
         for _ in range(_TRIES):
-            # On the narrowest side both ends are its middle, but for rounding.
+            # On the narrowest side both ends are its middle, except for rounding.
             point = rng.uniform(low, np.maximum(low, high))
             if ((centres[:placed] - point) ** 2).sum(axis=1).min(initial=np.inf) >= apart**2:
                 centres[placed] = point

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.cluster import KMeans
 
 from privclust._typing import Floats, Indices
+from privclust.parameters import check_clusters
 from privclust.plan import Measure, Synthetic
 from privclust.schema import Bins, Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates
@@ -69,6 +69,7 @@ class Clumps:
     @classmethod
     def made(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
         """Return ``n_rows`` rows in ``n_clusters`` clumps."""
+        check_clusters(n_clusters, Coordinates(schema).dimension)
         rng = np.random.default_rng(seed)
         dimension = len(schema.numeric)
         middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
@@ -114,5 +115,7 @@ def _values(fact: Fact) -> list[Any]:
 
 def best_inertia(rows: Floats, n_clusters: int) -> float:
     """Return the inertia of ordinary k-means, up to rounding at least a tiny positive number."""
+    from sklearn.cluster import KMeans  # of which a fit has no need
+
     model = KMeans(min(n_clusters, len(rows)), n_init=3, random_state=0).fit(rows)
     return max(float(model.inertia_), 1e-300)

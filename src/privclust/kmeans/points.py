@@ -15,7 +15,7 @@ from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
 from privclust.kmeans.profiles import PROFILE_ARRAYS, profile_arrays, share_in_words
 from privclust.parameters import check_declared_once, either, flag, whole
-from privclust.plan import Plan, Synthetic, rehearse
+from privclust.plan import Plan, Synthetic, beside_no_delta, rehearse
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit, unit_from
 
@@ -45,18 +45,27 @@ class PointsEstimator(PrivateEstimator):
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
         whole()("n_rows", n_rows)
+        either(None, whole())("n_features", n_features)
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         schema, rescale = rehearsable(declared), self._rescales(self._declared())
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
         unit = row_unit(self.unit)
-        rehearsed = min(int(n_rows), MOST_REHEARSED)
-        return rehearse(
-            self,
-            lambda seed: synthetic(schema, rehearsed, unit, seed),
-            n_rows=int(n_rows),
-            measure=INERTIA,
-            known={"schema": schema, "bounds": None, "rescale": rescale},
-        )
+        known = {"schema": schema, "bounds": None, "rescale": rescale}
+
+        def planned(**budget: Any) -> Plan:
+            rehearsed = min(int(n_rows), MOST_REHEARSED)
+            return rehearse(
+                self,
+                lambda seed: synthetic(schema, rehearsed, unit, seed),
+                n_rows=int(n_rows),
+                measure=INERTIA,
+                known={**known, **budget},
+            )
+
+        plan, budget = planned(), self._budget()
+        if not budget.delta or budget.stated_as_rho:
+            return plan
+        return beside_no_delta(plan, planned(epsilon=budget.epsilon, delta=0, budget=None))
 
     # Paid profiles, for those that have the parameter.
     def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
@@ -99,7 +108,7 @@ class PointsEstimator(PrivateEstimator):
         if uneven is not None and not data.rescale:
             self._warn(
                 f"The declared width of {uneven[1]!r} is more than ten times that of "
-                f"{uneven[0]!r}, so that it alone decides the distances; pass rescale=True.",
+                f"{uneven[0]!r}, so it alone decides the distances; pass rescale=True.",
                 PublicFactWarning,
             )
 

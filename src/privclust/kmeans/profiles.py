@@ -39,7 +39,7 @@ _POINTS = 0.05
 
 
 def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]:
-    """Return what is left for the clusters, and what is for their profiles."""
+    """Return what is left for the clusters, and what goes to their profiles."""
     if profiles is None:
         return budget, None
     taken = budget.take(float(profiles))
@@ -105,9 +105,9 @@ def share_in_words(
         change = float(unit.squared_change_of_counts())
         needed = 2 * change * n_columns / (amount * (_POINTS * rows) ** 2)
         points = _POINTS * np.sqrt(needed / profiles)
-    told = "more than all" if needed >= 1 else f"{needed:.2g}"
+    part = "more than all" if needed >= 1 else f"a share of {needed:.2g}"
     return (
-        f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} points of "
-        f"their rows with profile_share={profiles:g}; for {100 * _POINTS:g} points they need a "
-        f"share of {told} of the budget."
+        f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} % of their "
+        f"rows with profile_share={profiles:g}; for {100 * _POINTS:g} % they need {part} of the "
+        "budget."
     )

@@ -168,7 +168,7 @@ def _centre(clusters: _Clusters, i: int, j: int) -> str:
 
 
 def _complete_table(clusters: _Clusters, n_shown: int) -> dict[str, Any] | None:
-    """Return all centres, if the page shows only some of them and can bear the rest."""
+    """Return all centres, if the page shows only some of them and has room for the rest."""
     k, d = clusters.centers.shape
     if k * d == n_shown or k * d > _MOST_CELLS:
         return None

@@ -21,7 +21,7 @@ class LearnedCenters:
         The values of all columns as points of the axes; a row is the sum of its values. Numbers
         stand in bins.
     table : ndarray of shape (n_clusters, n_coordinates)
-        What the places say of every column: numbers and shares.
+        What the places say about every column: numbers and shares.
     """
 
     places: Floats
@@ -43,7 +43,7 @@ class KMeansResult:
     method : str
         The algorithm that ran.
     warnings : tuple of str
-        Why the centres should not be trusted, if so.
+        Reasons not to trust the centres, if any.
     verdict : str
         What was found about the number of clusters, if it was chosen.
     learned : LearnedCenters or None

@@ -31,7 +31,7 @@ class Seeds:
     """Centres in the space of the rows.
 
     ``within`` is about the mean square distance of rows to them, ``n_live`` the number of cells
-    that stand out from the noise, and ``sketch`` what the cells tell of the rows.
+    that stand out from the noise, and ``sketch`` what the cells show of the rows.
     """
 
     centres: Floats
@@ -103,7 +103,7 @@ class _CellPlan:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _MovedCells:
     """Cells moved to the noisy means of their rows; those that do not stand out have no weight."""
 
     cells: Floats
@@ -123,7 +123,7 @@ def _asked(
     cells: Floats,
     radius: float,
     number: int,
-) -> _Seen:
+) -> _MovedCells:
     """Ask for the counts and offsets of the cells, and move them."""
     answer = view.clusters(
         f"cells, round {number + 1}",
@@ -135,11 +135,11 @@ def _asked(
     )
     counts = answer.counts.value
     moved = cells + shrunk_means(answer.offsets, counts, plan.least, radius)
-    return _Seen(moved, np.where(counts > plan.least, counts, 0), radius)
+    return _MovedCells(moved, np.where(counts > plan.least, counts, 0), radius)
 
 
 def _clustered(
-    seen: _Seen, spread: Spread, axes: Axes, n_clusters: int, rng: np.random.Generator
+    seen: _MovedCells, spread: Spread, axes: Axes, n_clusters: int, rng: np.random.Generator
 ) -> Seeds:
     """Cluster the cells by their weights; synthetic ones help out where too few are live."""
     cells, weights = seen.cells, seen.weights

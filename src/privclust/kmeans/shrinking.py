@@ -33,7 +33,7 @@ def refined(
 ) -> tuple[Floats, Floats]:
     """Move the centres by noisy mean offsets, clipped to about the clusters' own radius.
 
-    Returned are the centres and their errors: of the noise, and of what the last step leaves out.
+    It returns the centres and their errors: of the noise, and of what the last step leaves out.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def refined(
     within : float
         About the mean square distance of rows to their centre.
     sketch : Sketch
-        Where the rows are, to tell what the last step leaves out.
+        Where the rows are, to show what the last step leaves out.
     """
     dimension = centres.shape[1]
     frame = Projection(np.zeros(dimension))
@@ -78,7 +78,7 @@ def refined(
 
 
 def _widest_reach(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
-    """Return how far from its centre a row may count whole, for all the noise that brings.
+    """Return how far from its centre a row may count in full, given the noise that this brings.
 
     Rows of a rare category lie far from their centre. Clipped closely, they would count too little
     in the released share of their category.

@@ -62,11 +62,15 @@ class Purse:
 
 @dataclass(frozen=True)
 class Spread:
-    """The number of rows, their mean, and their root mean square distance from it."""
+    """The number of rows, their mean, and their root mean square distance from it.
+
+    ``square_error`` is the error of the square of that distance.
+    """
 
     n_rows: float
     mean: Floats
     distance: float
+    square_error: float
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ def find_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
     ).square
     # Noise hides a spread below its own size, and one taken too small would ruin what follows.
     visible = max(float(square.value[0]), square.standard_error)
-    return Spread(n_rows, mean, math.sqrt(float(np.clip(visible / n_rows, 1e-6, 1.0))))
+    distance = math.sqrt(float(np.clip(visible / n_rows, 1e-6, 1.0)))
+    return Spread(n_rows, mean, distance, square.standard_error / n_rows)
 
 
 def _mean_fraction(view: PointsView, purse: Purse, n_rows: float) -> float:

@@ -139,6 +139,6 @@ def _zones(
     backwards = np.einsum("ijk,ik->ij", directions, moves) < 0
     directions[backwards] *= -1
     around = lloyd[:, None] + _REACH * radii[:, None, None] * directions
-    # Clipping to a box that holds the Lloyd point brings no candidate further from it.
+    # Clipping to a box that holds the Lloyd point takes no candidate further from it.
     around = np.clip(around, *view.domain.box_in_unit_ball())
     return Zones(centres, lloyd, radii, np.concatenate([lloyd[:, None], around], axis=1))

@@ -1,6 +1,6 @@
 """How charges on one data set add up, and when a grant covers one more.
 
-A charge names its currency, which says what is known of the mechanism that it pays for:
+A charge names its currency, which says what is known about the mechanism that it pays for:
 
 - *pure*: it is ε-differentially private, hence also ε²/2-zCDP;
 - *zcdp*: it is ρ-zCDP, hence also (ε, δ)-differentially private;
@@ -17,7 +17,7 @@ sentences holds of all charges on the pot:
 
 All of this compares sums of integers, so the database can enforce it by itself.
 
-*Why this is private.* All that is ever answered from a pot is (ε, δ)-differentially private, also
+*Why this is private.* All that is ever answered from a pot is (ε, δ)-differentially private, even
 if every question depends on the answers before; pots and holders add up. The proof is in
 ``proofs/ledger.md``.
 """
@@ -80,13 +80,16 @@ def named_currency(what: str, budget: Budget, currency: str | None) -> str:
     chosen = usual if currency is None else currency
     if chosen is None:
         raise LedgerError(
-            "A charge with a δ must say what is known of the mechanism; give currency='zcdp' if it "
+            "A charge with a δ must say what is known about the mechanism; give currency='zcdp' "
+            "if it "
             "is zero-concentrated, as the estimators of privclust are, else 'approximate'."
         )
     if chosen not in (PURE, ZCDP, APPROXIMATE):
         raise LedgerError(f"A currency is 'pure', 'zcdp' or 'approximate', not {chosen!r}.")
     if (chosen == PURE) != (not budget.delta):
-        raise LedgerError(f"A {what} is 'pure' exactly if it has no δ; change currency or delta.")
+        raise LedgerError(
+            f"A {what} is 'pure' if and only if it has no δ; change currency or delta."
+        )
     return chosen
 
 
@@ -117,7 +120,7 @@ def grant_of(budget: Budget) -> Amount:
 
 
 def currency_of(cost: Amount) -> str:
-    """Return the currency of a charge, as its amounts tell it."""
+    """Return the currency of a charge, judging by its amounts."""
     if not cost.delta:
         return PURE
     return ZCDP if cost.rho else APPROXIMATE

@@ -142,7 +142,7 @@ def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
 
 
 def add_key(book: Book, key: str, name: str, dataset: str | None) -> Entry:
-    """Write down by which public key releases are signed, of one data set or of all."""
+    """Record the public key by which releases are signed, of one data set or of all."""
     public, owner = public_key(key), name_of("key", name)
     created = None if dataset is None else dataset_named(book, dataset)
     where, unit = (created.dataset, created.unit) if created else ("", "")

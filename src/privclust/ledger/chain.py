@@ -2,7 +2,7 @@
 
 An entry is a row of plain text and integers. Its digest is the SHA-256 of its canonical JSON, which
 holds the digest of the entry before: whoever knows one digest can tell whether anything up to there
-was changed, removed or put in.
+was changed, removed or inserted.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Entry:
     kind : {"create", "grant", "charge", "settle", "key"}
         What happened.
     request : str
-        Names the request, so that a repeated one is recognised; a settlement bears the name of the
-        charge it settles.
+        Names the request, so that a repeated one is recognised; a settlement carries the name of
+        the charge it settles.
     actor : str
-        The user of the operating system, as the system told it.
+        The user of the operating system, as the system reports it.
     dataset, unit : str
         The data set, and its privacy unit as canonical JSON; empty on a key of the whole ledger.
     holder, pot : str
         Whose grants in which pot; see :mod:`~privclust.ledger.accounting`. Empty where the
         entry moves no amount.
     currency : str
-        What is known of the mechanism that a charge pays for.
+        What is known about the mechanism that a charge pays for.
     purpose : str
         What the charge is for, the owner of a key, or a note.
     digest : str

@@ -187,11 +187,11 @@ class Ledger:
         purpose : str
             What the charge is for.
         currency : {"pure", "zcdp", "approximate"} or None
-            What is known of the mechanism: ε-differentially private, zero-concentrated with the ρ
-            of the budget, or only (ε, δ)-differentially private; named if the budget has a δ.
+            What is known about the mechanism: ε-differentially private, zero-concentrated with the
+            ρ of the budget, or only (ε, δ)-differentially private; named if the budget has a δ.
         request : str or None
             A name for this one fit. A caller who did not hear back repeats the call with the same
-            name and gets the same receipt; a fit that draws noise anew needs a new name.
+            name and gets the same receipt; a fit that draws new noise needs a new name.
         """
         with self._store().writing() as book:
             return acts.charge(book, dataset, self.holder, budget, currency, unit, purpose, request)
@@ -222,7 +222,7 @@ class Ledger:
             return f"The charge with the receipt {receipt} stays in the ledger {self.address}."
 
     def add_key(self, key: str, name: str, dataset: str | None = None) -> Entry:
-        """Write down by which public key releases are signed.
+        """Record the public key by which releases are signed.
 
         Parameters
         ----------

@@ -39,8 +39,7 @@ def name_of(what: str, text: str) -> str:
         raise LedgerError(f"The {what} needs a name.")
     if _UNSEEN.search(name):
         raise LedgerError(
-            f"The name of the {what} holds characters that cannot be seen ({name[:50]!a}); "
-            "leave them out."
+            f"The name of the {what} holds invisible characters ({name[:50]!a}); leave them out."
         )
     return text_of(what, name)
 

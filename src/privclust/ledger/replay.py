@@ -76,7 +76,7 @@ class Replay:
         if (entry.kind, entry.request) in self._requests:
             return "repeats a request"
         if not _is_named(entry.dataset) or not _is_named(entry.holder):
-            return "bears a name that is not in its one form"
+            return "has a name that is not in its one form"
         if entry.kind == "create":
             return "creates a data set again" if entry.dataset in self._units else None
         if entry.kind == "key" and (entry.dataset, entry.unit) == ("", ""):
@@ -201,7 +201,7 @@ def _is_worth(before: Pot, after: Pot) -> bool:
 def _charge_problem(before: Pot, entry: Entry) -> str | None:
     amount, currency = entry.amount, currency_of(entry.amount)
     if entry.currency != currency:
-        return "names another currency than it charges"
+        return "names a currency other than the one it charges"
     if entry.pot not in pots_for(currency):
         return "takes a charge from the wrong pot"
     if amount.epsilon <= 0 or not 0 <= amount.delta < ATTO:

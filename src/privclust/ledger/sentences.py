@@ -106,6 +106,7 @@ def budget_gone(cost: Amount, pots: Sequence[Pot]) -> str:
     rho = f" (ρ = {decimal(cost.rho)})" if cost.delta and cost.rho else ""
     left = "; ".join(f"{left_words(pot)} of the granted {granted_words(pot)}" for pot in granted)
     return (
-        f"The budget of {holder!r} on {dataset!r} does not cover a fit with {needs}{rho}: left is "
+        f"The budget of {holder!r} on {dataset!r} does not cover a fit with {needs}{rho}: what "
+        "is left is "
         f"{left}; nothing was spent, lower epsilon or ask the data steward for a further grant."
     )

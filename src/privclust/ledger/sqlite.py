@@ -139,7 +139,7 @@ class SQLiteStore:
             yield connection
 
     def _place(self) -> tuple[str, float, int, int]:
-        """Return what tells this very file from another one of the same name."""
+        """Return what tells this file apart from another one of the same name."""
         try:
             status = self._path.stat()
         except OSError:

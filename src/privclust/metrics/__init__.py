@@ -1,4 +1,4 @@
-"""Measures of the papers, to judge results by rows that one holds: EXACT, never for release.
+"""The papers' measures, to judge results on rows that one holds: EXACT, never for release.
 
 They compare what was released with the rows themselves, or with what an algorithm without privacy
 finds in them, and protect nothing.

@@ -1,6 +1,6 @@
 """Measures of distances between categories: of matrices, of contexts, of rows.
 
-What is judged are fitted models: private ones, or others with the same attributes ``metric_`` and
+What is judged is fitted models: private ones, or others with the same attributes ``metric_`` and
 ``contexts_``, such as :class:`privclust.reference.Dilca`, which is usually the exact side.
 """
 

@@ -1,6 +1,6 @@
 """Noise that is added to exact integers: on every number by itself, or on whole vectors.
 
-The tails that algorithms reckon with are defined here too, beside the noise.
+The tails that algorithms rely on are defined here too, beside the noise.
 """
 
 from __future__ import annotations

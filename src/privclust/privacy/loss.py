@@ -53,7 +53,7 @@ class Loss:
 
     @classmethod
     def total(cls, losses: Iterable[Loss]) -> Loss:
-        """Compose losses: both currencies simply add up, also for adaptive queries."""
+        """Compose losses: both currencies simply add up, even for adaptive queries."""
         return sum(losses, NO_LOSS)
 
     @classmethod

@@ -35,7 +35,7 @@ def mutual_information(
     ----------
     first, second : array-like of shape (n_rows,)
     given : tuple of array-like, default=()
-        Columns that are known already: what the second tells of the first beyond them.
+        Columns that are known already: what the second says about the first beyond them.
 
     Examples
     --------

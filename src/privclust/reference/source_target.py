@@ -20,7 +20,7 @@ __all__ = ["SourceTargetMedoids"]
 
 
 class SourceTargetMedoids(ChosenCentres, BaseEstimator):
-    """Choose candidates so that targets are near to one of them or of an existing source.
+    """Choose candidates so that every target is near one of them or an existing source.
 
     The choice and its cost depend on the source without noise: use it where the source is public.
 
@@ -86,7 +86,7 @@ class SourceTargetMedoids(ChosenCentres, BaseEstimator):
         sample_weight : array-like of shape (n_targets,) or None
             How much each target counts.
         candidates : array-like of shape (n_candidates, n_features) or None
-            Where new centres may stand; at targets that have a weight if not given.
+            Where new centres may be; if not given, at the targets that have a weight.
         forbidden, forced : sequence of int
             Numbers of candidates that must not, or must, be chosen.
         """

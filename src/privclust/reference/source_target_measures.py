@@ -32,7 +32,7 @@ def cost_difference(
     """Return by how much the cost changes if one source stands in for another.
 
     Without ``centres`` it is the mean change of the distance of a target to the source, which no
-    choice of centres exceeds: a bound of Diff(S, S').
+    choice of centres exceeds: a bound on Diff(S, S').
 
     Examples
     --------

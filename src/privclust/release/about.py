@@ -20,7 +20,7 @@ _LONGEST = 2000  # characters
 
 @dataclass(frozen=True)
 class About:
-    """What the page about a release is headed with; all of it is public and optional.
+    """What stands at the head of the page about a release; all of it is public and optional.
 
     Parameters
     ----------

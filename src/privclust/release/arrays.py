@@ -128,7 +128,7 @@ def _read(
         stream = io.BytesIO(file.read(room + 1))
     try:
         if _header(stream) != (shape, dtype.newbyteorder("<")):
-            raise DamageError(f"the array {name!r} has another type or shape than declared")
+            raise DamageError(f"the array {name!r} has a type or shape other than declared")
         stream.seek(0)
         array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError):

@@ -79,7 +79,7 @@ class Release:
     Notes
     -----
     Two releases are equal if they say the same and hold the same numbers, see :attr:`digest`; what
-    a publisher adds about a release does not make another one of it.
+    a publisher adds does not make it another release.
     """
 
     kind: str
@@ -129,7 +129,7 @@ class Release:
         return replace(self, signature=signed_by(key, document_of(self)))
 
     def verify(self, public_key: Ed25519PublicKey | str | PathLike[str] | None = None) -> str:
-        """Return the public key that the release is signed with; raise unless it fits.
+        """Return the public key that the release is signed with; raise unless it matches.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Release:
             A folder that does not exist yet or is empty; or a file, if the path ends in
             ``.privclust``.
         overwrite : bool, default=False
-            Replace a release that is there already. Anything else is never replaced.
+            Replace a release that is already there. Anything else is never replaced.
         report : bool, default=False
             Put the report for human readers beside the values.
 

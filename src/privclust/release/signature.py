@@ -2,7 +2,7 @@
 
 A signature is Ed25519 over everything that a release says, what its publisher says about it, and
 the checksum of every array. It lies beside the release as ``signature.json``. The digest of a
-release finds damage; only a signature, checked with a public key that came by another way, tells
+release finds damage; only a signature, checked with a public key that came by another way, shows
 that nobody rewrote the release.
 """
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Signature", "create_key", "public_key_from", "signed_by"]
 
 _ALGORITHM = "Ed25519"
-# Signed together with the text, so that a signature made for something else never fits a release.
+# Signed together with the text, so that a signature made for something else never matches a
+# release.
 _PREFIX = b"privclust-release-signature 1\n"
 _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
 _LARGEST_KEY_FILE = 2**14
@@ -79,16 +80,16 @@ class Signature:
         document: Mapping[str, Any],
         public_key: Ed25519PublicKey | str | PathLike[str] | None,
     ) -> None:
-        """Raise unless the signature fits the document, and the key if one is given."""
+        """Raise unless the signature matches the document, and the key if one is given."""
         wanted = None if public_key is None else public_key_from(public_key)
         if not self.fits(document):
             raise ReleaseError(
-                "The signature does not fit the release, which was changed after it was signed; "
+                "The signature does not match the release, which was changed after it was signed; "
                 "get a fresh copy from its publisher."
             )
         if wanted not in (None, self.public_key):
             raise ReleaseError(
-                "The release is signed with another key than the one given; do not trust it."
+                "The release is signed with a key other than the one given; do not trust it."
             )
 
 
@@ -114,7 +115,7 @@ def create_key(path: str | PathLike[str]) -> str:
     Returns
     -------
     public_key : str
-        As hexadecimal text, to be given to readers by another way than the releases.
+        As hexadecimal text, to be given to readers by a way other than the releases.
     """
     keys = _keys()
     from cryptography.hazmat.primitives.serialization import (

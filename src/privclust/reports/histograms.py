@@ -23,7 +23,7 @@ _MOST_ON_A_PHONE = 3
 def histogram_grid(
     labels: Sequence[int], names: Sequence[str], counts: Floats, errors: Floats, ends: Floats
 ) -> str:
-    """Draw a histogram for each cluster and column; bars within two errors of nothing are pale.
+    """Draw a histogram for each cluster and column; bars within two errors of zero are pale.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from privclust.ledger.amounts import ATTO, PICO, decimal
 from privclust.ledger.chain import receipt_of
@@ -61,13 +61,12 @@ def burn_down_of(moments: Sequence[Moment]) -> BurnDown:
         At least one, oldest first.
     """
     begin, end = moments[0].at, moments[-1].at
-    seconds = max((end - begin).total_seconds(), 1.0)
+    places = [_WIDTH * part for part in _parts_of_the_way(moments)]
     most = max(moment.granted for moment in moments)
 
     def steps(heights: list[int]) -> str:
         path, before = "", _HEIGHT
-        for moment, height in zip(moments, heights, strict=True):
-            x = _WIDTH * (moment.at - begin).total_seconds() / seconds
+        for x, height in zip(places, heights, strict=True):
             y = _HEIGHT * (1 - height / most)
             path += f"L{x:.1f} {before:.1f}L{x:.1f} {y:.1f}" if path else f"M{x:.1f} {y:.1f}"
             before = y
@@ -82,6 +81,18 @@ def burn_down_of(moments: Sequence[Moment]) -> BurnDown:
         _time(begin.isoformat()),
         _time(end.isoformat()),
     )
+
+
+def _parts_of_the_way(moments: Sequence[Moment]) -> list[float]:
+    """Return where moments lie between the first (0) and the last (1).
+
+    A ledger keeps minutes. In the first hour, entries are set apart evenly, in their order: most
+    would lie on top of each other otherwise.
+    """
+    begin, end = moments[0].at, moments[-1].at
+    if end - begin < timedelta(hours=1):
+        return [place / max(len(moments) - 1, 1) for place in range(len(moments))]
+    return [(moment.at - begin) / (end - begin) for moment in moments]
 
 
 def _time(at: str) -> str:

@@ -1,4 +1,4 @@
-"""The report of a release: one HTML page for readers who know no differential privacy.
+"""The report of a release: one HTML page for readers new to differential privacy.
 
 The page is made from released values alone, loads nothing from elsewhere and runs no script. What
 every kind of release has in common is here; a kind adds its own pictures through its template.
@@ -95,7 +95,7 @@ def _noisy_rows(release: Release) -> float | None:
 
 
 def _signature(release: Release) -> dict[str, str] | None:
-    """Return who signed the release and whether the signature fits; None if nobody did."""
+    """Return who signed the release and whether the signature matches; None if nobody did."""
     if release.signature is None:
         return None
     key = release.signature.public_key

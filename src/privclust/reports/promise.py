@@ -1,4 +1,4 @@
-"""The privacy statement in plain words, for readers who know no differential privacy.
+"""The privacy statement in plain words, for readers new to differential privacy.
 
 Every sentence is a consequence of the definition: with pure ε, the odds of any two neighbouring
 data sets change by a factor of at most e^ε, whatever the prior knowledge about the rest; δ bounds
@@ -89,8 +89,8 @@ _OTHER_UNIT = (
     "The protection covers what the sentence above names, and nothing larger.",
 )
 _GENERAL_LIMIT = (
-    "It hides individuals, not facts about groups. What the clusters show about many people can be "
-    "learned and used, also about someone who took no part."
+    "It hides individuals, not facts about groups. What the clusters show about many people can "
+    "be learned and used, even about someone who took no part."
 )
 _ADDING_UP = (
     "Losses add up. If more is published about the same data, the factors multiply, unless all of "
@@ -116,7 +116,7 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
         odds=(
             f"Whatever someone knew before, seeing this release can change the odds {odds} by at "
             f"most a factor of e^ε ≈ {factor(epsilon)}"
-            + (", but for a small chance δ of failure." if privacy.delta else ".")
+            + (", except for a small chance δ of failure." if privacy.delta else ".")
         ),
         verdict=_verdict(strength, epsilon, privacy.delta),
         guess=guess,
@@ -168,7 +168,7 @@ def _logistic(logit: float) -> float:
 
 
 def _strength(epsilon: float, delta: Fraction, rows: float | None) -> str:
-    """Return the strength in words; the weaker of what ε and what δ alone would be called."""
+    """Return the strength in words: the weaker of what ε alone and what δ alone would be called."""
     if epsilon > _VERY_WEAK or delta > _VERY_LARGE_DELTA:
         return "very weak"
     if epsilon > _WEAK or delta > _LARGE_DELTA or _expected_failures(delta, rows) > 1:

@@ -1,6 +1,6 @@
 """A sentence for each cluster: what sets it apart from all rows, in plain words, beyond the noise.
 
-A difference is put into words only if noise is not likely to make any such difference among all
+A difference is put into words only if noise is unlikely to cause any such difference among all
 columns of all clusters. Words come from the names and forms of columns, which are public.
 """
 

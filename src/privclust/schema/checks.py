@@ -41,7 +41,7 @@ def weight(value: object) -> float:
     if not _LIGHTEST <= found <= _HEAVIEST:
         raise SchemaError(
             f"A weight must lie between {_LIGHTEST:g} and {_HEAVIEST:,.0f}, got weight={found!r}; "
-            "to leave the column out, ignore it."
+            "to leave out the column, ignore it."
         )
     return found
 

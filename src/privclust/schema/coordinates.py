@@ -154,7 +154,7 @@ class Coordinates:
 
 
 def refuse_weights(schema: Schema) -> None:
-    """Raise if a column has a weight, on behalf of whoever measures distances without."""
+    """Raise if a column has a weight, on behalf of whoever measures distances without weights."""
     for name, fact in schema.columns.items():
         if fact.weight != 1:
             raise SchemaError(

@@ -120,7 +120,7 @@ def boxes_of(
         lengths["n_columns"] = n_columns
     if not lengths:
         raise SchemaError(
-            "Scalar bounds do not say how many columns there are; give n_columns, or one bound "
+            "Scalar bounds do not say how many columns there are; say how many, or give one bound "
             "per column."
         )
     if len(set(lengths.values())) > 1:

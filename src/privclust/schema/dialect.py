@@ -18,8 +18,8 @@ class Csv:
     Parameters
     ----------
     delimiter : str or None, default=None
-        The character between fields. If not given, it is the one of comma, semicolon, tab and bar
-        that cuts the header line into the declared names.
+        The character between fields. If not given, it is whichever of comma, semicolon, tab and bar
+        splits the header line into the declared names.
     decimal : "." or ",", default="."
         The mark before the fraction of a number.
     encoding : str or None, default=None
@@ -37,14 +37,14 @@ class Csv:
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_mark(self.delimiter):
             raise SchemaError(
-                'The delimiter must be one ASCII character, such as ";", and no letter, digit or '
-                "line end; correct it."
+                'The delimiter must be one ASCII character, such as ";", and not a letter, digit '
+                "or line end; correct it."
             )
         if self.decimal not in (".", ","):
             raise SchemaError('The decimal mark must be "." or ","; write one of them.')
         if self.quote != "" and not _is_mark(self.quote):
             raise SchemaError(
-                "The quote must be one ASCII character that is no letter or digit, or empty; "
+                "The quote must be one ASCII character that is not a letter or digit, or empty; "
                 "correct it."
             )
         if self.delimiter is not None and self.delimiter in (self.quote, self.decimal, "."):

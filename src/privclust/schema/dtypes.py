@@ -17,7 +17,7 @@ def schema_of_dtypes(frame: Any) -> Schema:
 
     Pandas categorical columns and polars ``Enum`` columns carry a list of categories, and boolean
     columns need none. No row is looked at. Use it only if the lists were written down from public
-    knowledge: ``astype("category")`` makes the list from the rows, and publishing it would tell
+    knowledge: ``astype("category")`` makes the list from the rows, and publishing it would reveal
     which values occur.
 
     Parameters

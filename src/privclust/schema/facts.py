@@ -3,7 +3,7 @@
 Each fact is frozen, checked when made, and carries the rule for missing values. A rule that reads
 ``"error"`` makes reading fail when a row breaks it. Such a failure depends on private rows, so it
 always comes before anything is released, and its message names the column and the remedy but never
-a value or a row number. Whoever cannot show even the failure to others declares a constant or a
+a value or a row number. If even the failure must not be seen by others, declare a constant or a
 category instead: those rules never fail.
 """
 

@@ -184,7 +184,7 @@ class Schema:
         names : sequence of str or None
             Names of the columns; ``x0``, ``x1``, ... if not given.
         n_columns : int or None
-            Number of columns, needed when neither names nor a sequence of bounds tell it.
+            Number of columns, needed when neither names nor a sequence of bounds give it.
         ball : Ball or None
             A joint bound over the columns.
         """

@@ -1,7 +1,7 @@
 """From a question to a fit: to the rows, to made-up data, or as far as its charge and no further.
 
-*Why this is private.* What a fit refuses before its charge it refuses by public facts alone. So it
-is tried on made-up data first, and a question that could not be answered is never charged.
+*Why this is private.* Whatever a fit refuses before its charge, it refuses by public facts alone.
+So it is tried on made-up data first, and a question that could not be answered is never charged.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from privclust.jobs.sentences import sentence_of
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.made_up import places
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.unit import Unit
 
 __all__ = ["check_question", "fit_for", "made_up_fit", "plan_of"]
 
 _FEW = 20
-_NO_TARGETS = "Give the public points among which new centres are chosen, one a line."
+_NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
 
 
-def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
+def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
     """Return the fit that answers a question, ready to run.
 
     Parameters
     ----------
-    question : Question
+    question : FitQuestion
     declared : Schema or Counts
     unit : Unit
     data : path or anything that the estimator's ``fit`` takes
@@ -42,7 +42,7 @@ def fit_for(question: Question, declared: Declared, unit: Unit, data: Any, **sha
 
 
 def made_up_fit(
-    question: Question, declared: Declared, unit: Unit, n_rows: int, **shared: Any
+    question: FitQuestion, declared: Declared, unit: Unit, n_rows: int, **shared: Any
 ) -> Fit:
     """Return the fit of a question to data made up from what is declared."""
     from privclust.kmeans.plan import rehearsable
@@ -54,7 +54,7 @@ def made_up_fit(
     return fit_for(question, declared, unit, rows, **shared)
 
 
-def plan_of(question: Question, declared: Declared, unit: Unit, most_rows: int) -> Any:
+def plan_of(question: FitQuestion, declared: Declared, unit: Unit, most_rows: int) -> Any:
     """Return the plan of a question; what cannot be planned is refused in one sentence."""
     targets = _places(question, declared) if question.offer.takes_targets else None
     try:
@@ -64,7 +64,7 @@ def plan_of(question: Question, declared: Declared, unit: Unit, most_rows: int) 
         raise ServiceError(sentence_of(error)) from None
 
 
-def check_question(question: Question, declared: Declared, unit: Unit) -> None:
+def check_question(question: FitQuestion, declared: Declared, unit: Unit) -> None:
     """Raise, before anything is charged, if no fit could answer the question."""
     if question.offer.takes_targets and question.targets is None:
         raise ServiceError(_NO_TARGETS)
@@ -91,7 +91,7 @@ class _Stop:
         raise _ReachedError
 
 
-def _places(question: Question, declared: Declared) -> Any:
+def _places(question: FitQuestion, declared: Declared) -> Any:
     """Return the public points as a table with the names of the columns."""
     import numpy as np
     import pyarrow as pa

@@ -80,7 +80,7 @@ def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
         kind = " with δ" if amount.delta else ""
         return Cost(words, False, f"You were granted no budget{kind} here; ask the steward.")
     left = "; ".join(left_words(pot) for pot in payers)
-    return Cost(words, False, f"Left is {left}; lower ε or ask the steward for a grant.")
+    return Cost(words, False, f"What is left is {left}; lower ε or ask the steward for a grant.")
 
 
 def _in_words(pot: Pot, picture: BurnDown | None = None) -> Balance:

@@ -1,8 +1,8 @@
 """The steward's check at registration: it shows that no later job can fail on the rows.
 
-Rules that end in an error would tell an analyst something about the rows, so a served schema has
-none. One pass by the steward counts what a fit would meet, and one fit for every offer, of which
-nothing is kept, tries the whole way from the file to a release.
+Rules that end in an error would reveal something about the rows to an analyst, so a served schema
+has none. One pass by the steward counts what a fit would meet, and one fit for every offer, of
+which nothing is kept, tries the whole way from the file to a release.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.files import digest_of_files
 from privclust.service.offers import offers_for
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.unit import MatrixUnit, Person, RowUnit, Unit
 
 __all__ = ["Checked", "check_files", "check_rules"]
@@ -80,7 +80,7 @@ def _check_columns(schema: Schema, unit: RowUnit) -> None:
             rule = "unknown" if fact.missing != "error" else "missing"
             raise ServiceError(
                 f'Column {name!r}: the rule {rule} = "error" could fail on a row, and the failure '
-                "would tell of it; declare a constant or a category instead."
+                "would reveal it; declare a constant or a category instead."
             )
     if unit.id_column is not None and unit.id_column in schema:
         raise ServiceError(f"Column {unit.id_column!r} names people; leave it out of the schema.")
@@ -124,7 +124,8 @@ def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:
         raise ServiceError(" ".join(problems))
     if report.rows > most_rows:
         raise ServiceError(
-            "There are more rows than the declared bound; raise it, it is public and must hold."
+            "There are more rows than the declared bound; raise the bound, which is public and "
+            "must hold."
         )
     return report
 
@@ -134,7 +135,7 @@ def _try_offers(place: Path, schema: Declared, unit: Unit) -> None:
     delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     for offer in offers_for(schema):
         asked = {"family": offer.name, "epsilon": "1", "delta": delta}
-        fit = fit_for(Question.parsed(asked, schema), schema, unit, str(place))
+        fit = fit_for(FitQuestion.parsed(asked, schema), schema, unit, str(place))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

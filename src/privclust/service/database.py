@@ -31,7 +31,7 @@ _VERSIONS = (
 
 
 def now() -> int:
-    """Return the present second."""
+    """Return the current second."""
     return int(time.time())
 
 
@@ -44,7 +44,7 @@ class Step:
 
     @property
     def digest(self) -> str:
-        """What tells the step from another one with its number."""
+        """What tells the step apart from another one with its number."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
     def statements(self, server: bool) -> Iterator[str]:
@@ -124,7 +124,8 @@ class Database:
         if applied and max(applied) > max(by_number):
             raise LedgerVersionError(
                 f"The service's tables in {where} are of version {max(applied)} and this privclust "
-                f"knows version {max(by_number)}; they are never taken back, upgrade privclust."
+                f"knows version {max(by_number)}; an older version cannot use them, so upgrade "
+                "privclust."
             )
         changed = [n for n, digest in applied.items() if by_number[n].digest != digest]
         if changed:

@@ -34,7 +34,7 @@ class Dataset:
     path : str
         Below the data folder; for stewards only.
     schema : Schema or Counts
-        What is declared of a table, or of a matrix.
+        What is declared about a table, or about a matrix.
     unit : Unit
     most_rows : int
         The declared bound on the number of rows, which is public.
@@ -91,8 +91,8 @@ class Datasets:
             sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
             if together.run(sql, (name, path, made.digest)):
                 raise ConflictError(
-                    "There is a data set of that name or with these files already; their budget is "
-                    "one, so use that."
+                    "A data set of that name or with these files exists already and has its own "
+                    "budget; use that one."
                 )
             together.create_dataset(name, unit, note)
             together.run(
@@ -110,7 +110,7 @@ class Datasets:
         return place_of(self._folder, dataset.path)
 
     def check_again(self, dataset: Dataset) -> Checked:
-        """Check the files once more and pin their digest anew; the data set is open again."""
+        """Check the files once more and pin their new digest; the data set is open again."""
         place = self.place(dataset)
         checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
         sql = "UPDATE service_datasets SET digest = ?, frozen = '' WHERE id = ?"
@@ -124,7 +124,7 @@ class Datasets:
 
     # Who may ask.
     def grant(self, dataset: Dataset, user: User, epsilon: str, delta: str, note: str) -> None:
-        """Grant budget to an analyst, who may then see and ask the data set."""
+        """Grant budget to an analyst, who may then see the data set and ask about it."""
         if user.role != "analyst":
             raise ServiceError("Budgets are granted to analysts; choose another user.")
         budget = budget_of(epsilon, delta or "0")
@@ -154,7 +154,7 @@ class Datasets:
         return [dataset_of(row) for row in self._database.rows(sql)]
 
     def seen_by(self, user: User) -> list[Dataset]:
-        """Return the data sets that a user may know of."""
+        """Return the data sets that a user may know about."""
         if user.reads_ledger:
             return self.all()
         sql = (
@@ -164,7 +164,7 @@ class Datasets:
         return [dataset_of(row) for row in self._database.rows(sql, user.id)]
 
     def one(self, dataset_id: str, user: User) -> Dataset:
-        """Return a data set that a user may know of."""
+        """Return a data set that a user may know about."""
         sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ?"  # noqa: S608
         values = [dataset_id]
         if not user.reads_ledger:

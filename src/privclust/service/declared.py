@@ -1,6 +1,6 @@
-"""What a steward declares of a data set: the schema of a table, or the shape of a matrix.
+"""What a steward declares about a data set: the schema of a table, or the shape of a matrix.
 
-Both are public, written down without a look at the rows, and parsed from TOML or JSON.
+Both are public, declared without looking at the rows, and parsed from TOML or JSON.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _WRONG = (
 
 @dataclass(frozen=True)
 class Counts:
-    """What is declared of a matrix of counts.
+    """What is declared about a matrix of counts.
 
     Attributes
     ----------
     rows, columns : int
         Its public shape; where whole rows are protected, ``rows`` is a bound on their number.
     row_total : int
-        About what a row adds up to, for plans.
+        Roughly what a row adds up to, for plans.
     """
 
     rows: int

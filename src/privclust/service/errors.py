@@ -29,7 +29,7 @@ class ForbiddenError(ServiceError):
 
 
 class NotFoundError(ServiceError):
-    """Nothing of that name, or nothing that the reader may know of: both are told alike."""
+    """Nothing of that name, or nothing that the reader may know about: the answer is the same."""
 
     status = 404
 
@@ -38,7 +38,7 @@ class NotFoundError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """The request does not fit what is there already."""
+    """The request does not fit what is already there."""
 
     status = 409
 

@@ -20,7 +20,7 @@ from privclust.service.database import Database, now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
 from privclust.service.people import User
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.ticks import first_tick, next_tick
 
 __all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
@@ -61,7 +61,7 @@ class Job:
         return bool(self.receipt)
 
     def seen_at(self, moment: int) -> Job:
-        """Return the job as an analyst sees it: ended only from the tick after its end on."""
+        """Return the job as an analyst sees it: its end shows from the next tick on."""
         ended = self.finished_at is not None and (
             next_tick(self.asked_at, self.first_tick, self.finished_at) <= moment
         )
@@ -116,14 +116,14 @@ class Jobs:
     ----------
     database : Database
     tick_seconds : int
-        The smallest distance between ticks.
+        The shortest time between ticks.
     """
 
     def __init__(self, database: Database, tick_seconds: int) -> None:
         self._database, self._unit = database, tick_seconds
 
     def ask(
-        self, user: User, dataset: Dataset, question: Question, job_id: str | None = None
+        self, user: User, dataset: Dataset, question: FitQuestion, job_id: str | None = None
     ) -> Answer:
         """Charge a question and queue it, or answer it from what is there.
 
@@ -132,7 +132,7 @@ class Jobs:
         user : User
             Who asks and pays.
         dataset : Dataset
-        question : Question
+        question : FitQuestion
         job_id : str or None
             The name of this one request; the same name again finds the same job.
         """
@@ -170,7 +170,7 @@ class Jobs:
             "WHERE j.user_id = ? AND j.question = ? AND j.receipt <> '' ORDER BY j.asked_at DESC"
         )
         for known, asked_at, first, finished in together.run(sql, (user.id, digest)):
-            # Whether it has ended may not be told before its tick, not even by a second asking.
+            # Whether it has ended must not show before its tick, not even if it is asked again.
             if finished is None or next_tick(asked_at, first, finished) > now():
                 return Answer(str(known), known=True)
         if state[0][0]:
@@ -182,7 +182,7 @@ class Jobs:
         together: Together,
         user: User,
         dataset: Dataset,
-        question: Question,
+        question: FitQuestion,
         digest: str,
         job_id: str,
     ) -> Answer | None:
@@ -209,7 +209,7 @@ class Jobs:
         together: Together,
         user: User,
         dataset: Dataset,
-        question: Question,
+        question: FitQuestion,
         digest: str,
         job_id: str,
     ) -> Answer:
@@ -252,7 +252,7 @@ def _row(
     dataset: Dataset,
     user: User,
     digest: str,
-    question: Question,
+    question: FitQuestion,
     receipt: str,
     state: str,
     first: int,

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, of facts that are listed here, so that no row is among them."""
+"""Logs: one JSON object per line, of facts that are listed here, so that no row is among them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ __all__ = [
     "sources",
 ]
 
-# Fuller rows are taken to be this full, for a plan must fit into memory; it promises less then.
+# Fuller rows count as this full, because a plan must fit into memory; then it promises less.
 _MOST_PER_ROW = 500
 
 

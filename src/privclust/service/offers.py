@@ -24,6 +24,7 @@ from privclust.service.made_up import (
     sources,
 )
 from privclust.service.options import Option
+from privclust.source_target.distances import POINT_METRICS
 
 __all__ = ["OFFERS", "Offer", "offers_for"]
 
@@ -41,7 +42,7 @@ class Offer:
     columns : callable
         Takes what is declared and returns the columns that can be asked about.
     fewest : int
-        How many columns it needs at least; 0 if it takes a matrix as a whole.
+        The fewest columns that it needs; 0 if it takes a matrix as a whole.
     rows : callable
         ``rows(declared, clusters, n_rows, unit)`` makes up data for a dry run.
     counted : str or None
@@ -79,7 +80,7 @@ class Offer:
         return found
 
     def is_for(self, declared: Declared) -> bool:
-        """Tell whether data of which this is declared can be asked so."""
+        """Tell whether data with this declaration can be asked this way."""
         if isinstance(declared, Counts):
             return not self.fewest
         return 0 < self.fewest <= len(self.columns(declared))
@@ -122,7 +123,7 @@ _CONTEXTS = (
 )  # fmt: skip
 _PLACES = (
     opt.choice("method", "Algorithm", "rings", "nna", "nas"),
-    opt.choice("metric", "Distance", "euclidean", "manhattan", "cosine", "haversine"),
+    opt.choice("metric", "Distance", *POINT_METRICS),
     opt.whole("n_projected", "Random dimensions to project to", None),
     opt.choice("coreset", "How sites are made (nna, nas)", "auto", "halving", "net"),
     opt.number("coreset_radius", "Distance of targets from sites, in diameters", 0.05),
@@ -131,7 +132,7 @@ _PLACES = (
     opt.part("counts_share", "Counts (nna)", 0.7),
     opt.number("false_cells", "Empty cells that may pass for occupied (nna)", 0.05),
     opt.switch("pull", "Keep averages in their cells (nna)", True),
-    opt.beside("candidates", "Where new centres may stand, if not at the points", "points", None),
+    opt.beside("candidates", "Where new centres may be, if not at the points", "points", None),
     opt.beside("sample_weight", "How much each point counts", "numbers", None),
     opt.beside("forbidden", "Places in the list that must not be chosen, from 0", "places", ()),
     opt.beside("forced", "Places in the list that must be chosen, from 0", "places", ()),
@@ -144,7 +145,7 @@ OFFERS = {
             "kmeans",
             "privclust.kmeans:PrivateKMeans",
             "Clusters (k-means)",
-            "Groups of similar rows: their centres and about how many rows each has.",
+            "Groups of similar rows: their centres and roughly how many rows each has.",
             _all,
             1,
             clumps,
@@ -199,7 +200,7 @@ OFFERS = {
             "source-target",
             "privclust.source_target:PrivateSourceTargetMedoids",
             "New centres beside these",
-            "Chooses new places among public points, where the rows are far from them.",
+            "Chooses new places among public points that are far from the rows.",
             _numbers,
             1,
             sources,
@@ -213,7 +214,7 @@ OFFERS = {
             "cocluster",
             "privclust.coclustering:PrivateCoclustering",
             "Clusters of rows and columns",
-            "Groups rows and columns of a matrix at once, and tells about what each block holds.",
+            "Groups rows and columns of a matrix at once, and shows roughly what each block holds.",
             _no_columns,
             0,
             planted_counts,
@@ -230,5 +231,5 @@ OFFERS = {
 
 
 def offers_for(declared: Declared) -> list[Offer]:
-    """Return what can be asked of data of which this is declared."""
+    """Return what can be asked about data with this declaration."""
     return [offer for offer in OFFERS.values() if offer.is_for(declared)]

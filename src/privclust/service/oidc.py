@@ -2,7 +2,7 @@
 
 The provider says who somebody is, and the service still says what they may do: only those who have
 an account here get in. Code flow with state, nonce and PKCE; the identity token is verified with
-the provider's keys, for this service and this very attempt.
+the provider's keys, for this service and this one attempt.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Attempt:
 
     @classmethod
     def from_cookie(cls, text: str) -> Attempt:
-        """Return the attempt in a cookie, or refuse what is none."""
+        """Return the attempt in a cookie, or refuse anything else."""
         parts = text.split(".")
         if len(parts) != 3 or not all(parts):
             raise ForbiddenError(_REFUSED)
@@ -58,7 +58,7 @@ class Provider:
     Parameters
     ----------
     settings : Settings
-        With issuer, client id, client secret, and the claim that is the name of a user.
+        With issuer, client id, client secret, and the claim that serves as the name of a user.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -98,7 +98,7 @@ class Provider:
             claims = self._verified(str(token["id_token"]), attempt)
         except ServiceError:
             raise
-        except Exception:  # whatever the provider sends, it is no proof
+        except Exception:  # whatever the provider sends, it is not a proof
             raise ForbiddenError(_REFUSED) from None
         return self._name(claims)
 

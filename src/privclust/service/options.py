@@ -164,7 +164,7 @@ def beside(
 def chosen_options(
     options: tuple[Option, ...], given: Any, columns: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return those options that a request sets to something else than their defaults."""
+    """Return those options that a request sets to something other than their defaults."""
     given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise ServiceError("The options are values by their names; compare the description.")

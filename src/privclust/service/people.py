@@ -1,6 +1,6 @@
 """Users, their passwords, their sessions and their tokens.
 
-Secrets are stored as digests: a password by Argon2, a session and a token by SHA-256, for these
+Secrets are stored as digests: a password by Argon2, a session and a token by SHA-256, because these
 are 256 random bits that nobody can guess.
 """
 
@@ -86,7 +86,7 @@ class People:
     ) -> None:
         self._database, self._hasher = database, hasher or PasswordHasher()
         self._seconds = session_hours * 3600
-        # Somebody who does not exist is told so after as long a time as a wrong password.
+        # A name that does not exist is refused after as long a time as a wrong password.
         self._nobody = self._hasher.hash(secrets.token_hex(16))
 
     # Accounts.
@@ -152,7 +152,7 @@ class People:
     def change_password(self, user: User, old: str, new: str) -> None:
         """Set a password that the user chose; all sessions and tokens of the user end."""
         if not self._fits(user.name, old):
-            raise ServiceError("The present password is not right; type it again.")
+            raise ServiceError("The current password is wrong; type it again.")
         if not SHORTEST_PASSWORD <= len(new) <= _LONGEST_PASSWORD or new == old:
             raise ServiceError(
                 f"A password has at least {SHORTEST_PASSWORD} characters and is a new one; "
@@ -169,7 +169,7 @@ class People:
             together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
 
     def _fits(self, name: str, password: str) -> bool:
-        """Tell whether name and password go together; it takes as long for nobody."""
+        """Tell whether the password fits the name; it takes as long if there is no such name."""
         sql = "SELECT password FROM service_users WHERE name = ? AND active = 1"
         rows = self._database.rows(sql, name)
         try:
@@ -180,7 +180,7 @@ class People:
 
     # Sessions.
     def sign_in(self, name: str, password: str) -> str | None:
-        """Return the cookie of a new session, or None if name and password do not go together."""
+        """Return the cookie of a new session, or None if the name or the password is wrong."""
         try:
             known = name_of("user", name)
         except ValueError:
@@ -254,7 +254,7 @@ class People:
         return [Token(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
     def revoke(self, user: User, token_id: str) -> None:
-        """End one of the user's tokens, at once and for ever."""
+        """End one of the user's tokens, at once and for good."""
         sql = "UPDATE service_tokens SET revoked = 1 WHERE id = ? AND user_id = ? RETURNING id"
         if not self._database.write(sql, token_id, user.id):
             raise NotFoundError

@@ -21,7 +21,7 @@ from privclust.jobs.sentences import sentence_of
 from privclust.service.datasets import Dataset
 from privclust.service.declared import declared_from
 from privclust.service.errors import ServiceError, TooManyError
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.unit import unit_from
 
 __all__ = ["Planner"]
@@ -54,19 +54,19 @@ class Planner:
         """Let the process import what it needs, before anybody waits for it."""
         self._executor().submit(_imported)
 
-    async def plan(self, dataset: Dataset, question: Question) -> dict[str, Any]:
+    async def plan(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any]:
         """Return the plan of a question, as plain data and with its sentence."""
         found: dict[str, Any] = await self._result("plan", _planned, dataset, question)
         return found
 
-    async def plan_soon(self, dataset: Dataset, question: Question) -> dict[str, Any] | None:
-        """Return the plan if it is there in a moment, and otherwise None; ask again then."""
+    async def plan_soon(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any] | None:
+        """Return the plan if it is ready in a moment, and otherwise None; then ask again."""
         try:
             return await asyncio.wait_for(self.plan(dataset, question), _MOMENT)
         except TimeoutError:  # it is being made, and will be remembered
             return None
 
-    async def dry_run(self, dataset: Dataset, question: Question) -> str:
+    async def dry_run(self, dataset: Dataset, question: FitQuestion) -> str:
         """Return the report of a fit to made-up rows."""
         found: str = await self._result("dry run", _dry, dataset, question)
         return found
@@ -77,7 +77,7 @@ class Planner:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _result(
-        self, what: str, make: Callable[..., Any], dataset: Dataset, question: Question
+        self, what: str, make: Callable[..., Any], dataset: Dataset, question: FitQuestion
     ) -> Any:
         """Return what is remembered, or make it; equal questions about equal facts are one."""
         asked = json.dumps(question.to_dict(), sort_keys=True)
@@ -145,7 +145,7 @@ def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any
     from privclust.service.asking import plan_of
 
     declared = declared_from(json.loads(facts))
-    question = Question.parsed(json.loads(asked), declared)
+    question = FitQuestion.parsed(json.loads(asked), declared)
     made = plan_of(question, declared, unit_from(json.loads(unit)), most_rows)
     words = {"name": made.measure.name, "error": made.error_ratio, "n_rows": most_rows}
     plain: dict[str, Any] = made.to_dict()
@@ -159,7 +159,8 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     from privclust.service.asking import made_up_fit
 
     declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
-    question, n_rows = Question.parsed(json.loads(asked), declared), min(most_rows, _MOST_DRY_ROWS)
+    question = FitQuestion.parsed(json.loads(asked), declared)
+    n_rows = min(most_rows, _MOST_DRY_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""How far a running job is: told by the worker to its server, shown to stewards, never stored.
+"""How far a running job is: the worker tells its server, stewards see it, nothing is stored.
 
 Numbers of rows are private. They go through a pipe into the server's memory, and analysts see
 nothing of them.
@@ -18,7 +18,7 @@ _APART = 0.5  # seconds
 
 @dataclass(frozen=True)
 class Progress:
-    """Rows read in the present pass over the data, and in all if that is known."""
+    """Rows read in the current pass over the data, and in all if that is known."""
 
     rows: int
     of: int | None
@@ -27,7 +27,7 @@ class Progress:
     def words(self) -> str:
         """The progress as a steward reads it."""
         whole = "" if self.of is None else f" of {self.of:,}"
-        return f"{self.rows:,}{whole} rows read in the present pass"
+        return f"{self.rows:,}{whole} rows read in the current pass"
 
 
 class Telling:
@@ -70,7 +70,7 @@ class Hearing:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def of(self, job_id: str) -> Progress | None:
-        """Return how far a job is, if it is the one that was heard of last."""
+        """Return how far a job is, if it is the one that was last heard of."""
         job, progress = self._newest
         return progress if job == job_id else None
 

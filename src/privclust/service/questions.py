@@ -23,7 +23,7 @@ from privclust.service.options import chosen_options
 from privclust.service.targets import Targets, targets_of
 from privclust.unit import Unit
 
-__all__ = ["FIELDS", "Question", "budget_of", "described"]
+__all__ = ["FIELDS", "FitQuestion", "budget_of", "described"]
 
 MOST_CLUSTERS = 200
 LARGEST_EPSILON = 100
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE]
 
 
 @dataclass(frozen=True)
-class Question:
+class FitQuestion:
     """One question about one data set, checked against what is public about it.
 
     Attributes
@@ -57,7 +57,7 @@ class Question:
     targets: Targets | None = None
 
     @classmethod
-    def parsed(cls, given: Mapping[str, Any], declared: Declared) -> Question:
+    def parsed(cls, given: Mapping[str, Any], declared: Declared) -> FitQuestion:
         """Return the question that a request holds, or refuse it in one sentence."""
         unknown = set(given) - set(FIELDS)
         if unknown:
@@ -119,7 +119,7 @@ class Question:
         }
 
     def digest_on(self, dataset_id: str) -> str:
-        """Return what tells this question about a data set from every other one."""
+        """Return what tells this question about a data set apart from every other one."""
         plain = json.dumps([dataset_id, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 

@@ -44,7 +44,7 @@ class RemoteService:
     url : str
         The address of the service, such as ``https://clusters.example.org``.
     token : str
-        A token of yours; see the page "Tokens" of the service.
+        One of your tokens; see the page "Tokens" of the service.
     """
 
     def __init__(self, url: str, token: str) -> None:
@@ -98,7 +98,7 @@ class RemoteDataset:
     url : str
         The address of its page, ``https://…/datasets/…``.
     token : str
-        A token of yours with the scope "run".
+        One of your tokens, with the scope "run".
 
     Examples
     --------
@@ -208,7 +208,7 @@ def question_of(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold, also of a number or an array of NumPy's."""
+    """Return a value that JSON can hold, even for NumPy's numbers and arrays."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 

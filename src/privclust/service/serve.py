@@ -58,7 +58,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
 
 
 def _check_port(settings: Settings) -> None:
-    """Raise if somebody listens there already, before a password is shown that is shown once."""
+    """Raise if somebody already listens there, before a one-time password is shown."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

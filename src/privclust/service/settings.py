@@ -1,4 +1,4 @@
-"""What an operator sets: a TOML file, and above it the environment (``PRIVCLUST_SERVICE_…``)."""
+"""What an operator sets, in a TOML file and in the environment (``PRIVCLUST_SERVICE_…``)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Settings:
     Attributes
     ----------
     url : str
-        The address that browsers use, such as ``https://clusters.example.org``; requests of other
+        The address that browsers use, such as ``https://clusters.example.org``; requests from other
         origins are refused.
     host, port : str, int
         Where the process listens, behind a reverse proxy.
@@ -34,7 +34,7 @@ class Settings:
     data : str
         The folder below which data sets lie.
     tick_seconds : int
-        The smallest distance between the moments at which an analyst may see that a job ended.
+        The shortest time between the moments at which an analyst may see that a job ended.
     session_hours : int
         How long a session lasts.
     upload_megabytes : int
@@ -44,9 +44,9 @@ class Settings:
     oidc_issuer : str
         The address of an OpenID provider through which people may sign in; empty for none.
     oidc_client_id, oidc_client_secret : str
-        What the service is known by at the provider.
+        What the provider knows the service by.
     oidc_claim : str
-        The claim of the provider that is the name of a user here; an ``email`` must be verified.
+        The claim of the provider that serves as a user's name here; an ``email`` must be verified.
     instance : str
         The name of this server among several on one database.
     """

@@ -1,4 +1,4 @@
-"""Public points and numbers that come with a question: whom new centres are to serve, and how."""
+"""Public points and numbers that come with a question: whom new centres should serve, and how."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def targets_of(given: Any, n_columns: int) -> Targets:
 
 
 def targets_in(text: str) -> list[list[str]]:
-    """Return the points in a text: one a line, numbers apart by commas, semicolons or blanks.
+    """Return the points in a text: one per line, separated by commas, semicolons or blanks.
 
-    A first line of names is passed over; the order is that of the columns.
+    A first line of names is skipped; the order is that of the columns.
     """
     lines = [re.split(r"[,;\s]+", line.strip().strip(",;")) for line in text.splitlines()]
     lines = [line for line in lines if line != [""]]
@@ -39,7 +39,7 @@ def targets_in(text: str) -> list[list[str]]:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Return the numbers in a text, apart by commas, semicolons, blanks or lines."""
+    """Return the numbers in a text, separated by commas, semicolons, blanks or lines."""
     return [it for it in re.split(r"[,;\s]+", text.strip()) if it]
 
 

@@ -1,7 +1,7 @@
 """When an analyst may see that a job has ended: at ticks of a public grid, never in between.
 
 How long a job runs depends on the rows. So its end is shown only at the first of the moments
-``asked + t``, ``asked + 2 t``, ``asked + 4 t``, … that is not before it, where ``t`` comes from
+``asked + t``, ``asked + 2 t``, ``asked + 4 t``, … that is not before it; ``t`` comes from
 the question and the declared bound on the rows alone.
 """
 
@@ -26,7 +26,7 @@ def first_tick(most_rows: int, n_columns: int, unit: int) -> int:
     n_columns : int
         The columns that are asked about.
     unit : int
-        The smallest distance between ticks, in seconds.
+        The shortest time between ticks, in seconds.
     """
     expected = _SECONDS_AT_LEAST * unit / 60 + most_rows * n_columns / _VALUES_PER_SECOND
     return int(unit * 2 ** max(0, math.ceil(math.log2(expected / unit))))

@@ -22,7 +22,7 @@ from privclust.service.datasets import Dataset, Datasets
 from privclust.service.files import digest_of_files
 from privclust.service.jobs import Finished
 from privclust.service.progress import Hearing, Progress, Telling
-from privclust.service.questions import Question
+from privclust.service.questions import FitQuestion
 from privclust.service.queue import Queue, Taken
 from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
@@ -52,7 +52,7 @@ class Charged:
     def reserve(self, dataset: str, budget: Budget, unit: Unit, purpose: str, **_: object) -> str:
         """Return the receipt, if the fit is the one that was paid for and the first one."""
         if (dataset, budget, unit) != self._paid:
-            raise LedgerConflictError("The charge does not pay for this fit; nothing was asked.")
+            raise LedgerConflictError("The charge does not cover this fit; nothing was asked.")
         self._paid = None
         return self._receipt
 
@@ -89,7 +89,7 @@ def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
 
 def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
-    question = Question.parsed(taken.asked, dataset.schema)
+    question = FitQuestion.parsed(taken.asked, dataset.schema)
     cost = question.cost(dataset.schema, dataset.unit)
     charged = Charged(taken.receipt, dataset.name, cost, dataset.unit)
     named: dict[str, Any] = {"ledger": charged, "dataset": dataset.name}
@@ -156,7 +156,7 @@ class Worker:
     def is_watched(self) -> bool:
         """Whether a process that ends is started again.
 
-        Whether it runs at this moment is not told: a job could end it, and so tell of the rows.
+        Whether it runs at this moment is not told: a job could end it and so reveal something.
         """
         return self._thread.is_alive()
 
@@ -173,7 +173,7 @@ class Worker:
 
     def _begin(self) -> None:
         database = Database.opened(self._settings.database)
-        # Nothing of this server can be running now: its worker is not.
+        # No job of this server can be running now, because its worker is not.
         Queue(database, self._settings.instance).interrupt_left_over()
         theirs, self._ours = self._context.Pipe(duplex=False)
         told, tells = self._context.Pipe(duplex=False)

@@ -25,7 +25,7 @@ from privclust.source_target.publishing import published
 from privclust.source_target.result import SourceTargetResult
 from privclust.source_target.sanitised import ReleasedSource
 from privclust.source_target.sanitising import sanitised
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.source_target.solution import Existing, solve
 from privclust.source_target.targets import PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from
@@ -111,8 +111,8 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         )
         return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
 
-    def _settings(self) -> Settings:
-        return Settings(
+    def _settings(self) -> NearestSettings:
+        return NearestSettings(
             radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
             coreset=self.coreset,
             n_nearest=int(self.n_nearest),

@@ -31,11 +31,11 @@ TargetPath = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option("--weights", metavar="NAME", help="Target's column: how much each counts."),
+    typer.Option("--weights", metavar="NAME", help="Column of the target: how much each counts."),
 ]
 Names = Annotated[
     str | None,
-    typer.Option("--names", metavar="NAME", help="Target's column: what each is called."),
+    typer.Option("--names", metavar="NAME", help="Column of the target: what each is called."),
 ]
 Sources = Annotated[
     int, typer.Option("--sources", min=1, help="About how many sources, from public knowledge.")
@@ -49,7 +49,7 @@ class SourceTargetOptions:
     schema: options.SchemaPath = None
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", metavar="NAME", help="A coordinate; once each, or --schema."),
+        typer.Option("--column", metavar="NAME", help="A coordinate; repeat it, or use --schema."),
     ] = None
     bounds: options.Bounds = None
     centers: Annotated[
@@ -72,12 +72,12 @@ class SourceTargetOptions:
     coreset_radius: Annotated[
         float | None,
         typer.Option(
-            "--coreset-radius", metavar="C", hidden=True, help="In diameters of the target."
+            "--coreset-radius", metavar="C", hidden=True, help="Radius, in diameters of the target."
         ),
     ] = None
     nearest: Annotated[
         int | None,
-        typer.Option("--nearest", min=1, metavar="T", hidden=True, help="Averaged sources; nas."),
+        typer.Option("--nearest", min=1, metavar="T", hidden=True, help="Sources to average; nas."),
     ] = None
     spread_share: Annotated[
         float | None,
@@ -85,7 +85,9 @@ class SourceTargetOptions:
     ] = None
     counts_share: Annotated[
         float | None,
-        typer.Option("--counts-share", metavar="SHARE", hidden=True, help="Of counts; nna."),
+        typer.Option(
+            "--counts-share", metavar="SHARE", hidden=True, help="Share of the counts; nna."
+        ),
     ] = None
     false_cells: Annotated[
         float | None,
@@ -99,7 +101,7 @@ class SourceTargetOptions:
     ] = None
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
-        """Return what is declared; without, bounds are drawn around the target."""
+        """Return what is declared; if nothing is, bounds are drawn around the target."""
         if self.schema is None and self.bounds is None:
             return {}
         return options.declared(self.schema, self.bounds, reading)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from privclust._typing import Floats, Singles
-from privclust.data.sites.metrics import Metric
+from privclust.data.sites.metrics import CoordinateMetric, Metric
 
-__all__ = ["distance_table"]
+__all__ = ["POINT_METRICS", "distance_table"]
+
+# The names of metrics of points, for whoever offers a choice.
+POINT_METRICS: tuple[str, ...] = get_args(CoordinateMetric)
 
 # Double-precision distances held at a time, before they are stored in single precision.
 _CHUNK = 2**22

@@ -1,11 +1,11 @@
-"""The guard: centres that rely on the source only where that pays in every draw of it.
+"""The guard: centres that rely on the source only where that pays in every draw.
 
 All of this is post-processing of released counts. Where the source truly is stays uncertain, and a
-false bin leaves targets without a centre, which costs far more than a true one brings. Greedy
-orders are also rough: one that knows a little of the source can be worse than one that knows
-nothing of it. So several orders compete, from one that trusts the draws to one that ignores the
-source, and each is judged by the draw in which it gains least over ignoring the source. If none
-gains in all of them, the source is ignored.
+false bin leaves targets without a centre, which costs far more than a true one gains. Greedy orders
+are also rough: one that knows a little about the source can be worse than one that knows nothing
+about it. So several orders compete, from one that trusts the draws to one that ignores the source,
+and each is judged by the draw in which it gains least over ignoring the source. If none gains in
+all of them, the source is ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from privclust._typing import Floats, Indices, Singles
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
 
-__all__ = ["Choice", "expected_problem", "guarded_choice"]
+__all__ = ["GuardedChoice", "expected_problem", "guarded_choice"]
 
 
 # Rows of a table that are changed at a time.
@@ -32,7 +32,7 @@ _FEWEST_JUDGED = 20
 
 
 @dataclass(frozen=True)
-class Choice:
+class GuardedChoice:
     """Chosen candidates: a greedy order, and as many that are improved by swaps."""
 
     order: Indices
@@ -52,7 +52,9 @@ def expected_problem(distances: Singles, draws: Floats, weights: Floats) -> Prob
     return Problem(distances, served.mean(axis=0, dtype=np.float64), weights)
 
 
-def guarded_choice(ignoring: Problem, draws: Floats, judges: Floats, n_chosen: int) -> Choice:
+def guarded_choice(
+    ignoring: Problem, draws: Floats, judges: Floats, n_chosen: int
+) -> GuardedChoice:
     """Choose centres beside an uncertain source.
 
     Parameters
@@ -67,7 +69,7 @@ def guarded_choice(ignoring: Problem, draws: Floats, judges: Floats, n_chosen: i
     improved_alone = improved_by_swaps(ignoring, alone)
     everything = np.concatenate([draws, judges])
     if n_chosen == 0 or (everything >= ignoring.base).all():
-        return Choice(alone, improved_alone)
+        return GuardedChoice(alone, improved_alone)
     problem = expected_problem(ignoring.distances.copy(), draws, ignoring.weights)
     trusting = lazy_greedy(problem, n_chosen).chosen
     improved = improved_by_swaps(problem, trusting)
@@ -78,7 +80,7 @@ def guarded_choice(ignoring: Problem, draws: Floats, judges: Floats, n_chosen: i
     gains = [jury.least_gain(order, alone, numbers) for order in orders]
     whole = np.array([n_chosen])
     pays = jury.least_gain(improved, improved_alone, whole) > 0
-    return Choice(orders[int(np.argmax(gains))], improved if pays else improved_alone)
+    return GuardedChoice(orders[int(np.argmax(gains))], improved if pays else improved_alone)
 
 
 def _judged_numbers(n_chosen: int) -> Indices:

@@ -1,9 +1,9 @@
 """NAS, Algorithm 1 of the paper: each public site asks for the average of its nearest sources.
 
 All sites of the coreset ask at once, as one joint query, and t is public: where there are fewer
-sources than t the site itself stands for those that lack, so that no number of sources makes the
-query more sensitive. Such averages say that there is a source where there is none, so the number
-of sources is asked for as well, and with fewer than t of them the averages are not used.
+sources than t, the site itself stands in for the missing ones, so that no number of sources makes
+the query more sensitive. Such averages say that there is a source where there is none, so the
+number of sources is asked for as well, and with fewer than t of them the averages are not used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites
 
 __all__ = ["nas"]
@@ -21,7 +21,7 @@ __all__ = ["nas"]
 _NUMBER_SHARE = 0.05
 
 
-def nas(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
+def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     """Sanitise the source within ``budget``."""
     space, n_nearest = view.space, settings.n_nearest
     radius = settings.radius * space.radius

@@ -16,7 +16,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites, nearest_site
 
 __all__ = ["nna", "nothing_found"]
@@ -27,7 +27,7 @@ _HALVINGS = 8
 _LIKELIEST = 0.49
 
 
-def nna(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
+def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     """Sanitise the source within ``budget``."""
     space = view.space
     radius = settings.radius * space.radius
@@ -52,7 +52,7 @@ def nna(view: SitesView, budget: Share, settings: Settings) -> Sanitised:
 
 
 def nothing_found(n_live: int) -> tuple[str, ...]:
-    """Return the warning for a source of which nothing shows above the noise."""
+    """Return the warning for a source that does not show above the noise."""
     if n_live:
         return ()
     return (

@@ -1,4 +1,4 @@
-"""Public cells of the targets, and random places for sources of which only the cell is known.
+"""Public cells of the targets, and random places for sources whose cell is all that is known.
 
 A source in a cell of a shell is imagined near a target of that cell, at a distance within the
 shell. Where only distances are known there are no places in between: then a source stands at a
@@ -17,13 +17,13 @@ from scipy.spatial import cKDTree
 from privclust._typing import AnyArray, Floats, Indices, Integers
 from privclust.data.sites.public import TargetSpace
 from privclust.source_target.sanitised import base_from_points
-from privclust.source_target.sites import cell_sites, nearest_site
+from privclust.source_target.sites import cell_sites
 from privclust.source_target.solver import Problem, lazy_greedy
 
 __all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells", "Wanted"]
 
 
-# How often a place is drawn anew until it lies in its own shell and cell.
+# How often a place is drawn again until it lies in its own shell and cell.
 _TRIES = 12
 
 
@@ -38,7 +38,7 @@ class Wanted:
     counts : ndarray of shape (n_sites,)
         How many sources to place in the cell of each site.
     lows, highs : ndarray of shape (sum of counts,)
-        Between which distances to a target each of them lies.
+        The distances to a target between which each of them lies.
     checked : bool
         Whether places must lie in their cell and between their distances to the nearest target.
     """
@@ -87,6 +87,7 @@ class CoordinateCells(_Cells):
         self.space = space
         self.radius = space.radius
         self._made: dict[int, Floats] = {}
+        self._owned: dict[bytes, tuple[cKDTree, Indices]] = {}
 
     def sites(self, count: int) -> Floats:
         """Return about this many sites; the same ones each time."""
@@ -101,13 +102,22 @@ class CoordinateCells(_Cells):
     def _distances_to_sites(self, count: int) -> AnyArray:
         return np.asarray(cKDTree(self.sites(count)).query(self.space.targets)[0])
 
+    def _owners(self, sites: Floats) -> tuple[cKDTree, Indices]:
+        """Return a search for the nearest site, and that of each target; all draws share them."""
+        key = sites.tobytes()
+        if key not in self._owned:
+            tree = cKDTree(sites)
+            self._owned[key] = tree, np.asarray(tree.query(self.space.targets)[1], np.intp)
+        return self._owned[key]
+
     def place(self, wanted: Wanted, rng: np.random.Generator) -> Placed:
         """Place sources; of those to be checked, what finds no place is left out."""
         sites, checked = self.positions(wanted.sites), wanted.checked
         tries = _TRIES if checked else 1
         low, high = wanted.lows.repeat(tries), wanted.highs.repeat(tries)
         cells = wanted.cells.repeat(tries)
-        anchors = _random_members(nearest_site(self.space.targets, sites), cells, rng)
+        nearest, owners = self._owners(sites)
+        anchors = _random_members(owners, cells, rng)
         known = anchors >= 0
         start = np.where(known[:, None], self.space.targets[anchors], sites[cells])
         lengths = (
@@ -116,7 +126,7 @@ class CoordinateCells(_Cells):
         points = start + lengths[:, None] * self._directions(start, rng)
         points = self._on_surface(points)
         if checked:
-            points = self._first_valid(points, cells, low, high, sites)
+            points = self._first_valid(points, cells, low, high, nearest)
         return Placed(points, np.empty(0, np.intp), np.empty(0))
 
     def base(self, placed: list[Placed]) -> Floats:
@@ -128,12 +138,12 @@ class CoordinateCells(_Cells):
         return cKDTree(self.space.targets)
 
     def _first_valid(
-        self, points: Floats, cells: Indices, low: Floats, high: Floats, sites: Floats
+        self, points: Floats, cells: Indices, low: Floats, high: Floats, nearest: cKDTree
     ) -> Floats:
         order = self.space.order
         distances = self._target_tree.query(points, p=order)[0]
         valid = (distances >= low) & (distances < high)
-        valid &= nearest_site(points, sites, order) == cells
+        valid &= nearest.query(points, p=order)[1] == cells
         table = valid.reshape(-1, _TRIES)
         chosen = points.reshape(-1, _TRIES, points.shape[1])[
             np.arange(len(table)), table.argmax(axis=1)

@@ -1,13 +1,12 @@
 """What noisy counts say about the true ones: post-processing of released histograms.
 
-Most bins of a histogram are empty and a few are full. How many are, is itself learned from the
+Most bins of a histogram are empty and a few are full. How many are full is itself learned from the
 noisy counts: the distribution of true counts that explains them best is found by expectation and
 maximisation (empirical Bayes), and gives each bin the chances of its true count.
 
-Such a fit explains the largest noise by true counts. So no bin is believed more than the share of
-false ones allows that are to be expected among the bins with as large a count (Benjamini and
-Hochberg 1995), and a group of bins, of which none stands out from what noise alone would bring
-forth, is empty.
+Such a fit explains the largest noise by true counts. So no bin is trusted more than the expected
+share of false ones among the bins with as large a count allows (Benjamini and Hochberg 1995), and a
+group of bins none of which stands out from what noise alone would cause is empty.
 """
 
 from __future__ import annotations

@@ -152,7 +152,8 @@ def _posteriors(
     shares = false_shares(tails[:first])
     inner = inner.doubted(shares, _FALSE_INNER).doubted(_cautious(shares))
     # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
-    # true one brings: as likely empty as false ones are to be expected, not just as their share.
+    # true one gains: it counts as empty as often as false bins are expected, not just by their
+    # share.
     expected = np.minimum(tails[first:] * len(tails[first:]), 1)
     outer = outer.doubted(_cautious(expected))
     shells = np.split(outer.chances, cuts[1:] - first)
@@ -162,7 +163,7 @@ def _posteriors(
 def _cautious(false: Floats) -> Floats:
     """Return how empty to take bins, given the chances that noise alone fills them.
 
-    A false bin leaves targets without a centre, which costs far more than a true one brings. The
+    A false bin leaves targets without a centre, which costs far more than a true one gains. The
     root keeps some draws in which a single bin is empty, so that targets which rest on it alone get
     a centre if they are many or far away; targets with several bins around are served in any draw.
     """

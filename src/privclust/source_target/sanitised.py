@@ -27,7 +27,8 @@ class Sanitised:
     count_error : float
         The standard error of each of them; NaN where a method counts nothing.
     shells : ndarray of shape (n_positions, 2)
-        Between which distances to the nearest target these rows lie; NaN where it is not known.
+        The distances to the nearest target between which these rows lie; NaN where they are not
+        known.
     base : ndarray of shape (n_draws, n_targets)
         Possible distances of the targets to the source, in the lengths of the space, one draw
         after the other; infinite where nothing serves.
@@ -70,7 +71,7 @@ class ReleasedSource:
     count_error : float
         The standard error of each of them.
     nearest, farthest : ndarray of shape (n_positions,)
-        Between which distances to their nearest target these sources lie, for ``"rings"``; NaN
+        The distances to their nearest target between which these sources lie, for ``"rings"``; NaN
         for the other methods.
     """
 

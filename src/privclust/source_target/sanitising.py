@@ -11,7 +11,7 @@ from privclust.source_target.nna import nna
 from privclust.source_target.placement import CoordinateCells, DistanceCells
 from privclust.source_target.rings import rings
 from privclust.source_target.sanitised import Sanitised
-from privclust.source_target.settings import Settings
+from privclust.source_target.settings import NearestSettings
 from privclust.source_target.targets import PublicTargets
 
 __all__ = ["sanitised"]
@@ -23,7 +23,7 @@ def sanitised(
     public: PublicTargets,
     rng: np.random.Generator,
     method: str,
-    settings: Settings,
+    settings: NearestSettings,
 ) -> Sanitised:
     """Return what a method makes of the source within ``budget``."""
     if method == "nna":

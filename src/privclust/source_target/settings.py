@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Settings"]
+__all__ = ["NearestSettings"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class NearestSettings:
     """Settings of ``"nna"`` and ``"nas"``; the defaults are those of the estimator.
 
     Attributes

@@ -30,7 +30,7 @@ _CELLS = 4000
 
 @dataclass(frozen=True)
 class Existing:
-    """What is known of the existing service.
+    """What is known about the existing service.
 
     Attributes
     ----------

@@ -5,8 +5,8 @@ existing service of an object is its *base* distance, and the cost of a choice i
 over the objects of the smaller of the base and the distance to the nearest chosen candidate.
 
 Greedy gains only shrink as more is chosen, so a gain that was computed earlier is an upper bound.
-Lazy evaluation computes a gain anew only while its bound is the largest, and finds the very same
-order as plain greedy. Rounding does not disturb this: every step of the sum is monotone, so an
+Lazy evaluation computes a gain again only while its bound is the largest, and finds exactly the
+same order as plain greedy. Rounding does not disturb this: every step of the sum is monotone, so an
 earlier gain is never below a later one in floating point either.
 """
 
@@ -44,7 +44,7 @@ class Problem:
     """
 
     distances: Singles
-    base: Floats
+    base: Floats | Singles
     weights: Floats
 
     @property
@@ -124,7 +124,7 @@ def improved_by_swaps(problem: Problem, chosen: Indices, passes: int = _MOST_PAS
     state = _Assignment(problem, chosen)
     unchanged, candidate, n_candidates = 0, 0, len(problem.distances)
     for _ in range(passes * n_candidates):
-        # The next candidates are tried together; after a swap the rest of them are tried anew.
+        # The next candidates are tried together; after a swap the rest of them are tried again.
         tried = np.arange(candidate, min(candidate + _TRIED, n_candidates))
         swapped = state.swap_first_that_helps(tried)
         candidate = int(tried[-1] if swapped is None else swapped) + 1

@@ -28,7 +28,7 @@ class PublicTargets:
     table : ndarray of shape (n_targets, n_columns)
         The targets as given; distances between them if these are precomputed.
     candidates : ndarray of shape (n_candidates, n_columns)
-        Where centres may stand, as given; the targets themselves if nothing else is.
+        Where centres may be, as given; the targets themselves if nothing else is given.
     space : TargetSpace
         The targets as the metric sees them.
     places : ndarray of shape (n_candidates, dimension)

@@ -3,8 +3,8 @@
 All of it is arithmetic on public numbers, in units where no two points are farther apart than 1. A
 bound speaks of Diff(S, S'): by how much, at most, the cost of any choice of centres changes if the
 sanitised source S' stands in for the source S. It holds with a chance of 1 - γ. The formulas are
-damaged in the text at hand and were derived anew from its proofs. The exact counterparts, which
-know every source, are in :mod:`privclust.reference`.
+damaged in the text that we have and were derived again from its proofs. The exact counterparts,
+which know every source, are in :mod:`privclust.reference`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def gaussian_deviation(n_sites: int, n_nearest: int, epsilon: float, delta: floa
 def gaussian_term(
     n_sites: int, n_nearest: int, dimension: int, epsilon: float, delta: float, gamma: float
 ) -> float:
-    """Return Λ(d, n, δ, γ): what noise adds to the distances of all sites at most."""
+    """Return Λ(d, n, δ, γ): the most that noise adds to the distances of all sites."""
     deviation = gaussian_deviation(n_sites, n_nearest, epsilon, delta)
     return deviation * _largest_normal(n_sites, dimension, gamma)
 
@@ -105,7 +105,7 @@ def coreset_bound(bound: float, radius: float) -> float:
 def lower_bound(
     n_centers: int, epsilon: float, delta: float = 0.0, apart: float = 0.5
 ) -> tuple[float, float]:
-    """Return an error that no private algorithm avoids, and how often at least: Observation 4.2.
+    """Return an error that no private algorithm avoids, and its least chance: Observation 4.2.
 
     With points ``apart`` by Δ_t(S) instead of 1/2 it is Observation 5.8.
 
@@ -180,5 +180,5 @@ def _apart(count: int, distance: float) -> Floats:
 
 
 def _largest_normal(n_sites: int, dimension: int, gamma: float) -> float:
-    """Return what n vectors of d standard normal numbers exceed in length with chance γ at most."""
+    """Return a length that n vectors of d standard normals exceed with a chance of at most γ."""
     return math.sqrt(dimension) * math.sqrt(2 * math.log(2 * dimension * n_sites / gamma))

@@ -5,6 +5,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.exceptions import ReleaseError
-from privclust.parameters import whole
+from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
+from privclust.parameters import check_memory, either, whole
 from privclust.release import Release
 from privclust.release.tables import Library, center_table
 from privclust.schema.coordinates import Coordinates
@@ -26,9 +27,17 @@ from privclust.summary.tables import sampled_table
 
 __all__ = ["Summary", "SummaryAnswers"]
 
+# The memory that drawing synthetic rows takes, in numbers for each number drawn.
+_NUMBERS_PER_ENTRY = 4
+
+_NO_SIGNAL = (
+    "Noise hid the rows when this summary was made, so that synthetic rows tell nothing of them; "
+    "summarise with a larger budget."
+)
+
 
 class SummaryAnswers:
-    """What can be asked of a summary for ever; errors are standard errors of the noise.
+    """What a summary answers at any time; errors are standard errors of the noise.
 
     Those of sizes also cover rows at the border of two clusters, and those of the inertia what
     noise adds to it. None covers that offsets were clipped.
@@ -68,7 +77,7 @@ class SummaryAnswers:
         return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
 
     def inertia(self, n_clusters: int) -> float:
-        """Return about the inertia of the rows with k centres."""
+        """Return the approximate inertia of the rows with k centres."""
         return clustered(cells_of(self.release()), n_clusters).inertia
 
     def inertia_error(self, n_clusters: int) -> float:
@@ -112,7 +121,8 @@ class SummaryAnswers:
         """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.
 
         They resemble the rows as the cells do: marginals and covariances roughly, and nothing
-        finer than a cell. Rows are cut off at the declared bounds.
+        finer than a cell. Rows are cut off at the declared bounds. A warning says so if noise hid
+        the rows from the summary.
 
         Parameters
         ----------
@@ -122,7 +132,12 @@ class SummaryAnswers:
             A number makes the rows reproducible; they are as private as the summary either way.
         """
         whole()("n_rows", n_rows)
+        either(None, whole(0))("random_state", random_state)
         release = self.release()
+        if hides_the_rows(release):
+            warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
+        needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
+        check_memory(needed, "ask for fewer rows at a time")
         rng = np.random.default_rng(random_state)
         cells, scales, schema = cells_of(release), column_scales(release), release.schema
         if schema.categorical:
@@ -155,9 +170,14 @@ class Summary(SummaryAnswers):
     """
 
     def __init__(self, release: Release) -> None:
+        if not isinstance(release, Release):
+            raise ParameterError(
+                f"A summary is read from a Release, got {type(release).__name__}; give "
+                "Release.load(PATH)."
+            )
         if release.kind != "summary":
             raise ReleaseError(
-                f"A release of the kind {release.kind!r} is no summary; give one of the kind "
+                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
                 "'summary'."
             )
         self._release = release

@@ -28,7 +28,7 @@ def by_summary(
     """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
 
     For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
-    no clear one. A schema tells which coordinates of the view are shares of categories.
+    not clear. A schema tells which coordinates of the view are shares of categories.
     """
     for_sizes = budget.take(_SIZES)
     result = summarised(view, budget.remainder(for_sizes), rng)

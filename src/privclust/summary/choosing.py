@@ -5,12 +5,14 @@ it is known to be, must give the same clusters. The index of Calinski and Haraba
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
 answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
-tell. Half of very few cells may lack a whole cluster, so that instability says nothing of them:
-then there is no clear number either.
+tell. Half of very few cells may lack a whole cluster, so instability says nothing about them: then
+there is no clear number either.
 
 Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
-better than those are no clear number; and if clusters are better, but not stable, the answer is not
-1: half of the cells often lack a combination of categories.
+better than those give no clear number; and if clusters are better, but not stable, the answer is
+not 1: half of the cells often lack a combination of categories. If a single number is stable,
+it is enough that one of the other two agrees: categories lie on a lattice, and the index likes
+every point of it.
 """
 
 from __future__ import annotations
@@ -28,15 +30,14 @@ from privclust.parameters import whole
 from privclust.schema import Schema
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters, squares
+from privclust.summary.deciding import STABLE, Best
 from privclust.summary.independence import stand_beside_independent_columns
 from privclust.summary.result import Cells
 
 __all__ = ["DEFAULT_RANGE", "Choice", "chosen"]
 
 DEFAULT_RANGE = range(1, 17)
-_STABLE = 0.9  # mean adjusted Rand index over the redraws
 _REDRAWS, _KEPT = 4, 0.5
-_FEWEST_CELLS = 16  # below, clusters are unstable whether there are any or not
 _RESTARTS = 5
 _ITERATIONS, _FINISHED = 40, 1e-5  # of the mixture; the relative gain at which it ends
 _LEAST_VARIANCE = 1e-6, 0.25  # of a component: of all, and of the spread within the cells
@@ -57,7 +58,7 @@ class Choice:
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
-        About the inertia of each, and the error of the noise in it.
+        The approximate inertia of each, and the error of the noise in it.
     separation : ndarray of shape (len(ks),)
         The index of Calinski and Harabasz; zero for k = 1.
     bic : ndarray of shape (len(ks),)
@@ -125,7 +126,7 @@ def chosen(
     stability = _stabilities(
         ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
     )
-    best = _Best.of(ks, separation, bic, stability, len(weights))
+    best = Best.of(ks, separation, bic, stability, len(weights))
 
     def stand(k: int) -> bool:
         found = centers[ks.index(k)]
@@ -151,54 +152,9 @@ def _stabilities(
     several = np.array(ks) > 1
     stability = np.where(several, np.nan, 1.0)
     for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
-        if several[place] and (every or not (stability[several] >= _STABLE).any()):
+        if several[place] and (every or not (stability[several] >= STABLE).any()):
             stability[place] = measured(int(place))
     return stability
-
-
-@dataclass(frozen=True)
-class _Best:
-    """The number that each criterion prefers, and what is known of stability."""
-
-    by_separation: int
-    by_bic: int
-    by_stability: int
-    is_stable: bool
-    is_of_few: bool
-    likelier: int  # of the first two, the more stable one
-
-    @classmethod
-    def of(
-        cls, ks: tuple[int, ...], separation: Floats, bic: Floats, stability: Floats, n_cells: int
-    ) -> _Best:
-        """Return what the criteria say of numbers ``ks``."""
-        several = np.array(ks) > 1
-        first, second = int(separation.argmax()), int(bic.argmax())
-        likelier = second if several[second] and stability[second] > stability[first] else first
-        return cls(
-            by_separation=ks[first],
-            by_bic=ks[second],
-            by_stability=ks[int(np.where(several, stability, -1).argmax())],
-            is_stable=bool((stability[several] >= _STABLE).any()),
-            is_of_few=bool(several.any()) and n_cells < _FEWEST_CELLS,
-            likelier=ks[likelier],
-        )
-
-    def of_numbers(self) -> tuple[int | None, int]:
-        """Return the number, if there is a clear one, and what to suggest."""
-        if not self.is_stable:
-            return (None, self.by_stability) if self.is_of_few else (1, 1)
-        number = self.by_separation
-        return (number if number == self.by_bic else None), number
-
-    def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
-        """Return the same of mixed rows, given which clusters stand beside independent columns."""
-        number, suggestion = self.of_numbers()
-        if number is None:
-            return None, self.likelier if self.is_stable else suggestion
-        if number == 1:
-            return (None, self.by_bic) if stand(self.by_bic) else (1, 1)
-        return (number if stand(number) else None), number
 
 
 def _columns(schema: Schema | None) -> list[slice]:
@@ -210,6 +166,11 @@ def _columns(schema: Schema | None) -> list[slice]:
 
 def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     """Return the candidates that the cells can tell apart, in order."""
+    if not isinstance(candidates, Iterable):
+        raise ParameterError(
+            "candidates must be several numbers of clusters, such as range(1, 17), got "
+            f"{candidates!r}."
+        )
     asked = list(candidates)
     for k in asked:
         whole()("Each number of clusters", k)

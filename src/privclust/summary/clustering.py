@@ -33,11 +33,11 @@ class Clusters:
     centers, centers_error : ndarray of shape (k, n_features)
         The errors are standard errors of the noise alone.
     sizes, sizes_error : ndarray of shape (k,)
-        Numbers of rows; they may be negative. Their errors also cover that rows at the border of
-        two clusters may be reckoned to the wrong one.
+        Numbers of rows; they may be negative. Their errors also cover rows at the border of two
+        clusters, which may be counted in the wrong one.
     inertia, inertia_error : float
-        About the sum of squared distances of the rows to their nearest centre. The error also has
-        what noise of the cells' places may have added to it.
+        The approximate sum of squared distances of the rows to their nearest centre. The error
+        includes what noise in the cells' places may have added to it.
     """
 
     centers: Floats
@@ -97,7 +97,7 @@ def _sizes(cells: Cells, around: Floats, centers: Floats) -> tuple[Floats, Float
 
 
 def _rows_by_cell(cells: Cells) -> Floats:
-    """Return which share of the rows of each raw count is reckoned to each cell.
+    """Return which share of the rows of each raw count belongs to each cell.
 
     A raw count is that of one cell, or of a group whose cells share it by their counts. Cells in
     which noise hides the rows have raw counts too, which go to the cell nearest to them.

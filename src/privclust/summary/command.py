@@ -28,7 +28,7 @@ class SummaryOptions(NumericOptions):
 
     metric: Annotated[
         Literal["auto", "mismatch", "dilca"],
-        typer.Option("--metric", help="Between categories."),
+        typer.Option("--metric", help="Distances between categories."),
     ] = "auto"
     profile_share: options.ProfileShare = None
 

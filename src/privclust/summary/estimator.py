@@ -21,7 +21,7 @@ from privclust.schema import Schema
 from privclust.summary.answers import SummaryAnswers
 from privclust.summary.plan import synthetic
 from privclust.summary.profiling import profiled
-from privclust.summary.release import arrays_of
+from privclust.summary.release import MISSED, arrays_of
 from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
 from privclust.unit import RowUnit, Unit
@@ -89,7 +89,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     schema_ : Schema
         The schema used.
     warnings_ : tuple of str
-        The warnings of the fit: that noise hides the rows.
+        The warnings of the fit: that noise hides the rows, or that the inertia misses some.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -172,9 +172,10 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         view = data.private(run.meter, run.seed)
         budget, for_profiles = divided(run.budget.whole, self.profile_share)
         result = self._summarised(data, run, view, budget)
-        if for_profiles is None:
-            return result
-        return replace(result, profiles=profiled(view, for_profiles, result, data))
+        if for_profiles is not None:
+            result = replace(result, profiles=profiled(view, for_profiles, result, data))
+        doubts = (MISSED,) if result.misses_far_rows else ()
+        return replace(result, warnings=(*result.warnings, *doubts))
 
     def _summarised(
         self, data: PointRows, run: Run, view: PointsView, budget: Share

@@ -1,7 +1,7 @@
 """Whether clusters of mixed rows are more than what each column shows by itself.
 
 Categories lie on a lattice: every combination of two or three columns is a clump of its own, well
-apart from the others, also if the columns have nothing to do with each other. So clusters of mixed
+apart from the others, even if the columns have nothing to do with each other. So clusters of mixed
 cells are compared with those of cells whose columns are drawn independently of each other, from the
 same cells. It is post-processing of released cells.
 """

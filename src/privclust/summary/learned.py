@@ -1,8 +1,8 @@
 """A summary by a learned metric: cells are found on its axes, and released as numbers and shares.
 
-Half of the budget pays for the metric, as in k-means. What the axes say of every column turns the
-cells into ordinary ones, so that a release and all that is made of it look as they always do. How
-far rows lie from these cells, counted in mismatches, is asked for last.
+Half of the budget pays for the metric, as in k-means. What the axes say about every column turns
+the cells into ordinary ones, so that a release and all that is made of it look as they always do.
+How far rows lie from these cells, counted in mismatches, is asked for last.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.categorical.mixed import Learned, learn_points
+from privclust.categorical.mixed import LearnedPoints, learn_points
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.points.view import PointsView
@@ -52,13 +52,13 @@ def summarised_by_learned_metric(
     cells = mapped.cells(found.cells)
     within = _within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
-    return replace(found, cells=told)
+    return replace(found, cells=told, misses_far_rows=False)  # nothing was clipped
 
 
 class _Mapped:
     """How places on the axes become numbers and shares, in the unit ball of each."""
 
-    def __init__(self, learned: Learned, points: PointsView, data: PointRows) -> None:
+    def __init__(self, learned: LearnedPoints, points: PointsView, data: PointRows) -> None:
         self._learned, self._axes, self._data = learned, points.domain, data
 
     def cells(self, found: Cells) -> Cells:

@@ -15,7 +15,7 @@ from privclust.data.view import Noisy
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["LIVE", "Placed", "mean_square_left", "moved_in_groups", "parts_of"]
+__all__ = ["LIVE", "PlacedCells", "mean_square_left", "moved_in_groups", "parts_of"]
 
 LIVE = 2.0  # standard errors that a count must exceed
 _SQUARE = 0.03  # of a round's or a step's share
@@ -27,7 +27,7 @@ _GROUP_NOISE, _STEP_NOISE = 0.05, 0.2
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedCells:
     """Cells in all columns on their way out; see :class:`privclust.summary.result.Cells`."""
 
     cells: Floats
@@ -84,11 +84,11 @@ def mean_square_left(
 def moved_in_groups(
     view: PointsView,
     share: Share,
-    placed: Placed,
+    placed: PlacedCells,
     n_rows: float,
     fewest: int,
     rng: np.random.Generator,
-) -> Placed:
+) -> PlacedCells:
     """Move groups of cells by noisy mean offsets in all columns.
 
     Parameters
@@ -96,7 +96,7 @@ def moved_in_groups(
     view : PointsView
     share : Share
         What all steps may spend.
-    placed : Placed
+    placed : PlacedCells
         The cells, whose groups are chosen here.
     n_rows : float
         The noisy number of rows.
@@ -135,7 +135,7 @@ def _groups_and_steps(
     return n_groups, (1.0,) if noise(_STEPS[0]) * n_groups**2 > _STEP_NOISE else _STEPS
 
 
-def _grouped(placed: Placed, n_groups: int, rng: np.random.Generator) -> Indices:
+def _grouped(placed: PlacedCells, n_groups: int, rng: np.random.Generator) -> Indices:
     """Return the group of each cell; every group has one."""
     if n_groups == len(placed.cells):
         return np.arange(n_groups)
@@ -149,10 +149,10 @@ def _step(
     view: PointsView,
     name: str,
     share: Share,
-    placed: Placed,
+    placed: PlacedCells,
     known: _Sizes | None,
     n_rows: float,
-) -> tuple[Placed, Noisy, _Sizes]:
+) -> tuple[PlacedCells, Noisy, _Sizes]:
     """Move every group once; return the cells, the counts asked, and the sizes known by them."""
     dimension = view.domain.dimension
     for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
@@ -181,7 +181,7 @@ def _step(
     return moved, asked, sizes
 
 
-def _recounted(placed: Placed, counts: Noisy, sizes: _Sizes, before: Floats) -> Placed:
+def _recounted(placed: PlacedCells, counts: Noisy, sizes: _Sizes, before: Floats) -> PlacedCells:
     """Weigh the cells by the last counts of their groups: rows have changed cells since."""
     factors = sizes.live / np.maximum(before, 1e-9)
     if not factors.any():

@@ -31,7 +31,7 @@ class Profile:
         How far the centre lies from the average of all rows, in declared widths; only what exceeds
         two errors of the noise, largest first.
     traits : tuple of Trait
-        What may be said of it in words: no such difference is likely to be made by noise alone.
+        What may be said about it in words: noise alone is unlikely to cause any such difference.
     histograms : dict of str to ndarray, or None
         Noisy counts of each number in ten equal cells between its bounds, if they were paid for.
     """

@@ -20,7 +20,21 @@ from privclust.summary.result import Cells
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["arrays_of", "cells_of", "column_scales", "hides_the_rows", "kmeans_release"]
+__all__ = [
+    "MISSED",
+    "arrays_of",
+    "cells_of",
+    "column_scales",
+    "hides_the_rows",
+    "kmeans_release",
+]
+
+# A warning about the inertia alone, which a k-means release does not have.
+MISSED = (
+    "Some rows seem to lie farther from the cells than distances were clipped to, so that the "
+    "inertia is too small; compare numbers of clusters by it, and raise epsilon or declare closer "
+    "bounds before you quote it."
+)
 
 _ARRAYS = {
     "cells": ("m", "d"),
@@ -62,7 +76,7 @@ def cells_of(release: Release) -> Cells:
 
 def hides_the_rows(release: Release) -> bool:
     """Tell whether a warning says that noise hides the rows, so that cells were made up."""
-    return bool(release.parameters.get("warnings"))
+    return any(told != MISSED for told in release.parameters.get("warnings", ()))
 
 
 def kmeans_release(release: Release, n_clusters: int) -> Release:
@@ -78,8 +92,9 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         "rescale": bool(release.parameters.get("rescale")),
         "summary": release.digest,
     }
-    if "warnings" in release.parameters:
-        parameters["warnings"] = release.parameters["warnings"]
+    warnings = [told for told in release.parameters.get("warnings", ()) if told != MISSED]
+    if warnings:
+        parameters["warnings"] = warnings
     return Release(
         kind="kmeans",
         arrays={

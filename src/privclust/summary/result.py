@@ -16,7 +16,7 @@ __all__ = ["Cells", "ClusterProfiles", "SummaryResult"]
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells that stand for the rows near them, with the noise that each number bears.
+    """Cells that stand for the rows near them, with the noise of each number.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Cells:
     raw_counts_error : float
         The standard error of each of them.
     raw_cells : ndarray of shape (n_raw,)
-        The cell that the rows of each of them are reckoned to.
+        The cell in which the rows of each of them are counted.
     n_rows, n_rows_error : float
         The noisy number of rows.
     within, within_error : float
@@ -72,7 +72,7 @@ class Cells:
         return self.group_variances[self.groups]
 
     def scaled(self, length: float, **changes: Any) -> Cells:
-        """Return the same cells in a metric in which the present unit is ``length`` long."""
+        """Return the same cells in a metric in which the current unit is ``length`` long."""
         square = length**2
         return replace(
             self,
@@ -107,11 +107,14 @@ class SummaryResult:
     ----------
     cells : Cells
     warnings : tuple of str
-        Why the cells should not be trusted, if so.
+        Reasons not to trust the cells, if any.
+    misses_far_rows : bool
+        Whether rows seem to lie farther from their cell than the spread within cells suggests.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
     """
 
     cells: Cells
     warnings: tuple[str, ...] = ()
+    misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None

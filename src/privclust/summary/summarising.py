@@ -38,7 +38,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
-from privclust.summary.moving import LIVE, Placed, mean_square_left, moved_in_groups, parts_of
+from privclust.summary.moving import LIVE, PlacedCells, mean_square_left, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
 __all__ = ["summarised"]
@@ -53,6 +53,9 @@ CLUSTERS = 32
 _CELLS, _FEWEST_CELLS, _MOST_CELLS = 0.7, 16, 600
 _SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
 _FEWEST_LIVE = 3
+# The last clip, in root mean square distances of rows to their cell as they are expected; so much
+# of those that are found is too close, and so much of the spread within cells is worth a word.
+_REACH, _TOO_CLOSE, _MISSED = 3.0, 2.75, 0.1
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
 _HIDDEN = f"Noise hides nearly all cells at this budget; {_REMEDY}."
@@ -74,7 +77,7 @@ class _Shares:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The cells after two rounds, along the axes, with what the last round told of them."""
+    """The cells after two rounds, along the axes, with what the last round showed."""
 
     cells: Floats
     counts: Noisy
@@ -103,8 +106,10 @@ def summarised(view: PointsView, budget: Share, rng: np.random.Generator) -> Sum
     placed, hidden = _placed(seen, spread, axes, rng)
     if shares.steps is not None and not hidden:
         placed = moved_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
-    within = _within(view, shares.within, placed, n_rows, spread.distance)
-    return SummaryResult(_released(placed, axes, number, within), (_HIDDEN,) if hidden else ())
+    within, clip = _within(view, shares.within, placed, n_rows, spread.distance)
+    released = _released(placed, axes, number, within)
+    misses = not hidden and _misses_far_rows(released, spread, clip)
+    return SummaryResult(released, (_HIDDEN,) if hidden else (), misses)
 
 
 def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
@@ -178,7 +183,7 @@ def _scouted(
 
 def _placed(
     seen: _Seen, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> tuple[Placed, bool]:
+) -> tuple[PlacedCells, bool]:
     """Return the live cells in all columns, and whether nearly none of them is live."""
     cells, weights = seen.cells, seen.live
     hidden = int((weights > 0).sum()) < _FEWEST_LIVE
@@ -188,7 +193,7 @@ def _placed(
     variances = (seen.offsets_error / np.maximum(weights[live], 1)) ** 2
     directions = axes.frame.axes
     across = max(spread.distance**2 - float(axes.variances.sum()), 0)
-    placed = Placed(
+    placed = PlacedCells(
         cells=spread.mean + (cells[live] if directions is None else cells[live] @ directions.T),
         counts=weights[live],
         counts_error=seen.counts.standard_error,
@@ -203,21 +208,37 @@ def _placed(
 
 
 def _within(
-    view: PointsView, share: Share, placed: Placed, n_rows: float, distance: float
-) -> Noisy:
+    view: PointsView, share: Share, placed: PlacedCells, n_rows: float, distance: float
+) -> tuple[Noisy, float]:
     """Ask for the mean square distance of rows to their cell, clipped as widely as noise allows."""
     unit = view.square_error(share, 1.0)
     wide = min(math.sqrt(0.05 * placed.within * n_rows / unit), 1.5 * distance)
-    clip = min(2.0, max(3 * math.sqrt(placed.within), wide))
+    clip = min(2.0, max(_REACH * math.sqrt(placed.within), wide))
     frame = Projection(np.zeros(view.domain.dimension))
     cells = placed.cells[placed.counts > 0]
     square = view.clusters("spread within cells", frame, cells, clip, square=share).square
     # Noise hides a spread below its own size.
     visible = np.maximum(square.value, square.standard_error)
-    return Noisy(visible / n_rows, square.standard_error / n_rows)
+    return Noisy(visible / n_rows, square.standard_error / n_rows), clip
 
 
-def _released(placed: Placed, axes: Axes, number: Noisy, within: Noisy) -> Cells:
+def _misses_far_rows(cells: Cells, spread: Spread, clip: float) -> bool:
+    """Tell whether rows seem to lie farther from their cell than the clipped distances tell.
+
+    Either the clip turned out closer than it was meant to be; or the rows spread farther around
+    their mean, where nothing was clipped, than the cells and the spread within them explain.
+    """
+    if clip < _TOO_CLOSE * math.sqrt(cells.within):
+        return True
+    gaps, total = ((cells.cells - spread.mean) ** 2).sum(axis=1), cells.counts.sum()
+    between = float(cells.counts @ gaps / total)
+    missing = spread.distance**2 - between - cells.within
+    by_counts = cells.counts_error * float(np.linalg.norm(gaps - between)) / total
+    error = math.hypot(spread.square_error, cells.within_error, by_counts)
+    return bool(missing > max(LIVE * error, _MISSED * cells.within))
+
+
+def _released(placed: PlacedCells, axes: Axes, number: Noisy, within: Noisy) -> Cells:
     directions = axes.frame.axes
     dimension = placed.cells.shape[1]
     return Cells(
@@ -248,7 +269,7 @@ def _without_rows(
     frame = Projection(np.zeros(dimension))
     answer = view.clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
     everyone: Indices = np.arange(CLUSTERS)
-    placed = Placed(
+    placed = PlacedCells(
         cells=cells,
         counts=np.full(CLUSTERS, n_rows / CLUSTERS),
         counts_error=answer.counts.standard_error,

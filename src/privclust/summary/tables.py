@@ -47,7 +47,7 @@ def sampled_table(
 
 
 def _drawn(shares: Floats, drawn: Indices, column: Column, rng: np.random.Generator) -> Indices:
-    """Return a code for each row; what the shares lack of one is left out."""
+    """Return a code for each row; what the shares fall short of one is left out."""
     ends = np.cumsum(shares, axis=1)[drawn]
     codes = (rng.random(len(drawn))[:, None] >= ends).sum(axis=1)
     return np.asarray(np.minimum(codes, column.size - (not column.omits)))

@@ -24,7 +24,7 @@ _GROUPS = (10, 100)
 
 
 class MatrixUnit(PlainUnit):
-    """A unit of a matrix of counts: how entries are counted, and what one step changes of them."""
+    """A unit of a matrix of counts: how entries are counted, and what one step changes in them."""
 
     # Entries are rounded to multiples of the step, and count as at most the cap.
     step: float = 1

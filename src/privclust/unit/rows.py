@@ -18,14 +18,14 @@ IdType = Literal["text", "number"]
 
 
 class RowUnit(PlainUnit):
-    """A unit of a table of rows: what one step between neighbours changes of a sum over rows.
+    """A unit of a table of rows: what one step between neighbours changes in a sum over rows.
 
     The bounds here are those of ``rows_changed`` rows that are added or removed.
     """
 
     # The column that says which rows belong together, if there is one.
     id_column: str | None
-    # Whether all neighbours have equally many rows, so that their number tells nothing apart.
+    # Whether all neighbours have equally many rows, so that their number tells none apart.
     n_rows_is_public: ClassVar[bool] = False
 
     @property
@@ -118,7 +118,7 @@ class Person(RowUnit):
         As text, ids are compared as they are written: "7", "07" and "7.0" are three people. As
         numbers, all spellings of a whole number are one person.
     missing : "error" or "separate", default="error"
-        Refuse a row without an id (a missing or empty one), or take each for a person of its own.
+        Refuse a row without an id (a missing or empty one), or treat each as a person of its own.
 
     Notes
     -----
@@ -161,7 +161,7 @@ class Person(RowUnit):
         """Say in plain words what is protected."""
         rows = "1 row counts" if self.max_rows == 1 else f"{self.max_rows} rows count"
         if self.missing == "separate":
-            rows += "; a row without an id is taken for a person of its own"
+            rows += "; a row without an id is treated as a person of its own"
         return (
             f"Adding or removing all rows of any one person (known by the column "
             f"{self.id_column!r}, of whom at most {rows}) {CHANGES}"

@@ -174,20 +174,29 @@ def unrelated(number, runs, rng):
 # A Gaussian of standard deviation 1 and sensitivity 1 has ε = 1 at exactly this δ.
 GAUSSIAN_DELTA = stats.norm.cdf(-0.5) - np.e * stats.norm.cdf(-1.5)
 
+# The last two are repeated less often: a finer grid is no other noise, and where nothing is to be
+# learned no bound comes near zero.
 CORRECT = {
-    "Laplace": (grid_laplace(1.0), Budget(1), 1.0),
-    "discrete Laplace": (lambda n, runs, rng: n + discrete_laplace(1.0, runs, rng), Budget(1), 1.0),
-    "randomised response": (randomised_response, Budget(1), 1.0),
-    "Gaussian": (grid_gaussian, Budget(1, GAUSSIAN_DELTA), 1.0),
-    "unrelated to the data": (unrelated, Budget(1), 0.0),
+    "discrete Laplace": (
+        lambda n, runs, rng: n + discrete_laplace(1.0, runs, rng),
+        Budget(1),
+        1.0,
+        60,
+    ),
+    "randomised response": (randomised_response, Budget(1), 1.0, 60),
+    "Gaussian": (grid_gaussian, Budget(1, GAUSSIAN_DELTA), 1.0, 60),
+    "Laplace": (grid_laplace(1.0), Budget(1), 1.0, 20),
+    "unrelated to the data": (unrelated, Budget(1), 0.0, 20),
 }
 
 
-@pytest.mark.parametrize(("mechanism", "claimed", "truth"), CORRECT.values(), ids=CORRECT.keys())
-def test_the_bound_never_exceeds_the_truth_in_sixty_repeats(mechanism, claimed, truth):
+@pytest.mark.parametrize(
+    ("mechanism", "claimed", "truth", "repeats"), CORRECT.values(), ids=CORRECT.keys()
+)
+def test_the_bound_never_exceeds_the_truth_however_often(mechanism, claimed, truth, repeats):
     bounds = [
         audit(mechanism, (0, 1), claimed, 3_000, 0.99, batch=True, random_state=seed).epsilon_lower
-        for seed in range(60)
+        for seed in range(repeats)
     ]
     assert max(bounds) <= truth
     # A bound that never rises could not fail the line above.

@@ -16,6 +16,7 @@ from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
 from privclust.unit import MatrixCount, MatrixEntry
+from support.audits import answers_at_once
 from support.noise import NOISES, seeded_noise
 from support.views import plenty_of
 
@@ -83,8 +84,10 @@ def test_a_whole_row_hides_in_sums_over_rows(question, noise):
     def run(rows, runs):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
         view = ProfilesView(counts, Meter(plenty_of(budget)), source)
-        answers = (getattr(view, question)("sums", *given, budget.whole) for _ in range(runs))
-        return np.array([answer.value[:, 0] for answer in answers])
+        (found,) = answers_at_once(
+            lambda: getattr(view, question)("sums", *given, budget.whole), runs
+        )
+        return found[:, :, 0]
 
     pair = ([[5, 0], [0, 7]], [[5, 0], [0, 7], [1000, 0]])
     report = audit(run, pair, budget, 6_000, 0.99, features="values", batch=True, random_state=0)

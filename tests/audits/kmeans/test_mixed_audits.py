@@ -9,6 +9,7 @@ from privclust.budget import Budget
 from privclust.data.points.public import Projection
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.schema import Box, Categories, Schema
+from support.audits import answers_at_once
 from support.noise import HalvedNoise
 from support.views import plenty_of, view_of
 
@@ -28,10 +29,10 @@ def test_an_audit_of_mixed_rows_finds_halved_noise_alone(question, noise):
         source = noise(SeededBits(int(rng.integers(2**62))))
         view = view_of(data, SCHEMA, budget=plenty_of(budget), noise=source, rescale=True)
         frame, centre = Projection(np.zeros(3)), np.zeros((1, 3))
-        asked = [
-            view.clusters("q", frame, centre, 0.5, **{question: budget.whole}) for _ in range(runs)
-        ]
-        return np.array([getattr(answer, question).value.ravel() for answer in asked])
+        (found,) = answers_at_once(
+            lambda: view.clusters("q", frame, centre, 0.5, **{question: budget.whole}), runs
+        )
+        return found.reshape(runs, -1)
 
     report = audit(answers, PAIR, budget, runs=1000, batch=True, random_state=0)
     assert report.verdict == ("violated" if noise is HalvedNoise else "not refuted")

@@ -19,7 +19,7 @@ from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target import PrivateSourceTargetMedoids
 from source_target.source_doubles import TARGETS, ask, view_of
 from source_target.source_runs import transcript_of, views_for
-from support.audits import evidence_bound, quick_audit
+from support.audits import answers_at_once, evidence_bound, quick_audit
 from support.noise import HalvedNoise, seeded_noise
 from support.views import plenty_of
 
@@ -46,7 +46,8 @@ def watched(question, budget, noise=ExactNoise):
     def release(rows, runs, rng):
         bits = SeededBits(int(rng.integers(2**62)))
         view, _ = view_of(rows, plenty_of(budget), targets=TARGETS, noise=noise(bits))
-        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
+        found = answers_at_once(lambda: ask(view, question, budget.whole), runs)
+        return np.concatenate([answers.reshape(runs, -1) for answers in found], axis=1)
 
     return release
 

@@ -4,13 +4,13 @@ What every question and every transcript can tell is known exactly (``test_kmean
 ``test_summary_transcripts``); the audits confirm it where the noise is really drawn.
 """
 
-import numpy as np
 import pytest
 
 from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.unit import AddRemoveRow
+from support.audits import answers_at_once
 from support.noise import HalvedNoise
 from support.point_questions import ask, pair_for
 from support.views import plenty_of, view_of
@@ -28,10 +28,11 @@ def audit_question(question, currency, noise):
     def answers(data, runs, rng):
         bits = SeededBits(int(rng.integers(2**62)))
         view = view_of(data, unit=unit, budget=plenty_of(budget), noise=noise(bits))
-        return np.array([ask(view, question, budget.whole) for _ in range(runs)])
+        (found,) = answers_at_once(lambda: ask(view, question, budget.whole), runs)
+        return found.reshape(runs, -1)
 
     pair = pair_for(unit, question)
-    return audit(answers, pair, budget, runs=600, batch=True, random_state=0)
+    return audit(answers, pair, budget, runs=1500, batch=True, random_state=0)
 
 
 @pytest.mark.parametrize("noise", [ExactNoise, HalvedNoise])

@@ -11,17 +11,24 @@ import pytest
 from privclust.audit import audit, far_outlier
 from privclust.budget import Budget
 from privclust.published import PrivateZoneKMeans
-from support.audits import evidence_bound, quick_audit
+from support.audits import evidence_at_once, evidence_bound, quick_audit
 from support.noise import seeded_noise
-from zones.zone_runs import transcript_of, views_for
+from zones.zone_runs import RUNS, transcript_of, views_for
 
 CLAIM = Budget(2, "0.1")
 
 
-def evidence(name, side, budget, runs, rng, *, halved):
-    views = views_for(name, budget, seeded_noise(int(rng.integers(2**62)), halved=halved))
-    runs = (transcript_of(name, views, side, budget, rng) for _ in range(runs))
-    return np.array([run.evidence for run in runs])
+def views_at(name, budget, rng, halved):
+    return views_for(name, budget, seeded_noise(int(rng.integers(2**62)), halved=halved))
+
+
+def evidence_of_answers(name, budget, *, halved):
+    def evidence(side, runs, rng):
+        views, (ask, _) = views_at(name, budget, rng, halved), RUNS[name]
+        found = evidence_at_once(lambda view: ask(view, budget.whole, rng), views, side, runs)
+        return found.round(6)
+
+    return evidence
 
 
 @pytest.mark.parametrize("halved", [False, True])
@@ -29,9 +36,7 @@ def evidence(name, side, budget, runs, rng, *, halved):
     "budget", [Budget(1), Budget(1, 0.1)], ids=["permute-and-flip", "exponential"]
 )
 def test_a_choice_is_refuted_only_if_its_noise_is_halved(budget, halved):
-    def choice(side, runs, rng):
-        return evidence("choice", side, budget, runs, rng, halved=halved).round(6)
-
+    choice = evidence_of_answers("choice", budget, halved=halved)
     report = audit(choice, (0, 1), budget, 1500, batch=True, random_state=0)
     assert report.verdict == ("violated" if halved else "not refuted")
     assert report.epsilon_lower > 0.2
@@ -39,21 +44,21 @@ def test_a_choice_is_refuted_only_if_its_noise_is_halved(budget, halved):
 
 @pytest.mark.parametrize("halved", [False, True])
 def test_counts_of_cells_are_refuted_only_if_their_noise_is_halved(halved):
-    def cells(side, runs, rng):
-        return evidence("cells", side, Budget(1), runs, rng, halved=halved).round(6)
-
+    cells = evidence_of_answers("cells", Budget(1), halved=halved)
     report = audit(cells, (0, 1), Budget(1), 1500, batch=True, random_state=0)
     assert report.verdict == ("violated" if halved else "not refuted")
 
 
 # Beyond 0.9 evidence happens in 27 % of runs on the right and in 0.3 % on the left if noise is
 # halved, which is ε = 4; in 40 % and 8 %, which is ε = 1.3, if it is not.
-@pytest.mark.parametrize(("halved", "runs"), [(False, 800), (True, 800)])
+@pytest.mark.parametrize(("halved", "runs"), [(False, 400), (True, 800)])
 def test_a_whole_run_is_refuted_only_if_its_noise_is_halved(halved, runs):
     rng = np.random.default_rng(0)
 
     def whole_runs(side, runs):
-        return evidence("whole run", side, CLAIM, runs, rng, halved=halved)
+        views = views_at("whole run", CLAIM, rng, halved)
+        runs = (transcript_of("whole run", views, side, CLAIM, rng) for _ in range(runs))
+        return np.array([run.evidence for run in runs])
 
     found = evidence_bound(whole_runs, CLAIM, 0.9, runs)
     assert found > 0.6  # an audit that sees nothing could not fail

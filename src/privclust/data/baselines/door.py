@@ -55,7 +55,7 @@ class NonNegativeRows(BaselineRows):
                 within_ball=True,
             )
 
-    # For the caller who holds the rows: answers about single rows, which are no release.
+    # For the caller who holds the rows: answers about single rows, which are not a release.
     def loadings(self, components: Floats) -> Floats:
         """Return the non-negative loadings of each row on components of length one."""
         parts = []

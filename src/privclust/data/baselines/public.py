@@ -39,7 +39,7 @@ class Critic:
         return Critic(weights.reshape(n_hidden, n_features), shifts, heights)
 
     def gradients(self, inputs: Floats, points: Floats) -> Floats:
-        """Return the gradient of f by its parameters at each point, one line for each.
+        """Return the gradient of f in its parameters at each point, one line for each.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ class BaselinesView(PointsView):
     def best_swap(
         self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share
     ) -> Swap | None:
-        """Pick a swap of a centre for a candidate, the likelier the lower the k-means cost after.
+        """Pick a swap of a centre for a candidate; the lower the cost after it, the likelier.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class BaselinesView(PointsView):
         )
 
     def critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
-        """Ask for the sum over rows of the gradient of a public network by its parameters.
+        """Ask for the sum over rows of the gradient of a public network in its parameters.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class BaselinesView(PointsView):
         -----
         *Why this is private.* The gradient of a row depends on that row and on the public network
         alone, and is shortened to ``clip`` before it is added. So a row adds one vector of at most
-        that length. All rows are asked in every step: nothing rests on which rows were sampled.
+        that length. Every step asks about all rows: nothing rests on which rows were sampled.
         """
         noise = vector_noise(share, length_sensitivity=self._unit.change(GRADIENT_STEPS))
         size = len(critic.flat)

@@ -1,7 +1,8 @@
 """What every engine offers: rows encoded once, and sums of exact statistics over all of them.
 
-A view asks the engine of its fit and knows nothing else of where rows are. Statistics are integers,
-so their sum is the same for every cut into parts, every order and every engine, to the bit.
+A view asks the engine of its fit and knows nothing else about where rows are. Statistics are
+integers, so their sum is the same for every cut into parts, every order and every engine, to the
+bit.
 """
 
 from __future__ import annotations

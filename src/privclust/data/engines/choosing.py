@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["engine", "local_cluster"]
 
 _WAIT_SECONDS = 10
-_ABSENT = "Clusters need the library Dask; install privclust[dask]."
+_ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
 # One BLAS thread each, and not Dask's own setting of the allocator, which gives memory back at once
 # and faults it in again for every piece of rows.
 _ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
@@ -37,7 +37,7 @@ def engine(
     spill_to: str | PathLike[str] | None = None,
     security: Any = None,
 ) -> Iterator[None]:
-    """Have the fits within the context run on a cluster, or within a limit of memory.
+    """Have the fits within the context run on a Dask cluster, or within a limit of memory.
 
     The release of a seeded fit is the same on every engine, bit by bit.
 
@@ -50,7 +50,7 @@ def engine(
         The bytes that kept rows may take, or text such as ``"2 GB"``; half of what is free, if not
         given. Rows beyond it are read again for every question.
     insecure : bool, default=False
-        Allow a cluster on a network without encryption.
+        Allow a Dask cluster on a network without encryption.
     spill_to : path or None
         A folder that workers may write rows to when their memory is short.
     security : distributed.Security or None
@@ -63,7 +63,7 @@ def engine(
             chosen = _on_cluster(where, kept, insecure, spill_to, security, opened)
         elif insecure or spill_to is not None or security is not None:
             raise ParameterError(
-                "insecure, spill_to and security are about a cluster; name one, or drop them."
+                "insecure, spill_to and security are for a Dask cluster; name one, or drop them."
             )
         opened.enter_context(using(chosen))
         yield

@@ -1,4 +1,4 @@
-"""A look at a cluster before anything is charged: safe to send rows over, and of the same bits.
+"""Is a Dask cluster safe to send rows to, and are its bits the same? Asked before any charge.
 
 Nothing here submits a task or reads a row.
 """
@@ -70,7 +70,7 @@ class Cluster:
         silent = "The scheduler does not answer; check its address and that it runs."
         with one_sentence(silent, Exception, error=EngineError):
             scheduler = str(self._client.scheduler_info()["address"])
-        lonely = "The cluster has no workers; start some."
+        lonely = "The Dask cluster has no workers; start some."
         with one_sentence(lonely, Exception, error=EngineError):
             self._client.wait_for_workers(1, timeout=_WAIT_SECONDS)
             workers = list(self._client.scheduler_info()["workers"])
@@ -93,7 +93,7 @@ def _check_encrypted(addresses: Iterable[str]) -> None:
         if not _is_safe(address):
             raise EngineError(
                 f"The cluster at {address} does not encrypt, and rows would cross the network in "
-                "clear; use tls:// addresses, or pass insecure=True."
+                "the clear; use tls:// addresses, or pass insecure=True."
             )
 
 
@@ -114,8 +114,8 @@ def _check_versions(looks: Iterable[tasks.Look]) -> None:
         for name, there in look.versions:
             if there != here[name]:
                 raise EngineError(
-                    f"A worker has {name} {there} and this process {here[name]}, so that bits "
-                    "could differ; install the same versions everywhere."
+                    f"A worker has {name} {there} and this process {here[name]}, so bits could "
+                    "differ; install the same versions everywhere."
                 )
 
 
@@ -125,7 +125,8 @@ def _check_spilling(looks: Iterable[tasks.Look], allowed: str | None) -> None:
             continue
         if allowed is None or not PurePath(look.spills_to).is_relative_to(allowed):
             raise EngineError(
-                f"Workers would write rows in clear to '{look.spills_to}' when memory is short; "
+                f"Workers would write rows in the clear to '{look.spills_to}' when memory is "
+                "short; "
                 "start them with distributed.worker.memory.target and .spill set to false, or "
-                "pass spill_to=FOLDER for a folder of yours."
+                "pass spill_to=FOLDER for a folder of your own."
             )

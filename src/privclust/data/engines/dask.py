@@ -1,8 +1,8 @@
 """The Dask engine: encoded rows live on workers, as results of tasks, and sums come back.
 
 Only the extra ``dask`` brings the library; this module is imported when such an engine is chosen.
-What is sent out are parts, encoders and statistics, all of them public but for the number of rows
-of a file; what comes back are exact integers, to the process that draws the noise. A task has a
+What is sent out is parts, encoders and statistics, all of them public except the number of rows of
+a file; what comes back is exact integers, to the process that draws the noise. A task has a
 lineage, so a lost worker costs time and not the fit.
 """
 
@@ -33,7 +33,7 @@ _FAN = 8
 _KEPT_SHARE = 0.5
 
 _UNFINISHED = (
-    "The cluster did not finish a pass over the rows; see the logs of the scheduler and the "
+    "The Dask cluster did not finish a pass over the rows; see the logs of the scheduler and the "
     "workers, and start again."
 )
 
@@ -50,7 +50,7 @@ class DaskEngine(Engine):
     insecure : bool
         Whether rows may cross a network that is not encrypted.
     spill_to : str or None
-        A folder for which whoever holds the rows allows that workers write them to disk.
+        A folder where workers may write rows to disk, if the holder of the rows allows it.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Arrays that are used again and again: one of each name in every thread.
 
 A kernel makes a few megabytes for each piece of rows. Where the allocator gives them back to the
-system at once, as in workers of Dask, faulting them in anew costs more than the kernel itself.
+system at once, as in workers of Dask, faulting them in again costs more than the kernel itself.
 """
 
 from __future__ import annotations

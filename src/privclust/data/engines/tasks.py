@@ -75,7 +75,8 @@ def _refusing(task: Callable[P, Result]) -> Callable[P, Result | Refused]:
         except MemoryError:
             return Refused(
                 "EngineError",
-                "A worker has not enough memory for its part of the rows; start more workers.",
+                "A worker does not have enough memory for its part of the rows; start more "
+                "workers.",
             )
         except Exception as error:
             # Its text may quote a value.
@@ -149,7 +150,7 @@ class Look:
     trims : bool
         Whether its allocator gives memory back at once.
     spills_to : str or None
-        The folder where it writes results to when memory is short.
+        The folder to which it writes results when memory is short.
     """
 
     versions: tuple[tuple[str, str], ...]

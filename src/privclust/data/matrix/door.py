@@ -47,7 +47,7 @@ class CountMatrix:
     unit : MatrixUnit
         The privacy unit.
     shape : tuple of int or None
-        The public shape, which triples need, because it is never read off the entries.
+        The public shape, which triples need, because it is never taken from the entries.
     noise : NoiseSource or None
         Used instead of the system's noise; for tests.
     """
@@ -117,7 +117,7 @@ class CountMatrix:
         """Raise, before anything is charged, if the chosen engine cannot read the matrix."""
         current_engine().check(MemoryMatrix(None) if self._parted is None else self._parted)
 
-    # For the caller who holds the rows: answers about single rows, which are no release.
+    # For the caller who holds the rows: answers about single rows, which are not a release.
     def labels(self, column_weights: Floats) -> NDArray[np.intp]:
         """Return the group of each row whose weights of the columns speak most for it.
 

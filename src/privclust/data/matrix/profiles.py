@@ -82,7 +82,7 @@ class ProfilesView(View):
     ) -> Noisy:
         """Ask how the rows of each prototype spread over public groups of columns.
 
-        Every row counts one in all, shared out over the groups as its entries are. It belongs to
+        Every row counts as one in all, divided among the groups as its entries are. It belongs to
         the prototype that :meth:`profile_sums` would give it to.
 
         Parameters

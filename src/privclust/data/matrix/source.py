@@ -41,7 +41,7 @@ def source_of_npz(places: Places, shape: Shape | None, unit: MatrixUnit) -> Matr
     for place, (_, columns) in zip(places, shapes, strict=True):
         if columns != shapes[0][1]:
             raise DataError(
-                f"File {place.name} has other columns than {places[0].name}; give pieces of one "
+                f"File {place.name} has columns other than {places[0].name}; give pieces of one "
                 "matrix."
             )
     source = NpzMatrix(places, shapes, unit)

@@ -159,7 +159,7 @@ class MatrixView(View):
         *Why this is private.* The changed entry a_ij moves the scores of row i alone, by
         ``d weights_jk`` with abs(d) ≤ ``levels``. Adding the same number to all weights of a column
         j changes no choice, so the least is made zero; then the changes of two scores of the row
-        differ by at most ``levels`` times the largest weight, also where a score meets its limit.
+        differ by at most ``levels`` times the largest weight, even where a score meets its limit.
         The exponential mechanism with that range is paid once: all other rows choose alike.
         """
         return self._choose(name, weights, share, by_rows=True)
@@ -222,7 +222,7 @@ class MatrixView(View):
 
 
 def _whole_weights(weights: Floats) -> Integers:
-    """Return weights as integers of at least zero, the same for all groups but for a common shift.
+    """Return weights as integers of at least zero, up to a shift common to all groups.
 
     Σ_j a_ij weights_jk stays below 2^62 for entries up to ``LARGEST_ENTRY``.
     """

@@ -38,7 +38,7 @@ class NumberRows(Door):
     total : bool
         Whether a value that is not of its form is treated as missing instead of refused.
     noise : NoiseSource or None
-        In the place of the system's noise; for tests.
+        Used instead of the system's noise; for tests.
     """
 
     def __init__(

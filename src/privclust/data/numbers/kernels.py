@@ -22,7 +22,7 @@ class FiniteNumbers:
     ----------
     n_columns : int
     lenient : tuple of str
-        Columns in which a value that is no number is missing; in others it is refused.
+        Columns in which a value that is not a number is missing; in others it is refused.
     """
 
     n_columns: int

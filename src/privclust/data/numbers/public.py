@@ -7,7 +7,7 @@ place of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -54,7 +54,8 @@ def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, Col
     """Return the form of each column; a list of names declares numbers."""
     if columns is None:
         return None
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+    names = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else [None]
+    if not all(isinstance(name, str) for name in names):
         raise ParameterError(
             "columns must be None, a list of names, or a dict of names and forms such as "
             '{"born": "date"}.'

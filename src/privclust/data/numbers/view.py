@@ -88,8 +88,8 @@ class NumbersView(RowView):
         *Why this is private.* Edges and columns are public. A row stands in one place of each of
         the m tables, that of missing numbers included. Adding it changes m counts by one: L1 m,
         squared L2 m. Replacing it changes at most two counts of each table by one: L1 2m, squared
-        L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number,
-        be it infinite, changes more. Cells without rows are noised like any other.
+        L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number
+        changes more, even an infinite one. Cells without rows are noised like any other.
         """
         asked = Question(name, self._counting_noise(share, len(edges)), ONE_CELL)
         statistic = CellCounts(edges)

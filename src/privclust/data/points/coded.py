@@ -2,8 +2,8 @@
 
 A row of the grid has one coordinate for each number and one for each category. The coordinates of a
 column of categories are alike in all but the one that the row has, so they are kept as its code,
-and products with public vectors are looked up by it. The rows themselves are never written out, but
-for a piece of them at a time where a statistic needs it.
+and products with public vectors are looked up by it. The rows themselves are never written out,
+except a piece at a time where a statistic needs it.
 """
 
 from __future__ import annotations

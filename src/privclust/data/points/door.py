@@ -1,7 +1,8 @@
 """The door for rows seen as points: declared bounds and categories in, noisy answers out.
 
 What the caller may ask about single rows that the caller holds, their labels and distances to
-public centres, is here too: it is not noisy, no release, and goes back to whoever brought the rows.
+public centres, is here too: it is not noisy, is not a release, and goes back to whoever brought the
+rows.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class PointRows(Door):
         ends = np.cumsum(coder.sizes)[:-1]
         self._seen = EmbeddedRegion(coder, ValuePoints(np.split(values, ends)))
 
-    # For the caller who holds the rows: answers about single rows, which are no release.
+    # For the caller who holds the rows: answers about single rows, which are not a release.
     def labels(self, centres: Floats) -> NDArray[np.intp]:
         """Return the nearest centre of each row."""
         return np.concatenate([*self.label_parts(centres)])

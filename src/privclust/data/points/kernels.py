@@ -23,8 +23,8 @@ from privclust.data.points.public import WHOLE, Projection
 from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
-    "BlockSums",
     "ClusterSums",
+    "ClusterTotals",
     "GroupedSums",
     "Moments",
     "ProjectionGrid",
@@ -94,15 +94,15 @@ class ProjectionGrid:
 
 
 @dataclass(frozen=True)
-class BlockSums:
+class ClusterTotals:
     """What one block adds to the statistics of the clusters around public centres."""
 
     counts: Integers
     offsets: Integers
     square: Integers
 
-    def __add__(self, other: BlockSums) -> BlockSums:
-        return BlockSums(
+    def __add__(self, other: ClusterTotals) -> ClusterTotals:
+        return ClusterTotals(
             self.counts + other.counts, self.offsets + other.offsets, self.square + other.square
         )
 
@@ -135,7 +135,7 @@ def block_sums(
     *,
     offsets: bool = True,
     square: bool = True,
-) -> BlockSums:
+) -> ClusterTotals:
     """Return, per nearest centre, the number of rows and the sum of their clipped offsets.
 
     Also returned, in a single number, is the sum over all rows of the squared distance to the
@@ -154,7 +154,7 @@ def block_sums(
             levels = np.floor(shares * SQUARE_LEVELS).sum()
         if offsets:
             sums = sums_by_label(clip_to_ball(gaps, clip, distances), labels, len(centres))
-    return BlockSums(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
+    return ClusterTotals(counts, sums.astype(np.int64), np.array([levels]).astype(np.int64))
 
 
 def sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
@@ -181,6 +181,10 @@ class RowCount:
     def __call__(self, rows: GridPiece) -> Integers:
         """Return the number of rows of a piece."""
         return np.array([len(rows)], np.int64)
+
+    def none(self) -> Integers:
+        """Return the number of no rows."""
+        return np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)
@@ -227,7 +231,7 @@ class ClusterSums:
     def _targets(self) -> Floats:
         return self.grid.centres(self.centres)
 
-    def __call__(self, rows: GridPiece) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> ClusterTotals:
         """Return what a piece of grid rows adds."""
         seen = self.grid.rows(rows)
         wanted = {"offsets": self.offsets, "square": self.square}
@@ -249,14 +253,14 @@ class GroupedSums(ClusterSums):
     groups: Indices = field(kw_only=True)
     n_groups: int = field(kw_only=True)
 
-    def __call__(self, rows: GridPiece) -> BlockSums:
+    def __call__(self, rows: GridPiece) -> ClusterTotals:
         """Return what a piece of grid rows adds."""
         sums = super().__call__(rows)
         counts = np.zeros(self.n_groups, np.int64)
         offsets = np.zeros((self.n_groups, sums.offsets.shape[1]), np.int64)
         np.add.at(counts, self.groups, sums.counts)
         np.add.at(offsets, self.groups, sums.offsets)
-        return BlockSums(counts, offsets, sums.square)
+        return ClusterTotals(counts, offsets, sums.square)
 
 
 @dataclass(frozen=True)

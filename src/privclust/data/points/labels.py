@@ -1,4 +1,4 @@
-"""The nearest public centre of each row, for whoever holds the rows; no release."""
+"""The nearest public centre of each row, for whoever holds the rows; not a release."""
 
 from __future__ import annotations
 

@@ -149,9 +149,9 @@ class PointsView(RowView):
 
         Notes
         -----
-        *Why this is private.* A row belongs to one centre and this to one group, so it changes one
-        count by one; one sum of offsets by a vector of length at most ``clip``; and the sum of
-        squares by at most ``clip``². Groups without rows are noised like any other.
+        *Why this is private.* A row belongs to one centre and the centre to one group, so it
+        changes one count by one; one sum of offsets by a vector of length at most ``clip``; and the
+        sum of squares by at most ``clip``². Groups without rows are noised like any other.
         """
         if len(groups) != len(centres) or groups.min() < 0:
             raise ValueError("Every centre needs one group, numbered from 0.")
@@ -209,7 +209,7 @@ class PointsView(RowView):
     ) -> Noisy:
         """Ask how the rows nearest to each public centre spread over cells of some coordinates.
 
-        Returned are counts of shape (n_centres, n_coordinates, n_cells); see
+        The counts have the shape (n_centres, n_coordinates, n_cells); see
         :class:`ClusterHistograms` for the cells.
 
         Notes
@@ -227,7 +227,7 @@ class PointsView(RowView):
         """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
 
         The score of a candidate is the number of rows of the cluster that lie in its zone and are
-        nearest to this candidate. Returned is the index of the candidate of each cluster.
+        nearest to this candidate. The answer is the index of the candidate of each cluster.
 
         Notes
         -----

@@ -105,7 +105,7 @@ def as_numbers(
 ) -> npt.NDArray[np.float64]:
     """Return a column as float64, NaN where a value is missing.
 
-    A value that is no number is refused, or, if ``lenient``, missing.
+    A value that is not a number is refused, or, if ``lenient``, missing.
     """
     array = decoded(array)
     what = _what(array.type)
@@ -190,7 +190,7 @@ def marked_kind(array: pa.Array, kind: Kind, parse: bool = False) -> tuple[pa.Ar
 
 
 def _lost(before: pa.Array, after: pa.Array) -> Mask:
-    """Return which values were there before and are no more."""
+    """Return which values were there before and are no longer."""
     lost = pc.and_(before.is_valid(), after.is_null())
     return np.asarray(lost.to_numpy(zero_copy_only=False))
 
@@ -247,7 +247,7 @@ def _not_parsed(name: str, wanted: str) -> str:
 
 
 def _parsed(array: pa.Array, target: pa.DataType) -> tuple[pa.Array, Mask]:
-    # Every text is trimmed and compared, needed or not, so that time does not tell of padding.
+    # Every text is trimmed and compared, needed or not, so that time does not reveal padding.
     text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
     text = _replaced(text, MISSING_WORDS, None)
     if pt.is_floating(target):

@@ -102,7 +102,7 @@ def csv_batches(place: Place, dialect: Csv, read: Sequence[str], numbers: Sequen
 
 
 def _with_points(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    """Swap commas and points, so that a point where a comma is declared is no number."""
+    """Swap commas and points, so that a point where a comma is declared is not a number."""
     for name in names:
         text = batch.column(name)
         for old, new in ((".", "\0"), (",", "."), ("\0", ",")):

@@ -1,7 +1,7 @@
 """Columns of dates, times, durations and numbers as text, as the numbers they stand for.
 
 Every value is converted by itself, by integer arithmetic on its own digits, and everything that is
-not of the declared form becomes NaN: the conversion is total, and no row has a say about another.
+not of the declared form becomes NaN: the conversion is total, and no row affects another.
 """
 
 from __future__ import annotations

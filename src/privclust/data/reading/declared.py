@@ -2,7 +2,7 @@
 
 Opening compares names and types with the schema and looks at no value, so that what cannot be read
 is refused before a ledger is charged. Data without a row are refused here too, where that is known
-without reading; a view for which no row is as good as some says so.
+without reading; a view that accepts data without rows says so.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class _DeclaredBlock(Block):
         if odd.any() or not takes(column.type, fact.form):
             what, example = FORM_IN_WORDS[fact.form]
             raise DataError(
-                f"Column {name!r} holds values that are no {what}, which are declared; write them "
+                f"Column {name!r} holds values that are not {what}, which are declared; write them "
                 f"as {example}, or declare what stands for missing ones."
             )
         return numbers

@@ -131,7 +131,7 @@ def _one_choice(places: Places, names: list[list[str]], choose: Choose) -> Selec
     for place, columns in zip(places, names, strict=True):
         if set(columns) != set(names[0]):
             raise DataError(
-                f"File {place.name} has other columns than {places[0].name}; "
+                f"File {place.name} has columns other than {places[0].name}; "
                 "give files of one layout."
             )
     return choose(names[0])
@@ -203,7 +203,7 @@ def _read_footer(place: Place) -> Footer:
                 stored = reader.schema
         given = {name: pa.scalar(partition_value(text)).type for name, text in place.partition}
         types = {**dict(zip(stored.names, stored.types, strict=True)), **given}
-        if len(types) < len(stored.names) + len(given):  # a name that occurs twice is told later
+        if len(types) < len(stored.names) + len(given):  # a repeated name is reported later
             return pa.schema([*zip(stored.names, stored.types, strict=True)]), groups
         return pa.schema([*types.items()]), groups
 

@@ -49,7 +49,7 @@ def id_texts(stored: pa.Array, name: str, id_type: IdType) -> pa.Array:
     numbers = _canonical_numbers(texts)
     if numbers.null_count > texts.null_count:
         raise DataError(
-            f'Column {name!r} holds ids that are no whole numbers; declare id_type="text" for the '
+            f'Column {name!r} holds ids that are not whole numbers; declare id_type="text" for the '
             "unit or correct them."
         )
     return numbers

@@ -137,8 +137,8 @@ class MatrixReader:
     def _need_shape(self) -> Shape:
         if self.shape is None:
             raise DataError(
-                "Triples (row, column, count) need the public shape of the matrix, which is never "
-                "read off the entries; pass shape=(rows, columns)."
+                "Triples (row, column, count) need the public shape of the matrix, which is "
+                "never taken from the entries; pass shape=(rows, columns)."
             )
         return self.shape
 
@@ -190,7 +190,7 @@ def _dense_array(data: Any) -> Any:
         dense = np.ma.filled(data.astype(np.float64), np.nan) if masked else np.asarray(data)
     if dense.dtype.kind == "O":
         message = (
-            "The matrix holds something else than numbers, but every argument must be a number or "
+            "The matrix holds something other than numbers, but every argument must be a number or "
             "a string that reads as a number; give counts."
         )
         failures = (TypeError, ValueError, OverflowError)
@@ -253,7 +253,7 @@ def _check_type(matrix: Any) -> None:
     if matrix.dtype.kind not in "biuf":
         complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
         raise DataError(
-            f"The matrix holds something else than real numbers{complex_}; give counts."
+            f"The matrix holds something other than real numbers{complex_}; give counts."
         )
 
 
@@ -277,7 +277,7 @@ def _check_values(values: NDArray[Any], *, whole: bool) -> None:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise DataError("The matrix has missing or infinite entries; replace them by counts.")
     if values.min(initial=0) < 0:
-        raise DataError("Negative values in data are no counts; replace negative entries.")
+        raise DataError("Negative values in data are not counts; replace negative entries.")
     if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
         raise DataError(
             "The matrix has fractional entries; give whole counts, or declare "

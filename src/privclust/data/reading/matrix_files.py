@@ -2,7 +2,7 @@
 
 The declared shape is read and checked first: a few bytes can declare a matrix of any size. Other
 libraries parse the files, and what they raise for damage is without end (a damaged zip file may be
-"encrypted"), so that every error of theirs becomes the one sentence.
+"encrypted"), so every error of theirs becomes that one sentence.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def npz_shape(path: Path) -> Shape:
     if sum(sizes.values()) > _memory():
         raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
     if stored_type.kind not in "biuf":
-        raise DataError(f"'{path}' holds something else than real numbers; save counts.")
+        raise DataError(f"'{path}' holds something other than real numbers; save counts.")
     return n_rows, n_columns
 
 

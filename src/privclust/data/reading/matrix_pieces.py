@@ -1,7 +1,7 @@
 """Matrices of counts in files, in parts of rows: pieces in ``.npz`` files, and sorted triples.
 
 A part knows which rows of the matrix it holds. Entries are read from it as counts of the unit, each
-by itself, so a matrix in parts has the very counts that it would have in one piece.
+by itself, so a matrix in parts has exactly the counts that it would have in one piece.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _TriplesPart(Part):
 
     def _within(self, triples: Floats) -> Floats:
         rows, (low, high) = triples[:, 0], self.bounds
-        # What is no number is nowhere else, and is refused with the rest.
+        # What is not a number is in no other part, and is refused with the rest.
         return np.asarray(triples[~((rows < low) | (rows >= high))])
 
 

@@ -1,7 +1,7 @@
 """Pieces of files: records of what to read of one file, and the parts that are made of them.
 
 Parquet is cut between row groups, CSV and Arrow files stay whole. A piece compares its file with
-what was found at the opening, before it is read and afterwards: other rows than those of an earlier
+what was found at the opening, before it is read and afterwards: rows other than those of an earlier
 pass would break both the sums and the promise.
 """
 
@@ -40,7 +40,7 @@ __all__ = [
 # ahead of time, so that memory does not grow with the file: 0.2 GB instead of 1.5 GB for 10^7 x 16.
 _BUFFER_BYTES = 2**20
 _ARROW_FILE = b"ARROW1"
-# What a damaged file may raise: a wrong length asks for memory without end, a name may be no text.
+# What a damaged file may raise: a wrong length asks for memory without end, a name may not be text.
 BROKEN = (pa.ArrowException, OSError, UnicodeError, MemoryError)
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

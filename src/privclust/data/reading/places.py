@@ -86,11 +86,11 @@ class Place:
         """Raise if the file is no longer the one that was found."""
         if isinstance(self.file, _Kept) or self.stamp is None:
             return
-        gone = f"File {self.name} is not there any more; {CHANGED[0].lower()}{CHANGED[1:]}"
+        gone = f"File {self.name} is no longer there; {CHANGED[0].lower()}{CHANGED[1:]}"
         with one_sentence(gone, Exception):
             now = self.file.stamp() if isinstance(self.file, Remote) else _stamp_of(self.file)
         if now != self.stamp:
-            raise DataError(f"File {self.name} is another one than before: {CHANGED.lower()}")
+            raise DataError(f"File {self.name} is not the same as before: {CHANGED.lower()}")
 
 
 class Places(tuple[Place, ...]):
@@ -157,7 +157,7 @@ def _expanded(path: Path) -> Sequence[tuple[Path, str]]:
         wanted = _of_a_folder(list(below))
         if not wanted:
             raise DataError(
-                f"Directory '{path}' holds no .parquet file, nor .csv or .arrow; check the path."
+                f"Directory '{path}' holds no .parquet, .csv or .arrow file; check the path."
             )
         return [(below[name], name) for name in wanted]
     if path.is_file():
@@ -165,7 +165,7 @@ def _expanded(path: Path) -> Sequence[tuple[Path, str]]:
     if glob.has_magic(str(path)):
         found = sorted(Path(name) for name in glob.glob(str(path)) if Path(name).is_file())
         if not found:
-            raise DataError(f"No file has a name like '{path}'; check the pattern.")
+            raise DataError(f"No file matches '{path}'; check the pattern.")
         return [(file, "") for file in found]
     raise DataError(f"File '{path}' was not found; check the path.")
 

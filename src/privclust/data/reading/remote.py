@@ -1,7 +1,7 @@
 """Files behind a URI: local, S3, GCS, Azure or HDFS, through ``pyarrow.fs``.
 
 Credentials come from where each store usually finds them, such as the environment. What messages
-call a file leaves out whatever stands in a URI beside the place itself, for it may be a secret.
+call a file leaves out whatever stands in a URI beside the place itself, because it may be a secret.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _ROW_GROUP = 65_536
 class Spool:
     """A stream that can be read only once, kept in a temporary Parquet file for further passes.
 
-    The file is readable by its owner alone. Where the system allows, it has no name from the
+    The file is readable by its owner alone. Where the system allows it, it has no name from the
     beginning, so that nothing stays behind however the process ends; elsewhere it is removed by
     :meth:`close`, and at the latest when the spool is garbage or the interpreter exits.
 
@@ -68,7 +68,7 @@ def _temporary_file() -> tuple[Path, Callable[[], object]]:
     handle, name = tempfile.mkstemp(prefix="privclust-", suffix=".parquet")
     unnamed = Path(f"/proc/self/fd/{handle}")
     if unnamed.exists():
-        # The file lives as long as the handle is open, and can be opened anew through it.
+        # The file lives as long as the handle is open, and can be opened again through it.
         os.unlink(name)
         return unnamed, partial(os.close, handle)
     os.close(handle)

@@ -71,12 +71,12 @@ class ArrowBlock(Block):
 
 
 class ArrowRows(RowReader):
-    """Rows from a function that starts reading record batches anew each time it is called.
+    """Rows from a function that starts reading record batches again each time it is called.
 
     Parameters
     ----------
     read : callable
-        Takes the number of rows per batch, which is a wish only, and returns the batches.
+        Takes the number of rows per batch, which is only a wish, and returns the batches.
     parse : bool
         The batches hold text that stands for numbers, as in a CSV file.
     close : callable or None

@@ -1,4 +1,4 @@
-"""The types of columns as they are stored, told without looking at a row."""
+"""The types of columns as they are stored, found without looking at a row."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class SourceRows(Door):
     ) -> None:
         empty = data is None or (isinstance(data, list | tuple) and not data)
         rows = _no_rows(schema.names, row_unit(unit).id_column) if empty else data
-        # A source without rows must be told from no other, so it is not refused at the door.
+        # A source without rows must look like any other, so it is not refused at the door.
         super().__init__(rows, schema, unit=unit, may_be_empty=True, noise=noise)
         with self._closed_on_error():
             refuse_weights(schema)

@@ -25,26 +25,10 @@ __all__ = [
     "NearestOf",
     "NearestRows",
     "RingCounts",
-    "RowCount",
     "cell_sums",
     "nearest_rows",
     "ring_counts",
 ]
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The number of rows."""
-
-    term = ONE_CELL
-
-    def __call__(self, rows: Floats) -> Integers:
-        """Return the number of rows of a piece."""
-        return np.array([len(rows)], np.int64)
-
-    def none(self) -> Integers:
-        """Return the number of no rows."""
-        return np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)
@@ -199,7 +183,7 @@ class NearestRows:
         return NearestRows(squares[lines, kept], rows[lines, kept], self.n_kept)
 
     def padded_sums(self, sites: Floats) -> Integers:
-        """Return the sum of exactly ``n_kept`` rows of each site; where rows lack, the site counts.
+        """Return the sum of ``n_kept`` rows of each site, which stands in for missing rows.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ comes back is noisy. Questions and sensitivities are proved in ``proofs/source-t
 
 Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
 most ``unit.rows_changed`` rows. Targets, sites, shells, centre and radius are public and are fixed
-before a row is read: nothing is ever scaled by a length that a source row has a part in.
+before a row is read: nothing is ever scaled by a length that depends on a source row.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
 from privclust.data.engines.base import Summed, Total, current_engine
+from privclust.data.points.kernels import RowCount
 from privclust.data.reading import RowReader
-from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts, RowCount
+from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
 from privclust.data.sites.public import (
     FARTHEST_APART,
     SOURCE_STEPS,
@@ -82,11 +83,7 @@ class SitesView(RowView):
         *Why this is private.* Which bin a row is in depends on that row and on public points, and
         it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
-        statistic = RingCounts(self._domain, self.space, rings)
-        asked = Question(name, self._counting_noise(share), statistic.term)
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._counts(name, RingCounts(self._domain, self.space, rings), share)
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
@@ -95,11 +92,7 @@ class SitesView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        statistic = RowCount()
-        asked = Question(name, self._counting_noise(share), statistic.term)
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._counts(name, RowCount(), share)
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
@@ -129,7 +122,7 @@ class SitesView(RowView):
     def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
 
-        Where there are fewer rows, the site itself stands for those that lack.
+        Where there are fewer rows, the site itself stands in for the missing ones.
 
         Notes
         -----
@@ -159,7 +152,7 @@ class SitesView(RowView):
     def nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
 
-        Where there are fewer rows, those that lack count as far away as any row can be.
+        Where there are fewer rows, the missing ones count as far away as any row can be.
 
         Notes
         -----
@@ -196,10 +189,17 @@ class SitesView(RowView):
         """Return the log-density of the noise of a count, up to a constant."""
         return self._counting_noise(share).log_density(gaps)
 
+    def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share) -> Noisy:
+        """Ask for counts; a row changes one of them, by one."""
+        asked = Question(name, self._counting_noise(share), statistic.term)
+        self._debit(asked)
+        exact = self._sum(statistic, statistic.none)
+        return self._noised(asked, exact.total, exact.n_rows)
+
     def _sum(
         self, statistic: Callable[[Floats], Total], none: Callable[[], Total]
     ) -> Summed[Total]:
-        """Add up a statistic over all rows; that there are none at all must not show."""
+        """Add up a statistic over all rows; it must not show if there are none at all."""
         try:
             return self._rows.sum(statistic)
         except NoRowsError:

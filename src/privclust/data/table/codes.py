@@ -79,8 +79,8 @@ class CategoryCoder(ColumnCoder):
         for name, fact in zip(self.names, self._facts, strict=True):
             if fact.missing == "omit":
                 raise SchemaError(
-                    f"Column {name!r} leaves missing values out, which a learned metric cannot; "
-                    'declare missing="category" for it.'
+                    f"Column {name!r} leaves missing values out, which a learned metric cannot "
+                    'do; declare missing="category" for it.'
                 )
 
 

@@ -97,7 +97,7 @@ class ExactCounts:
     def _all_codes(self) -> Codes:
         """Return the codes of all rows: sets of many attributes have too many cells to keep.
 
-        They are read on this machine whatever the engine, for rows do not travel.
+        They are read on this machine whatever the engine, because rows do not travel.
         """
         if self._codes is None:
             gathered = LocalEngine(0).open(self._source, self._encode).sum(_codes).total

@@ -12,7 +12,7 @@ from privclust._typing import Codes, Floats
 from privclust.data.door import Door
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.embedded import NearestCentre
+from privclust.data.table.embedded import NearestEmbeddedCentre
 from privclust.data.table.public import ValuePoints, check_cells
 from privclust.data.table.view import TableView
 from privclust.exceptions import DataError
@@ -73,7 +73,7 @@ class TableRows(Door):
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         return TableView(self._counted(seed), self.coder, self.unit, meter, self._noise(seed))
 
-    # For the caller who holds the rows: answers about single rows, which are no release.
+    # For the caller who holds the rows: answers about single rows, which are not a release.
     def codes(self) -> Codes:
         """Return the codes of all rows."""
         return np.concatenate([self.coder.codes(block) for block in self._rows.blocks()])
@@ -95,7 +95,7 @@ class TableRows(Door):
 
     def label_parts(self, embedding: ValuePoints, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row in a public embedding, while the rows are read."""
-        return self._each(NearestCentre(self.coder, embedding, centres))
+        return self._each(NearestEmbeddedCentre(self.coder, embedding, centres))
 
 
 def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:

@@ -16,7 +16,7 @@ from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
 from privclust.schema import Kind
 
-__all__ = ["Embedding", "NearestCentre"]
+__all__ = ["Embedding", "NearestEmbeddedCentre"]
 
 
 class _EmbeddedBlock(Block):
@@ -41,7 +41,7 @@ class _EmbeddedBlock(Block):
 
 @dataclass(frozen=True)
 class Embedding:
-    """The step from a block of categorical rows to points; blocks are coded anew in each pass."""
+    """The step from a block of categorical rows to points; blocks are coded again in each pass."""
 
     coder: CategoryCoder
     points: ValuePoints
@@ -52,7 +52,7 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class NearestCentre:
+class NearestEmbeddedCentre:
     """The index of the nearest public centre of each row, for whoever holds the rows."""
 
     coder: CategoryCoder

@@ -86,7 +86,7 @@ class TableView(RowView):
         Notes
         -----
         *Why this is private.* A row changes the number by one. Where neighbours have equally many
-        rows (``ReplaceRow``) the number is the same for all of them, tells nothing apart, and
+        rows (``ReplaceRow``) the number is the same for all of them, tells none of them apart, and
         leaves as it is, without cost.
         """
         if self.n_rows_is_public:
@@ -116,7 +116,7 @@ class TableView(RowView):
         Notes
         -----
         *Why this is private.* A row stands in one cell of each table: as for the histograms, with
-        the number of tables in the place of m. Which pairs are asked is public.
+        the number of tables in place of m. Which pairs are asked about is public.
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
         noise = self._counting_noise(share, len(layout.pairs))
@@ -193,7 +193,7 @@ class TableView(RowView):
 
         Notes
         -----
-        *Why this is private.* As for :meth:`relevant_attributes`, with sets in the place of single
+        *Why this is private.* As for :meth:`relevant_attributes`, with sets in place of single
         attributes: a row stands in one cell of the table of every set.
         """
         scale = EntropyScale(int(rows))
@@ -261,14 +261,15 @@ class TableView(RowView):
 
 
 def _expected(first: Floats, second: Floats) -> Integers:
-    """Return the table that public margins would make if they told nothing of each other."""
+    """Return the table that public margins would make if they said nothing about each other."""
     products = np.outer(first, second)
     table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
     return table
 
 
 def _one_row(scores: list[int]) -> Integers:
-    # Python's integers never wrap; beyond 2^62 they are held, for an error would tell of the rows.
+    # Python's integers never wrap; beyond 2^62 they are held, because an error would reveal
+    # something about the rows.
     return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)
 
 

@@ -65,12 +65,16 @@ class LazyReal(Protocol):
         """Narrow the bounds."""
 
 
-class LazyExponential:
-    """The standard exponential variate -ln U of a uniform U."""
+class _OfUniform:
+    """A function of a uniform number, narrowed as the number is."""
 
     def __init__(self, uniform: LazyUniform) -> None:
         self._uniform = uniform
         self.refine = uniform.refine
+
+
+class LazyExponential(_OfUniform):
+    """The standard exponential variate -ln U of a uniform U."""
 
     def bounds(self) -> tuple[Bound, Bound]:
         """Enclose -ln U."""
@@ -82,12 +86,8 @@ class LazyExponential:
         return max(Fraction(0), low), high
 
 
-class LazyGumbel:
+class LazyGumbel(_OfUniform):
     """The standard Gumbel variate -ln(-ln U) of a uniform U."""
-
-    def __init__(self, uniform: LazyUniform) -> None:
-        self._uniform = uniform
-        self.refine = uniform.refine
 
     def bounds(self) -> tuple[Bound, Bound]:
         """Enclose -ln(-ln U)."""

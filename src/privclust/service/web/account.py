@@ -22,7 +22,7 @@ __all__ = ["Attempts", "router"]
 
 router = APIRouter(include_in_schema=False)
 
-_WRONG = "Name and password do not go together; try again."
+_WRONG = "The name or the password is wrong; try again."
 _TOO_MANY = "Too many attempts to sign in; wait a minute and try again."
 _OTHER = "The form is out of date; open the page again and send it once more."
 

@@ -69,7 +69,7 @@ Steward = Annotated[User, Depends(Scoped("steward"))]
 
 @router.get("/datasets")
 def datasets(user: Reader, site: Here) -> list[dict[str, Any]]:
-    """List the data sets that you may ask."""
+    """List the data sets that you may ask about."""
     return [_dataset(site, dataset, user) for dataset in site.datasets.seen_by(user)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from privclust.service.declared import Declared
-from privclust.service.questions import FIELDS, Question
+from privclust.service.questions import FIELDS, FitQuestion
 
 __all__ = ["Asked", "Grant", "NewUser", "Registration", "Requested"]
 
@@ -31,9 +31,9 @@ class Asked(BaseModel):
         None, max_length=5000, description="Public points, for the family source-target."
     )
 
-    def question(self, declared: Declared) -> Question:
+    def question(self, declared: Declared) -> FitQuestion:
         """Return the question, checked."""
-        return Question.parsed({name: getattr(self, name) for name in FIELDS}, declared)
+        return FitQuestion.parsed({name: getattr(self, name) for name in FIELDS}, declared)
 
 
 class Requested(Asked):

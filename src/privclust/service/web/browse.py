@@ -21,7 +21,7 @@ from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.jobs import FAILED
 from privclust.service.offers import offers_for
 from privclust.service.people import Session, User
-from privclust.service.questions import Question, described
+from privclust.service.questions import FitQuestion, described
 from privclust.service.releases import release_from
 from privclust.service.site import Site
 from privclust.service.targets import targets_in
@@ -70,7 +70,7 @@ def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
 def ask_page(dataset_id: str, family: str, session: Signed, site: Here) -> Response:
     """Show the form of a family."""
     dataset = _askable(site, dataset_id, session.user)
-    question = Question.parsed({"family": family, **_usual(dataset)}, dataset.schema)
+    question = FitQuestion.parsed({"family": family, **_usual(dataset)}, dataset.schema)
     return _ask_page(session, site, dataset, question)
 
 
@@ -94,7 +94,7 @@ async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: P
     dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
     points = targets_in(form.text("targets"))
     asked = asked_in(form.data) | ({"targets": points} if points else {})
-    question = Question.parsed({"family": family, **asked}, dataset.schema)
+    question = FitQuestion.parsed({"family": family, **asked}, dataset.schema)
     act = form.text("act", "plan")
     if act == "run":
         request = form.text("request") or None
@@ -198,7 +198,7 @@ def _usual(dataset: Dataset) -> dict[str, str]:
 
 
 async def plan_with_cost(
-    site: Site, dataset: Dataset, question: Question, user: User
+    site: Site, dataset: Dataset, question: FitQuestion, user: User
 ) -> dict[str, Any]:
     """Return a plan with what it costs its reader."""
     plan = await site.planner.plan(dataset, question)
@@ -207,14 +207,14 @@ async def plan_with_cost(
 
 def _priced(
     site: Site, dataset_id: str, user: User, asked: dict[str, Any]
-) -> tuple[Dataset, Question, dict[str, Any]]:
+) -> tuple[Dataset, FitQuestion, dict[str, Any]]:
     """Return a data set, the question about it that was asked, and what that costs."""
     dataset = _askable(site, dataset_id, user)
-    question = Question.parsed(asked, dataset.schema)
+    question = FitQuestion.parsed(asked, dataset.schema)
     return dataset, question, _cost(site, dataset, question, user)
 
 
-def _cost(site: Site, dataset: Dataset, question: Question, user: User) -> dict[str, Any]:
+def _cost(site: Site, dataset: Dataset, question: FitQuestion, user: User) -> dict[str, Any]:
     try:
         budget = question.cost(dataset.schema, dataset.unit)
     except ValueError as error:
@@ -245,7 +245,7 @@ def _ask_page(
     session: Session,
     site: Site,
     dataset: Dataset,
-    question: Question,
+    question: FitQuestion,
     plan: dict[str, Any] | None = None,
     drawn: Any = None,
 ) -> Response:
@@ -265,7 +265,7 @@ def _ask_page(
     )
 
 
-async def _compared(site: Site, dataset: Dataset, question: Question) -> Any:
+async def _compared(site: Site, dataset: Dataset, question: FitQuestion) -> Any:
     """Return the picture of the expected error for smaller and larger ε."""
     from fractions import Fraction
 
@@ -274,6 +274,6 @@ async def _compared(site: Site, dataset: Dataset, question: Question) -> Any:
         epsilon = question.budget.epsilon * Fraction(times)
         if epsilon <= 100:
             asked = question.to_dict() | {"epsilon": str(epsilon)}
-            plan = await site.planner.plan(dataset, Question.parsed(asked, dataset.schema))
+            plan = await site.planner.plan(dataset, FitQuestion.parsed(asked, dataset.schema))
             points.append((float(epsilon), float(plan["error_ratio"])))
     return curve(points)

@@ -34,7 +34,7 @@ _NO_TOKEN = "The form is out of date; open the page again and send it once more.
 
 
 class SignInNeededError(Exception):
-    """The page is for those who are signed in; the way leads to another page first."""
+    """The page is for those who are signed in; another page comes first."""
 
     def __init__(self, way: str = "/sign-in") -> None:
         super().__init__(way)
@@ -68,7 +68,7 @@ class Form:
 
 
 async def site_of(request: Request) -> Site:
-    """Return what the pages stand on; at once, for a thread would cost every page time."""
+    """Return what the pages stand on; at once, because a thread would cost every page time."""
     site: Site = request.app.state.site
     return site
 
@@ -112,7 +112,7 @@ async def form_of(request: Request) -> AsyncIterator[Form]:
 
 
 async def posted_by(session: Signed, form: Annotated[Form, Depends(form_of)]) -> Form:
-    """Return what was posted from a page of this very session."""
+    """Return what was posted from a page of this session."""
     if not secrets.compare_digest(form.text("form").encode(), session.form.encode()):
         raise ForbiddenError(_NO_TOKEN)
     return form
