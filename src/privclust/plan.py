@@ -105,15 +105,18 @@ class Plan:
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
                 "delta is above one in the number of rows, which would allow a row to be "
-                "published unchanged; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
+                f"published unchanged; lower it to {0.1 / max(self.n_rows, 1):.0e} or less."
             )
         if self.error_ratio <= self.measure.good:
             return "The budget is enough for this many rows of such data."
         if self.error_ratio > self.measure.hopeless:
-            return f"The result would be mostly noise: {self.measure.remedy}."
-        return (
-            "The budget is too small for this many rows: expect a poor result; "
-            f"{self.measure.remedy}."
+            return f"The result would be mostly noise: {self._remedy}."
+        return f"The budget is too small for this many rows: expect a poor result; {self._remedy}."
+
+    @property
+    def _remedy(self) -> str:
+        return self.measure.remedy.replace(
+            " set delta,", "" if self.budget.delta else " set delta,"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def test_estimators_clone_and_keep_no_rows():
 
 def test_the_plan_touches_no_data_and_warns_of_useless_noise():
     good = PrivateDilca(epsilon=1, schema=SCHEMA).plan(100_000)
-    assert "suffices" in good.advice
+    assert "is enough" in good.advice
     assert len(good.queries) == 3
     poor = PrivateDilca(epsilon=0.01, schema=SCHEMA, method="pairs").plan(100)
     assert "mostly noise" in poor.advice

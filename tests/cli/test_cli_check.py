@@ -44,7 +44,7 @@ def test_a_check_that_finds_what_a_fit_would_refuse_ends_with_1(folder: Path, ru
         "check", "odd.csv", "--schema", "schema.toml", "--id-column", "id", "--max-rows", 1
     )
     assert result.exit_code == 1
-    assert "Column 'y': 1 of its values not of the declared form." in result.stdout
+    assert "Column 'y': 1 of its values not of the declared form; declare missing" in result.stdout
     assert "1 people by 'id'" in result.stdout
     assert "50.00% of the rows would be left out" in result.stdout
 

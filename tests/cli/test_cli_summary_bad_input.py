@@ -55,7 +55,7 @@ def refused(run: Run, status: int, *command: str) -> str:
 FIT = ("summarise", "kmeans")
 BEFORE = [
     (1, ("header.csv", *MIXED_FIT), "give at least one row"),
-    (1, ("wide.csv", *MIXED_FIT), "declare it or drop it"),
+    (1, ("wide.csv", *MIXED_FIT), "declare it, or list it in ignore"),
     (1, ("data.csv", "--schema", "weightless.toml", *BUDGET), "ignore it"),
     (1, ("data.csv", "--schema", "reversed.toml", *BUDGET), "swap or widen the bounds"),
     (1, ("data.csv", "--bounds", "1", "0", *BUDGET), "swap or widen the bounds"),

@@ -87,7 +87,7 @@ def test_too_few_rows_per_cluster_are_told_when_rows_are_protected():
 def test_enough_rows_per_cluster_raise_no_warning_when_rows_are_protected():
     many = synthetic_counts((6000, 200), 3, 3, 100, seed=0).counts
     assert row_model(2).fit(many).n_directions_ == 2
-    assert "suffices" in row_model(2).plan(6000, 200, row_total=100).advice
+    assert "is enough" in row_model(2).plan(6000, 200, row_total=100).advice
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -104,6 +104,7 @@ WALKED = [
 PAGES = {
     "README.md": {},
     "docs/bounds.md": {"frame": visits()[["age", "visits"]]},
+    "docs/guides/epsilon.md": {},
     "docs/how/audits.md": {},
     "docs/start/five-minutes.md": {},
     **{page: {} for page in WALKED if page != "docs/start/install.md"},

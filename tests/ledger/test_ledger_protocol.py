@@ -155,6 +155,8 @@ def test_the_unit_of_a_charge_is_the_units_of_the_data_set(any_ledger: Ledger) -
     for unit in (ROW, ReplaceRow(), Person("id", 6), Person("name", 5)):
         with pytest.raises(UnitMismatchError, match="give the estimator the unit"):
             any_ledger.reserve("people", Budget(1), unit, "a test")
+    with pytest.raises(UnitMismatchError, match=r"unit person \(id-column=id max-rows=5\)"):
+        any_ledger.reserve("people", Budget(1), ROW, "a test")
     any_ledger.reserve("people", Budget(1), Person("id", 5), "a test")
     any_ledger.verify()
 

@@ -63,6 +63,7 @@ def test_a_centre_holds_the_means_and_shares_of_its_rows(metric):
         assert sum(told["pet"].values()) == pytest.approx(own["pet"].notna().mean(), abs=0.1)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("metric", ["mismatch", "dilca"])
 def test_a_release_labels_rows_as_the_model_does_without_the_data(metric, tmp_path):
     model = kmeans(metric=metric)

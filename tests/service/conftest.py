@@ -13,6 +13,11 @@ pytest.importorskip("argon2", reason="the extra 'service' is not installed")
 __all__ = ["new_postgres_url", "postgres_server", "postgres_url", "tmp_path"]
 
 
+@pytest.fixture(autouse=True)
+def _blank_pictures(blank_pictures: None) -> None:
+    """Jobs write reports; what is drawn there is tested elsewhere."""
+
+
 @pytest.fixture(scope="session")
 def first_serving(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a service that is made once and copied for every test."""

@@ -138,7 +138,8 @@ def test_the_command_line_asks_waits_and_writes_the_release(
     said += ["--column", "sex", "--column", "ward"]
     ran = CliRunner().invoke(app, ["remote", "ask", place, *said, "-o", str(output)])
     assert ran.exit_code == 0, ran.output
-    assert "0.5" in ran.stdout
+    assert "ε = 0.5" in ran.stdout
+    assert "ward" in ran.stdout  # what was learned is listed, as after a fit
     assert {"release.json", "report.html"} <= {file.name for file in output.iterdir()}
     again = CliRunner().invoke(
         app, ["remote", "ask", place, *said, "-o", str(tmp_path / "again"), "--json"]

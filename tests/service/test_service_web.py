@@ -76,6 +76,7 @@ def test_the_whole_way_of_a_steward_and_an_analyst(
     refused = cyd.post(page, page, epsilon="0.5", columns=["sex", "ward"], act="run")
     assert refused.status_code == 409
     assert "does not cover" in message(refused)
+    assert "left: ε = 0, of the granted ε = 1" in sue.get(place[0]).text
 
 
 def test_the_report_the_file_and_the_labels_of_a_release(

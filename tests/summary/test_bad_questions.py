@@ -80,8 +80,8 @@ KNOWN = {
     "no rows": ({"schema": SCHEMA}, ROWS[:0], "give at least one row"),
     "no rows, array": ({"bounds": (0, 1)}, NUMBERS[:0], "give at least one row"),
     "no data": ({"schema": SCHEMA}, None, "give an array, a data frame"),
-    "a column more": ({"schema": SCHEMA}, ROWS.assign(pet="cat"), "declare it or drop it"),
-    "a column less": ({"schema": SCHEMA}, ROWS[["age"]], "add it or drop it"),
+    "a column more": ({"schema": SCHEMA}, ROWS.assign(pet="cat"), "or list it in ignore"),
+    "a column less": ({"schema": SCHEMA}, ROWS[["age"]], "correct the name, or drop it"),
     "a metric unheard of": ({"schema": SCHEMA, "metric": "gower"}, ROWS, "one of auto, mismatch"),
     "a metric of nothing": ({"bounds": (0, 1), "metric": "dilca"}, NUMBERS, 'use metric="auto"'),
     "profiles of words": (

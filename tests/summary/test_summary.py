@@ -164,6 +164,7 @@ def test_a_release_of_another_kind_is_no_summary():
         Summary(MODEL.kmeans(2))
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("n_rows", [1, 2, 20])
 @pytest.mark.parametrize("n_columns", [1, 3, 14])
 @pytest.mark.parametrize("delta", [0, 1e-6])

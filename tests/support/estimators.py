@@ -123,6 +123,10 @@ def _one_count_more(data: Any) -> NeighbourPair:
     return NeighbourPair("one count more", data, more)
 
 
+def _few_points() -> pd.DataFrame:
+    return points()[:600]
+
+
 def _target() -> pd.DataFrame:
     return places()[0][:80]
 
@@ -149,7 +153,12 @@ _BASKETS = {
 
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "cautious", "grid", "lloyd"), **_POINTS),
-    EstimatorRecord(PrivateKMeans, variant="-auto", **{**_POINTS, "positional": ("auto",)}),
+    # Of few rows there are few cells, of which all numbers of clusters are tried.
+    EstimatorRecord(
+        PrivateKMeans,
+        variant="-auto",
+        **{**_POINTS, "positional": ("auto",), "private_data": _few_points},
+    ),
     EstimatorRecord(PrivateZoneKMeans, **_POINTS),
     EstimatorRecord(
         PrivateHighDimKMeans, **{**_POINTS, "parameters": {"schema": POINTS, "n_swaps": 3}}

@@ -39,6 +39,7 @@ def test_a_clear_number_is_found_and_its_centres_are_those_of_the_clumps(model):
     assert model.privacy_.spent.pure <= 1
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_the_release_and_its_report_say_what_was_found(model):
     release = model.release()
     assert release.parameters["n_clusters"] == 4

@@ -86,8 +86,9 @@ def test_everything_that_a_fit_reads_is_counted_alike(data):
 def test_what_a_fit_would_refuse_is_said():
     report = SCHEMA.check(pa.table(COLUMNS), id_column="pid")
     assert report.problems == (
-        "Column 'age': 1 of its values missing, without a rule for it.",
-        "Column 'sex': 1 of its values not in the declared list.",
+        "Column 'age': 1 of its values missing; declare missing = a constant for it.",
+        "Column 'sex': 1 of its values not in the declared list; "
+        'declare unknown = "other" for it.',
         "Column 'pid' has 1 missing ids.",
     )
     table = pa.table({"age": COLUMNS["age"]})

@@ -329,7 +329,14 @@ def test_a_plan_foretells_that_too_little_budget_will_not_do():
         > model(8, epsilon=10).plan(1000, 2).error_ratio
     )
     assert "too small" in model(8, epsilon=0.001).plan(1000, 2).advice
-    assert "suffices" in model(2, epsilon=10).plan(1000, 2).advice
+    assert "is enough" in model(2, epsilon=10).plan(1000, 2).advice
+
+
+def test_a_plan_advises_what_was_not_done_yet():
+    pure, with_delta = (model(8, epsilon=0.001, delta=delta).plan(1000, 2) for delta in (0, 1e-6))
+    assert "raise epsilon, set delta, ask" in pure.advice
+    assert "raise epsilon, ask" in with_delta.advice
+    assert "lower it to 1e-04 or less" in model(2, delta=0.01).plan(1000, 2).advice
 
 
 def test_a_plan_with_a_delta_says_what_none_would_do():

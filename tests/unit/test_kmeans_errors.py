@@ -70,6 +70,7 @@ def test_errors_are_in_the_units_of_the_data():
     np.testing.assert_allclose(large, 1000 * small, rtol=1e-3)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_errors_are_released_shown_and_printed():
     model = fitted()
     release = model.release()
@@ -82,6 +83,7 @@ def test_errors_are_released_shown_and_printed():
     assert "two errors of the noise and of what the last step leaves out" in release.to_html()
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize(
     ("method", "words"),
     [
@@ -94,6 +96,7 @@ def test_a_report_says_what_the_errors_of_its_method_hold(method, words):
     assert words in fitted(method=method).release().to_html()
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_a_release_without_errors_of_its_centres_still_loads(tmp_path):
     old = make_release()
     assert Release.load(old.save(tmp_path / "old")) == old

@@ -115,6 +115,7 @@ BOX = {"low": 0, "high": 1}
         ({"columns": {"a": BOX}, "note": 3}, "note of a schema must be text"),
         ({"columns": {"a": 3}}, "Column 'a': a column needs a table"),
         ({"columns": {"a": {}}}, "Column 'a': a column needs one kind of fact"),
+        ({"columns": {"a": {"categories": ["x"]}}}, "Column 'a': unknown key 'categories'"),
         ({"columns": {"a": {**BOX, "edges": [0, 1]}}}, "Column 'a': a column needs one kind"),
         ({"columns": {"a": {"low": 0}}}, "Column 'a': a Box needs both bounds"),
         ({"columns": {"a": {**BOX, "hihg": 3}}}, "Column 'a': unknown key 'hihg'"),

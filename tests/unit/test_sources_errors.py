@@ -60,24 +60,25 @@ ONE, TWO = pl.DataFrame({"a": [1.0]}), pl.DataFrame({"a": [1.0], "b": [2.0]})
             ONE,
             ["a", "age"],
             "Column 'age' is declared in the schema but absent from the data; "
-            "add it or drop it from the schema.",
+            "correct the name, or drop it from the schema.",
         ),
         (
             ONE,
             ["age", "sex"],
             "Columns 'age', 'sex' are declared in the schema but absent from the data; "
-            "add them or drop them from the schema.",
+            "correct the names, or drop them from the schema.",
         ),
         (
             TWO,
             ["a"],
-            "Column 'b' is in the data but not declared in the schema; declare it or drop it.",
+            "Column 'b' is in the data but not declared in the schema; "
+            "declare it, or list it in ignore.",
         ),
         (
             pl.DataFrame({name: [1] for name in "abcdefgh"}),
             ["a"],
             "Columns 'b', 'c', 'd', 'e', 'f' and 2 more are in the data but not declared in the "
-            "schema; declare them or drop them.",
+            "schema; declare them, or list them in ignore.",
         ),
         (
             np.ones((2, 3)),

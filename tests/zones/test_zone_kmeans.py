@@ -71,4 +71,4 @@ def test_its_plan_says_when_the_rows_are_too_few_for_the_budget(shape, epsilon):
 
 def test_its_plan_does_not_cry_wolf():
     plan = PrivateZoneKMeans(3, epsilon=5, bounds=(0, 1)).plan(20_000, n_features=2)
-    assert "suffices" in plan.advice
+    assert "is enough" in plan.advice

@@ -89,6 +89,7 @@ def ask(
     """Charge a question, wait for its answer, and write the release with its report."""
     import secrets
 
+    from privclust.cli.publishing import tables
     from privclust.jobs.publish import Destination
     from privclust.service.remote import RemoteDataset
 
@@ -100,7 +101,7 @@ def ask(
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
     plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
-    screen.answer(plain, *published.sentences, as_json=as_json)
+    screen.answer(plain, *tables(release.facts()), "", *published.sentences, as_json=as_json)
 
 
 @app.command("jobs")

@@ -125,15 +125,17 @@ class _Tally:
 
     def _problems(self) -> list[str]:
         listed = isinstance(self.fact, Categories) and self.fact.unknown == "error"
+        rule = "a constant" if isinstance(self.fact, Box) else '"category"'
+        strict = self.fact.missing == "error"
         refused = {
-            "missing": (self.fact.missing == "error", "missing, without a rule for it"),
-            "foreign": (self.fact.missing == "error", "not of the declared form"),
-            "unknown": (listed, "not in the declared list"),
+            "missing": (strict, f"missing; declare missing = {rule} for it"),
+            "foreign": (strict, f"not of the declared form; declare missing = {rule} for it"),
+            "unknown": (listed, 'not in the declared list; declare unknown = "other" for it'),
         }
         return [
             f"Column {self.name!r}: {self.counts[what]:,} of its values {words}."
-            for what, (strict, words) in refused.items()
-            if strict and self.counts[what]
+            for what, (is_refused, words) in refused.items()
+            if is_refused and self.counts[what]
         ]
 
 

@@ -180,9 +180,18 @@ def _check_unit(created: Entry, unit: Unit) -> None:
     declared = unit_from(json.loads(created.unit))
     if declared != unit_from(unit):
         raise UnitMismatchError(
-            f"The data set {created.dataset!r} is budgeted for the privacy unit {declared} and the "
-            f"fit protects {unit}; nothing was spent, give the estimator the unit of the data set."
+            f"The data set {created.dataset!r} is budgeted for {_unit_words(declared)} and the fit "
+            f"protects {_unit_words(unit_from(unit))}; nothing was spent, give the estimator the "
+            "unit of the data set."
         )
+
+
+def _unit_words(unit: Unit) -> str:
+    """Return a unit as it is given: its name, and its parameters as options are written."""
+    plain = unit.to_dict()
+    name = plain.pop("name")
+    given = " ".join(f"{key.replace('_', '-')}={value}" for key, value in plain.items())
+    return f"the unit {name} ({given})" if given else f"the unit {name}"
 
 
 def _reasons(flaws: Sequence[str]) -> str:

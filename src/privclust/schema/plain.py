@@ -33,6 +33,9 @@ def fact_from(entry: object) -> Fact:
     if not isinstance(entry, Mapping):
         raise SchemaError("A column needs a table of facts; give low and high, edges or values.")
     given = [(keys, fact) for keys, fact in _FACTS if keys & entry.keys()]
+    if not given:
+        known = {key for keys, _ in _FACTS for key in keys}
+        only_keys(entry, known | {"missing", "weight", "unknown", "form"}, "the column")
     if len(given) != 1:
         raise SchemaError(
             "A column needs one kind of fact; give either low and high, or edges, or values."

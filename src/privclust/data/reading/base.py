@@ -230,15 +230,15 @@ def chosen_by_name(
     if id_column is not None and id_column not in available:
         raise DataError(
             f"Column {id_column!r} is the declared id column but absent from the data; "
-            "add it or choose another privacy unit."
+            "correct the name or choose another privacy unit."
         )
     # What is absent comes first: if a file has no header, its "names" are the values of a row.
     absent = [name for name in columns or () if name not in available]
     if absent:
-        is_, it = ("is", "it") if len(absent) == 1 else ("are", "them")
+        is_, it, names = ("is", "it", "name") if len(absent) == 1 else ("are", "them", "names")
         raise DataError(
             f"{quoted(absent)} {is_} declared in the schema but absent from the data; "
-            f"add {it} or drop {it} from the schema."
+            f"correct the {names}, or drop {it} from the schema."
         )
     twice = [name for name, times in Counter(available).items() if times > 1]
     if twice:
@@ -251,7 +251,7 @@ def chosen_by_name(
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
         raise DataError(
             f"{quoted(extra)} {is_} in the data but not declared in the schema; "
-            f"declare {it} or drop {it}."
+            f"declare {it}, or list {it} in ignore."
         )
     return _not_empty(columns, id_column)
 

@@ -56,13 +56,14 @@ def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
     user, ledger = session.user, site.database.ledger
     dataset = site.datasets.one(dataset_id, user)
     mine = drawn_balance_of(ledger, dataset.name, user.name) if user.role == "analyst" else []
+    names = site.datasets.asked_by(dataset) if user.is_steward else []
     return page(
         "dataset",
         session,
         dataset=dataset,
         balance=mine,
         offers=offers_for(dataset.schema),
-        asked_by=site.datasets.asked_by(dataset) if user.is_steward else [],
+        asked_by=[(name, balance_of(ledger, dataset.name, name)) for name in names],
     )
 
 
