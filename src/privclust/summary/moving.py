@@ -23,7 +23,7 @@ _STEPS, _COUNTS = (0.3, 0.7), 0.10
 _LEAST_LEFT = 0.02  # of the mean square distance, after a move
 # In squares of the clip and for each row: the noise that sets the number of groups, and the noise
 # beyond which the first of two steps is left out.
-_GROUP_NOISE, _STEP_NOISE = 0.05, 0.2
+_GROUP_NOISE, _STEP_NOISE = 0.02, 0.2
 
 
 @dataclass(frozen=True)
