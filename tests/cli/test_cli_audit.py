@@ -26,7 +26,7 @@ def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> Non
 @pytest.mark.audit
 def test_a_private_algorithm_is_not_refuted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     fit, pairs = prepared("kmeans", 5.0, 0.0)
-    fit.set_params(method="lloyd")
+    fit.set_params(method="lloyd", n_clusters=1)
     monkeypatch.setattr(
         command, "prepared", lambda *_, **__: (fit, pairs[:1])
     )  # each takes a while

@@ -53,6 +53,26 @@ def test_a_forged_release_does_not_verify(released: Path, run: Run) -> None:
     assert "changed after it was signed" in forged.stderr
 
 
+def test_a_report_that_was_changed_is_found_beside_a_release_that_was_not(
+    released: Path, run: Run
+) -> None:
+    run("release", "keygen", "key")
+    run("release", "sign", "release", "--key", "key")
+    verify = ("release", "verify", "release", "--public-key", "key.pub")
+    Path("release/report.html").unlink(missing_ok=True)
+    assert json.loads(run(*verify, "--json").stdout)["report_matches"] is None
+    run("report", "release")
+    assert json.loads(run(*verify, "--json").stdout)["report_matches"] is True
+    assert run(*verify).stderr == ""
+    with Path("release/report.html").open("ab") as page:
+        page.write(b"\xff and nobody is ill")
+    changed = run(*verify)
+    assert (changed.exit_code, "signed" in changed.stdout) == (0, True)
+    assert "The report is not what this version makes of the release" in changed.stderr
+    run("report", "release", "--overwrite")
+    assert run(*verify).stderr == ""
+
+
 def test_words_that_are_not_given_stay_and_a_signature_falls(released: Path, run: Run) -> None:
     run("release", "describe", "release", "--title", "One", "--holder", "Us")
     run("release", "keygen", "key")

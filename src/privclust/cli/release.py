@@ -131,9 +131,25 @@ def verify(
         "public_key": key,
         "digest": loaded.digest,
         "private": loaded.privacy.private,
+        "report_matches": _report_matches(loaded, release),
     }
+    if document["report_matches"] is False:
+        screen.alarm(
+            "The report is not what this version makes of the release, and the signature does not "
+            "cover it; make it again with 'privclust report --overwrite'."
+        )
     lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
     screen.answer(document, *lines, as_json=as_json)
+
+
+def _report_matches(release: Release, path: Path) -> bool | None:
+    """Return whether the report that lies with a release is made of it; None if there is none."""
+    from privclust.jobs import places
+
+    page = places.report_of(path)
+    if not page.exists():
+        return None
+    return page.read_text(encoding="utf-8", errors="replace") == release.to_html()
 
 
 def _save_again(release: Release, path: Path) -> None:

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from python_multipart.exceptions import FormParserError
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from privclust.reports.templates import rendered
@@ -30,6 +32,7 @@ __all__ = [
     "see",
 ]
 
+_MOST_FIELDS = 500
 _NO_TOKEN = "The form is out of date; open the page again and send it once more."  # noqa: S105
 
 
@@ -107,8 +110,17 @@ Stewarded = Annotated[Session, Depends(steward_of)]
 
 async def form_of(request: Request) -> AsyncIterator[Form]:
     """Give what was posted; an uploaded file is gone when the request ends."""
-    async with request.form(max_files=1, max_fields=500) as data:
+    # Newer versions of Starlette refuse these by themselves, and in the same way.
+    try:
+        data = await request.form(max_files=1, max_fields=_MOST_FIELDS)
+    except FormParserError:
+        raise HTTPException(400) from None
+    try:
+        if len(data.multi_items()) > _MOST_FIELDS:
+            raise HTTPException(400)
         yield Form(data)
+    finally:
+        await data.close()
 
 
 async def posted_by(session: Signed, form: Annotated[Form, Depends(form_of)]) -> Form:
