@@ -87,7 +87,8 @@ def faster(rows: Rows) -> Verdict:
     found = picked(rows["tau-columns"], measure="seconds", by="ε = 1", method=FOUR)
     last = max(found, key=lambda row: int(row["at"]))
     taken = float(last["mean"])
-    return (HOLDS if taken < 1 else FAILS), f"{taken:.2f} CPU seconds at {last['at']} columns"
+    words = f"{taken:.2f} CPU seconds of a fit and `predict` at {last['at']} columns"
+    return (HOLDS if taken < 1 else FAILS), words
 
 
 def leaks(rows: Rows) -> Verdict:

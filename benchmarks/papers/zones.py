@@ -31,7 +31,7 @@ def of_set(name: str, given: Given) -> int:
 def gap_runs(name: str, given: Given) -> int:
     """Return how often: the paper had 30 runs, too few for tails as heavy as these.
 
-    On iris the two algorithms are so near to each other that it takes the most.
+    On iris a hundred left a claim undecided, so that it was run again with more.
     """
     often = {"iris": 300, "digits": 5}.get(name, 100)
     return given.pick(2, 10, often) if name != "digits" else given.pick(1, 2, often)
