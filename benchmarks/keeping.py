@@ -14,6 +14,7 @@ import subprocess
 import tarfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -43,17 +44,23 @@ def results_folder(folder: Path | None = None) -> Path:
 
 def origin(seed: int, setting: str) -> dict[str, str]:
     """Return where rows that are made now come from: seed, setting, commit, date, machine class."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    commit = subprocess.run(  # noqa: S603
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
-    )
     return {
         "seed": str(seed),
         "setting": setting,
-        "commit": commit.stdout.strip(),
+        "commit": _commit(),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores {platform.machine()}",
     }
+
+
+@cache
+def _commit() -> str:
+    """Return the commit; asked once, for the results of a long run change the tree themselves."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    told = subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    )
+    return told.stdout.strip()
 
 
 def write_rows(

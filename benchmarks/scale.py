@@ -40,7 +40,7 @@ FIGURE = HERE.parent / "docs" / "figures" / "scaling.png"
 BEFORE = "31eb29a"
 POINTS = ("before", "local", "local-256MB", "dask", "dask-killed", "minibatch", "diffprivlib")
 OTHERS = ("local", "dask")
-NAMES = ("scale", "scale-workers", "scale-large")
+NAMES = ("scale", "scale-large")
 WORDS = {
     "before": "before parts and engines",
     "local": "one machine, rows kept",
@@ -211,9 +211,7 @@ def main() -> None:
     parser.add_argument("--runs", nargs="*", choices=POINTS, help="Of the points; all by default.")
     parser.add_argument("--others", nargs="*", choices=OTHERS, default=OTHERS, help="The same.")
     parser.add_argument("--setting", default="small")
-    parser.add_argument(
-        "--name", choices=("scale", "scale-workers", "scale-large"), default="scale"
-    )
+    parser.add_argument("--name", choices=NAMES, default="scale")
     parser.add_argument("--draw", action="store_true", help="Only fill the page from the file.")
     options = parser.parse_args()
     if not options.draw:

@@ -201,7 +201,7 @@ def test_a_benchmark_runs_at_a_tiny_size(case, data, tmp_path, monkeypatch, caps
     for name, value in case.smaller.items():
         assert hasattr(module, name), f"{case.file} has no {name} any more"
         monkeypatch.setattr(module, name, value)
-    shutil.copy(BENCHMARKS / "results" / "scale-workers.csv", tmp_path / "results")
+    shutil.copy(BENCHMARKS / "results" / "scale-large.csv", tmp_path / "results")
     for page in ("PAGE", "GUIDE"):
         if hasattr(module, page):
             own = getattr(module, page).relative_to(ROOT / "docs")
