@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -222,3 +224,14 @@ def test_an_attribute_with_ten_thousand_values_is_learned():
     model = PrivateDilca(epsilon=1, schema=schema).fit(rows)
     assert model.metric_["big"].coordinates.shape[0] == 10_000
     assert model.transform(rows[:50]).shape[0] == 50
+
+
+def test_a_fit_whose_noise_leaves_no_row_still_ends():
+    """Every noisy count of this seed is below zero: nothing is known, and nothing may fail."""
+    schema = Schema({name: Categories(list("abc")) for name in "xyz"})
+    rows = pd.DataFrame([list("abc")] * 2, columns=list("xyz"))
+    model = PrivateDilca(schema=schema, method="mean-su", epsilon=0.001, random_state=112)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(rows)
+    assert np.isfinite(model.pairwise_distances(rows)).all()

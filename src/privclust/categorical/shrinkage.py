@@ -88,7 +88,8 @@ class Estimate:
         chances = np.where(sums > 0, counts / np.where(sums > 0, sums, 1), shares[:, None])
         rows = np.maximum(self._of(self.margins, given)[:, 0], 1.0)
         most = chances * (1 - chances)
-        uncertain = spread / rows**2 + self._of(self.margin_variances, target) / self.n_rows**2
+        n_rows = max(self.n_rows, 1.0)
+        uncertain = spread / rows**2 + self._of(self.margin_variances, target) / n_rows**2
         known = np.minimum(uncertain, most).sum(axis=0) / np.maximum(most.sum(axis=0), _TINY)
         place = self.layout.places[min(target, given), max(target, given)]
         hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
