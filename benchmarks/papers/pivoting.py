@@ -16,6 +16,7 @@ __all__ = [
     "about",
     "cell",
     "named",
+    "number",
     "picked",
     "pivot",
     "published",
