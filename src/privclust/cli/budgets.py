@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from privclust.cli import options
+from privclust.cli import options, screen
 from privclust.cli.errors import UsageError
 from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
 
@@ -19,7 +19,21 @@ if TYPE_CHECKING:
 else:
     RowUnitName = Literal[ROW_UNITS]
 
-__all__ = ["BudgetOptions", "EpsilonDelta", "PersonOptions", "RowUnitOptions"]
+__all__ = [
+    "DEFAULT_EPSILON",
+    "BudgetOptions",
+    "EpsilonDelta",
+    "PersonOptions",
+    "RowUnitOptions",
+    "tell_default_epsilon",
+]
+
+DEFAULT_EPSILON = 1.0
+
+
+def tell_default_epsilon() -> None:
+    """Say on the screen that an ε was taken which nobody gave; what spends a budget calls this."""
+    screen.tell(f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken.")
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,7 @@ class EpsilonDelta:
         """Return the budget as parameters of an estimator; raise if it means nothing."""
         from privclust.budget import Budget
 
-        epsilon = 1.0 if self.epsilon is None else self.epsilon
+        epsilon = DEFAULT_EPSILON if self.epsilon is None else self.epsilon
         Budget(epsilon, self.delta)
         return {"epsilon": epsilon, "delta": self.delta}
 
@@ -60,6 +74,11 @@ class BudgetOptions(EpsilonDelta):
         if self.epsilon is not None:
             raise UsageError("--rho takes the place of --epsilon; drop one of them.")
         return {"budget": Budget.of_rho(self.rho, self.delta)}
+
+    def tell_default(self) -> None:
+        """Say on the screen which budget is spent if none was given."""
+        if self.epsilon is None and self.rho is None:
+            tell_default_epsilon()
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
     from privclust.jobs.publish import Destination
 
     place = Destination.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
+    fitting.tell_default()
     _tell_budget(fit.model)
     with (
         fitting.chosen(),
@@ -131,13 +132,13 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
 
 
 def _tell_budget(model: Any) -> None:
-    budget = model.budget or f"ε = {model.epsilon:g}" + (
-        f", δ = {model.delta:g}" if model.delta else ""
-    )
+    from privclust.budget import Budget
+
+    budget = model.budget or Budget(model.epsilon, model.delta)
     charge = f", charged to the data set {model.dataset!r}" if model.ledger else ""
     screen.note(
-        f"A fit within {budget}{charge}; 'privclust plan' says beforehand what is asked and how "
-        "good it will be."
+        f"A fit within {budget.words}{charge}; 'privclust plan' says beforehand what is asked and "
+        "how good it will be."
     )
 
 
