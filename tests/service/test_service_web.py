@@ -249,6 +249,40 @@ def test_names_are_text_and_never_markup(serving: Serving) -> None:
     assert "&lt;script&gt;" in mallory.get(place[0]).text
 
 
+def test_a_refused_form_leads_back_to_itself(serving: Serving) -> None:
+    sue, place = signed_in(serving, "sue"), f"/datasets/{serving.visits.id}"
+    refused = sue.post(f"/steward{place}/grant", place, user="ann", epsilon="-1")
+    assert refused.status_code == 400
+    assert f'<a href="{place}">Back to the form</a>' in refused.text
+    assert "Back to the form" not in sue.get("/jobs/nowhere").text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "https://elsewhere.example/x",
+        f"{ORIGIN}//elsewhere.example",
+        f"{ORIGIN}/\\elsewhere.example",
+        "javascript:elsewhere",
+    ],
+)
+def test_a_refused_form_leads_to_no_other_site(serving: Serving, page: str) -> None:
+    sue = signed_in(serving, "sue")
+    fields = {"form": sue.token("/steward/users"), "name": "", "role": "analyst"}
+    headers = {"Origin": ORIGIN, "Referer": page}
+    refused = sue.client.post("/steward/users", data=fields, headers=headers)
+    assert refused.status_code == 409
+    assert "elsewhere" not in refused.text
+
+
+def test_a_question_that_the_budget_does_not_cover_stays_in_its_form(serving: Serving) -> None:
+    ann, ask = signed_in(serving, "ann"), f"/datasets/{serving.visits.id}/ask/distances"
+    refused = ann.post(ask, ask, epsilon="77", columns=["sex", "ward"], act="run")
+    assert refused.status_code == 409
+    assert "does not cover" in message(refused)
+    assert 'name="epsilon" inputmode="decimal" value="77"' in refused.text
+
+
 def test_sql_in_a_field_is_text(serving: Serving) -> None:
     ann, sue = signed_in(serving, "ann"), signed_in(serving, "sue")
     dataset = f"/datasets/{serving.visits.id}"
