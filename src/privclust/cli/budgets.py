@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from privclust.cli import options, screen
+from privclust.cli import options
 from privclust.cli.errors import UsageError
 from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
 
@@ -21,19 +21,16 @@ else:
 
 __all__ = [
     "DEFAULT_EPSILON",
+    "DEFAULT_TAKEN",
     "BudgetOptions",
     "EpsilonDelta",
     "PersonOptions",
     "RowUnitOptions",
-    "tell_default_epsilon",
 ]
 
 DEFAULT_EPSILON = 1.0
-
-
-def tell_default_epsilon() -> None:
-    """Say on the screen that an ε was taken which nobody gave; what spends a budget calls this."""
-    screen.tell(f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken.")
+# What a command says that spends a budget which nobody gave.
+DEFAULT_TAKEN = f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken."
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,10 @@ class BudgetOptions(EpsilonDelta):
             raise UsageError("--rho takes the place of --epsilon; drop one of them.")
         return {"budget": Budget.of_rho(self.rho, self.delta)}
 
-    def tell_default(self) -> None:
-        """Say on the screen which budget is spent if none was given."""
-        if self.epsilon is None and self.rho is None:
-            tell_default_epsilon()
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The sentence that tells which budget is spent, if none was given."""
+        return (DEFAULT_TAKEN,) if self.epsilon is None and self.rho is None else ()
 
 
 @dataclass(frozen=True)

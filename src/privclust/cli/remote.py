@@ -12,7 +12,7 @@ from urllib.parse import quote
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.budgets import DEFAULT_EPSILON, tell_default_epsilon
+from privclust.cli.budgets import DEFAULT_EPSILON, DEFAULT_TAKEN
 from privclust.cli.errors import PLAIN, UsageError
 
 if TYPE_CHECKING:
@@ -99,15 +99,14 @@ def ask(
 
     place = Destination.checked(output, report=True, overwrite=False)
     asked = _asked(family, epsilon, delta, clusters, columns, option, target)
-    if epsilon is None:
-        tell_default_epsilon()
+    told = [DEFAULT_TAKEN] if epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
     plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
-    screen.answer(plain, *tables(release.facts()), "", *published.sentences, as_json=as_json)
+    screen.answer(plain, *tables(release.facts()), "", *told, *published.sentences, as_json=as_json)
 
 
 @app.command("jobs")

@@ -16,7 +16,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-__all__ = ["alarm", "answer", "note", "rows_progress", "show", "stdout", "tell"]
+__all__ = ["alarm", "answer", "note", "rows_progress", "show", "stdout"]
 
 
 def stdout() -> Console:
@@ -41,12 +41,7 @@ def show(part: RenderableType) -> None:
 def note(text: str) -> None:
     """Tell the person at the terminal, if there is one, about the run."""
     if sys.stderr.isatty():
-        tell(text)
-
-
-def tell(text: str) -> None:
-    """Tell about the run in any case, also in a log."""
-    typer.echo(text, err=True)
+        typer.echo(text, err=True)
 
 
 def alarm(text: str) -> None:
