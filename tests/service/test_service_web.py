@@ -113,6 +113,7 @@ def test_plans_cost_nothing_and_dry_runs_need_no_data(
     assert (live["cost"], live["covered"], live["ready"]) == ("ε = 1", True, True)
     compared = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="compare").text
     assert "Expected error: " in compared
+    assert "how many rows have each value of each column" in compared
     dry = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="dry").text
     assert "Dry run on made-up rows" in dry
     assert serving.charges() == []
