@@ -16,7 +16,7 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Charge
+from privclust.privacy.meter import Charge, lines_of
 
 __all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
 
@@ -135,16 +135,14 @@ class Plan:
 
     def __str__(self) -> str:
         pure = self.budget.currency == "pure"
-        spent = self.spent
-        total = spent.pure if pure else spent.rho
         lines = [
-            f"Plan: {'ε' if pure else 'ρ'} = {float(total or 0):.4g} in all, rehearsed for "
-            f"{self.n_rows:,} rows",
+            f"Plan: {self.budget.words} in all, rehearsed for {self.n_rows:,} rows",
             self.protects,
+            f"  cost in {'ε' if pure else 'ρ'}  question (what it asks; the noise of the answer)",
         ]
-        for charge in self.queries:
+        for charge, line in zip(self.queries, lines_of(self.queries), strict=True):
             cost = charge.loss.pure if pure else charge.loss.rho
-            lines.append(f"  {float(cost or 0):9.4g}  {charge.query} ({charge.noise})")
+            lines.append(f"  {float(cost or 0):9.4g}  {line}")
         facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
         return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice, *self.notes])
 

@@ -7,7 +7,7 @@ privacy statement of the release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -17,32 +17,48 @@ from privclust.budget import Budget
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import NO_LOSS, Loss
 
-__all__ = ["Charge", "Meter"]
+__all__ = ["Charge", "Meter", "lines_of"]
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One query, what it cost, and the noise of its answer in words."""
+    """One query, what it cost, and in words the noise of its answer and what it asks."""
 
     query: str
     loss: Loss
     noise: str = ""
+    asks: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the charge as plain data, its amounts as fractions."""
         pure = None if self.loss.pure is None else str(self.loss.pure)
-        return {
+        plain = {
             "query": self.query,
+            "asks": self.asks,
             "noise": self.noise,
             "pure": pure,
             "rho": str(self.loss.rho),
         }
+        if not self.asks:  # a query of 0.1 is written as it was read, so that digests stay
+            del plain["asks"]
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Charge:
         """Read the charge back from :meth:`to_dict`."""
         pure = None if plain["pure"] is None else Fraction(plain["pure"])
-        return cls(plain["query"], Loss(pure, Fraction(plain["rho"])), plain["noise"])
+        loss = Loss(pure, Fraction(plain["rho"]))
+        return cls(plain["query"], loss, plain["noise"], plain.get("asks", ""))
+
+
+def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
+    """Yield a line for each query: its name, what it asks, told once, and the noise."""
+    told: set[str] = set()
+    for charge in charges:
+        parts = (charge.asks if charge.asks not in told else "", charge.noise)
+        words = "; ".join(part for part in parts if part)
+        yield f"{charge.query} ({words})" if words else charge.query
+        told.add(charge.asks)
 
 
 class Meter:
@@ -70,7 +86,7 @@ class Meter:
         """Every query so far, in order."""
         return tuple(self._charges)
 
-    def charge(self, query: str, loss: Loss, noise: str = "") -> None:
+    def charge(self, query: str, loss: Loss, noise: str = "", asks: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""
         with self._lock:
             spent = self._spent + loss
@@ -80,4 +96,4 @@ class Meter:
                     "was not asked; raise epsilon or ask for less."
                 )
             self._spent = spent
-            self._charges.append(Charge(query, loss, noise))
+            self._charges.append(Charge(query, loss, noise, asks))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Charge, Meter
+from privclust.privacy.meter import Charge, Meter, lines_of
 from privclust.unit import Unit
 
 __all__ = ["SEEDED", "PrivacyStatement"]
@@ -164,5 +164,5 @@ class PrivacyStatement:
     def __str__(self) -> str:
         lines = [f"This release is {self.promise}." if self.private else self.promise]
         lines.append(self.protects)
-        lines += [f"  {charge.query}: {charge.noise}" for charge in self.queries]
+        lines += [f"  {line}" for line in lines_of(self.queries)]
         return "\n".join(lines)

@@ -204,7 +204,8 @@ def _statement(plain: Any) -> PrivacyStatement:
     _check_keys(plain, _PRIVACY_KEYS | listed, "the privacy statement")
     amounts = [plain["epsilon"], plain["delta"]]
     for query in plain["queries"]:
-        _check_keys(query, _QUERY_KEYS, "a query of the privacy statement")
+        worded = {"asks": str} if "asks" in query else {}  # those of 0.1 did not say what they ask
+        _check_keys(query, _QUERY_KEYS | worded, "a query of the privacy statement")
         amounts += [query["rho"], query["pure"] or "0"]
     if not all(_FRACTION.fullmatch(amount) for amount in amounts):
         raise DamageError("the privacy statement holds an amount that is not a fraction")

@@ -65,6 +65,7 @@ def _context(release: Release) -> dict[str, Any]:
         "currency": "ρ" if privacy.delta else "ε",
         "parts": _parts(privacy),
         "queries": _queries(privacy),
+        "asks": any(charge.asks for charge in privacy.queries),  # not in releases of 0.1
         "many_queries": len(privacy.queries) > _MOST_OPEN_ROWS,
         "columns": _columns(release),
         "many_columns": len(release.schema) > _MOST_OPEN_ROWS,
@@ -152,6 +153,7 @@ def _queries(privacy: PrivacyStatement) -> list[dict[str, str]]:
     return [
         {
             "query": charge.query,
+            "asks": charge.asks,
             "noise": charge.noise or "—",
             "cost": decimal(_cost(charge.loss, privacy)),
             "exact": str(_cost(charge.loss, privacy)),
