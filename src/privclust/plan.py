@@ -134,8 +134,8 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        pure = self.budget.currency == "pure"
         spent = self.spent
+        pure = self.budget.paying(spent).currency == "pure"
         total = spent.pure if pure else spent.rho
         lines = [
             f"Plan: {'ε' if pure else 'ρ'} = {float(total or 0):.4g} in all, rehearsed for "
@@ -181,6 +181,7 @@ def rehearse(
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
         rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
+        rehearsal._is_to_be_charged = model.ledger is not None
         made = synthetic(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's advice says it

@@ -50,10 +50,11 @@ _NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
 _SEEN = 3.0
 
 
-def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
+def rows_crowd(view: PointsView, share: Share, n_rows: float, *, tight: int = 0) -> bool:
     """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
 
-    The cells of a grid would then be too wide for the clusters.
+    The cells of a grid would then be too wide for the clusters. Any ``tight`` cells of the look are
+    a small part too, if so many cannot hold much by noise alone.
     """
     (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
     n_cells = _LOOK_CELLS[d]
@@ -64,7 +65,11 @@ def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
     table = answer.value.reshape((n_cells,) * d)
     windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
     error = answer.standard_error * math.sqrt(side**d)
-    return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+    if error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows:
+        return True
+    fullest = np.sort(answer.value)[::-1][: min(tight, len(places) // 4)]
+    error = answer.standard_error * len(fullest)
+    return bool(error < _LOOK_ERROR / 2 * n_rows and fullest.sum() > _NEARLY_ALL * n_rows)
 
 
 def grid_of_so_many(
