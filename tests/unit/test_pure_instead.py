@@ -118,6 +118,15 @@ def test_other_fits_spend_rho_and_all_of_it(rows, changes, method):
     assert not spends_pure(model)
 
 
+@pytest.mark.parametrize("rows", [ROWS, CORNER], ids=["few", "crowded"])
+@pytest.mark.parametrize("delta", [1e-300, 1e-20, 1e-12, 0.01])
+def test_whatever_delta_allows_is_spent_and_no_more(rows, delta):
+    spent = fitted(rows, delta=delta).privacy_
+    assert (spent.epsilon, spent.delta) == (Budget("0.2").epsilon, Budget(1, delta).delta)
+    currency = spent.paid_from.currency
+    assert (spent.spent.pure if currency == "pure" else spent.spent.rho) == spent.paid_from.amount
+
+
 class FakeLedger:
     """A ledger that takes every charge."""
 

@@ -4,22 +4,25 @@ The cells divide the budget among many small questions, which pay where rows are
 are few, one table of counts does better if it can cover everything, which takes few columns; else a
 few questions whose answers are believed as far as their noise allows. The choice rests on public
 numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. A
-grid is given up after a cheap look if the rows crowd in a small part of the bounds.
+grid is given up after a cheap look if the rows crowd in a small part of the bounds. With a δ the
+grid is made in pure ε, where that keeps the promise, and the cells in ρ.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
 from privclust.kmeans.cautious import cautious_of_so_many
-from privclust.kmeans.cells import LOST_MEAN, cells_of_so_many, counted
+from privclust.kmeans.cells import COUNT, LOST_MEAN, cells_of_so_many, counted
 from privclust.kmeans.grid import LOOK, grid_of_so_many, rows_crowd
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import LARGEST_MEAN_SHARE, Purse, mean_error
+from privclust.privacy.loss import Loss
 
 __all__ = ["by_number_of_rows", "prefers_caution", "prefers_grid"]
 
@@ -37,9 +40,10 @@ _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
 _GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
 # If a grid in pure ε competes with cells in ρ, it does better for fewer rows than if both are pure:
 # below so many such errors, so many more for each cluster, and at most so many. It is given up as
-# well if nearly all rows lie in so few cells of the look for each cluster. Chosen on further sets.
+# well if nearly all rows lie in so few cells of the look for each cluster. Chosen on 34 more sets.
 _EITHER_SIGNAL = 80.0, 15.0, 260.0
 _TIGHT = 0.25
+_MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in pure ε
 _MOST_COLUMNS = 40
 
 
@@ -48,7 +52,7 @@ def by_number_of_rows(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
     pure = view.pure_instead(budget)
-    if pure is not None and may_have_grid(view, pure, n_clusters):
+    if pure is not None and may_have_grid(view, pure, n_clusters) and _suits_both(budget, pure):
         return _by_either(view, budget, pure, n_clusters, rng)
     purse = Purse(budget)
     n_rows = counted(view, purse)
@@ -76,6 +80,12 @@ def _by_either(
     if is_few and not rows_crowd(view, purse.take(LOOK), n_rows, tight=tight):
         return grid_of_so_many(view, purse, n_rows, n_clusters, rng, looked=True)
     return cells_of_so_many(view, purse.in_rho(budget), n_rows, n_clusters, rng)
+
+
+def _suits_both(budget: Share, pure: Share) -> bool:
+    """Tell whether the first answers in pure ε leave most of ρ, as they do unless δ is tiny."""
+    first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, LOOK))
+    return first.rho <= _MOST_AT_FIRST * budget.amount
 
 
 def may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
