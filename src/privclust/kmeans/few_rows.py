@@ -38,10 +38,10 @@ _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
 _GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
 _GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
-# If a grid in pure ε competes with cells in ρ, it does better for fewer rows than if both are pure:
-# below so many such errors, so many more for each cluster, and at most so many. It is given up as
-# well if nearly all rows lie in so few cells of the look for each cluster. Chosen on 34 more sets.
-_EITHER_SIGNAL = 80.0, 15.0, 260.0
+# A grid in pure ε does better than cells in ρ below so many such errors of a count in ρ, so many
+# more for each cluster, and at most so many. It is given up as well if nearly all rows lie in so
+# few cells of the look for each cluster. Chosen on 39 further sets.
+_EITHER_SIGNAL = 20.0, 5.0, 87.0
 _TIGHT = 0.25
 _MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in pure ε
 _MOST_COLUMNS = 40
@@ -52,7 +52,7 @@ def by_number_of_rows(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
     pure = view.pure_instead(budget)
-    if pure is not None and may_have_grid(view, pure, n_clusters) and _suits_both(budget, pure):
+    if pure is not None and _may_be_pure(view, budget, pure, n_clusters):
         return _by_either(view, budget, pure, n_clusters, rng)
     purse = Purse(budget)
     n_rows = counted(view, purse)
@@ -76,16 +76,23 @@ def _by_either(
     n_rows = counted(view, purse)
     at_least, for_each, at_most = _EITHER_SIGNAL
     enough, tight = min(at_least + for_each * n_clusters, at_most), math.ceil(_TIGHT * n_clusters)
-    is_few = _signal(view, pure, n_rows, n_clusters) < enough
+    is_few = _signal(view, budget, n_rows, n_clusters) < enough
     if is_few and not rows_crowd(view, purse.take(LOOK), n_rows, tight=tight):
         return grid_of_so_many(view, purse, n_rows, n_clusters, rng, looked=True)
     return cells_of_so_many(view, purse.in_rho(budget), n_rows, n_clusters, rng)
 
 
-def _suits_both(budget: Share, pure: Share) -> bool:
-    """Tell whether the first answers in pure ε leave most of ρ, as they do unless δ is tiny."""
+def _may_be_pure(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
+    """Tell by public numbers whether pure ε can have less noise, and most of ρ be left if not.
+
+    A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
+    answers in pure ε would leave little.
+    """
+    if not may_have_grid(view, pure, n_clusters):
+        return False
     first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, LOOK))
-    return first.rho <= _MOST_AT_FIRST * budget.amount
+    less_noise = view.count_error(pure) < view.count_error(budget)
+    return less_noise and first.rho <= _MOST_AT_FIRST * budget.amount
 
 
 def may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
