@@ -33,20 +33,22 @@ def improves(method: str, by: str, real: bool) -> Callable[[Rows], Verdict]:
         found = shares_of(rows, method, by)
         own = {name: s for name, s in found.items() if (name not in SYNTHETIC) == real}
         signs = [ahead(share, 10) for share in own.values()]
-        least, most = min(own.values()).mean, max(own.values()).mean
-        told = f"{least:.0f} to {most:.0f} % of the gap"
         verdict, words = counted(signs, f"sets gain more than a tenth of the gap, {by}")
-        return verdict, f"{words}: {told}"
+        return verdict, f"{words}: {range_of(own)}"
 
     return judged
+
+
+def range_of(shares: dict[str, Figure]) -> str:
+    least, most = min(shares.values()).mean, max(shares.values()).mean
+    return f"{least:.0f} to {most:.0f} % of the gap"
 
 
 def kmeans_useless(rows: Rows) -> Verdict:
     found = shares_of(rows, "k-means of S, 100 centres", "ε=3")
     signs = [-ahead(share, 10) for share in found.values()]
-    told = ", ".join(f"{name} {share.mean:.0f} %" for name, share in list(found.items())[:5])
     verdict, words = counted(signs, "sets where it closes a tenth or less, ε=3")
-    return verdict, f"{words}: {told}"
+    return verdict, f"{words}: {range_of(found)}"
 
 
 def coreset_helps(method: str) -> Callable[[Rows], Verdict]:

@@ -233,7 +233,8 @@ def chosen_by_name(
             "correct the name or choose another privacy unit."
         )
     # What is absent comes first: if a file has no header, its "names" are the values of a row.
-    absent = [name for name in columns or () if name not in available]
+    there, declared = set(available), set(columns or ())
+    absent = [name for name in columns or () if name not in there]
     if absent:
         is_, it, names = ("is", "it", "name") if len(absent) == 1 else ("are", "them", "names")
         raise DataError(
@@ -243,10 +244,10 @@ def chosen_by_name(
     twice = [name for name, times in Counter(available).items() if times > 1]
     if twice:
         raise DataError(f"{quoted(twice[:1])} occurs twice in the data; rename one of them.")
-    aside = {*(available if ignore is None else ignore), id_column} - {*(columns or ())}
+    aside = {*(available if ignore is None else ignore), id_column} - declared
     if columns is None:
         return _not_empty([name for name in available if name not in aside], id_column)
-    extra = [name for name in available if name not in columns and name not in aside]
+    extra = [name for name in available if name not in declared and name not in aside]
     if extra:
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
         raise DataError(
