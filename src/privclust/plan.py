@@ -134,9 +134,10 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        pure = self.budget.currency == "pure"
+        paid = self.budget.paying(self.spent)
+        pure, unused = paid.currency == "pure", "" if paid is self.budget else ", no δ,"
         lines = [
-            f"Plan: {self.budget.words} in all, rehearsed for {self.n_rows:,} rows",
+            f"Plan: {paid.words}{unused} in all, rehearsed for {self.n_rows:,} rows",
             self.protects,
             f"  cost in {'ε' if pure else 'ρ'}  question (what it asks; the noise of the answer)",
         ]
@@ -179,6 +180,7 @@ def rehearse(
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
         rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
+        rehearsal._is_to_be_charged = model.ledger is not None
         made = synthetic(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's advice says it

@@ -135,6 +135,10 @@ class View:
         self._meter = meter
         self._noise = noise
 
+    def pure_instead(self, share: Share) -> Share | None:
+        """Return pure ε that may be spent in place of ``share``, or None; see the meter."""
+        return self._meter.pure_instead(share)
+
     def _debit(self, *asked: Question | Pick) -> None:
         """Pay, before anything is read."""
         for question in asked:

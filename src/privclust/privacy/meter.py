@@ -13,7 +13,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Share
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import NO_LOSS, Loss
 
@@ -68,10 +68,20 @@ class Meter:
     ----------
     budget : Budget
         What the fit may spend.
+    or_pure : bool, default=False
+        Whether all of it may go to answers in pure ε instead, which keeps the same promise. It must
+        not if somebody counts the fit by its ρ, as a ledger does, or if the budget is stated as ρ.
+
+    Notes
+    -----
+    *Why this is private.* Whichever way the answers go, they end within the ρ, which is (ε, δ)-DP
+    for all outcomes that end so, or within the pure ε; see ``proofs/accounting.md``.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, or_pure: bool = False) -> None:
         self.budget = budget
+        either = or_pure and budget.delta > 0 and not budget.stated_as_rho
+        self._pure = Budget(budget.epsilon) if either else None
         self._charges: list[Charge] = []
         self._spent = NO_LOSS
         self._lock = Lock()
@@ -86,11 +96,16 @@ class Meter:
         """Every query so far, in order."""
         return tuple(self._charges)
 
+    def pure_instead(self, share: Share) -> Share | None:
+        """Return what may be spent in place of ``share``: pure ε, if that is the whole budget."""
+        untouched = share == self.budget.whole and not self._charges
+        return None if self._pure is None or not untouched else self._pure.whole
+
     def charge(self, query: str, loss: Loss, noise: str = "", asks: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""
         with self._lock:
             spent = self._spent + loss
-            if not self.budget.covers(spent):
+            if not any(way.covers(spent) for way in (self.budget, self._pure) if way is not None):
                 raise BudgetExceededError(
                     f"The query {query!r} does not fit into what is left of {self.budget} and "
                     "was not asked; raise epsilon or ask for less."

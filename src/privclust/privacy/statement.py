@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge, Meter, lines_of
 from privclust.unit import Unit
@@ -110,6 +111,11 @@ class PrivacyStatement:
     def spent(self) -> Loss:
         """The composition of all queries."""
         return Loss.total(charge.loss for charge in self.queries)
+
+    @property
+    def paid_from(self) -> Budget:
+        """The budget that the queries are paid from: the promise, or its ε alone."""
+        return Budget(self.epsilon, self.delta).paying(self.spent)
 
     @property
     def promise(self) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release.about import About
@@ -162,7 +161,7 @@ def checked_date(created: str) -> str:
 def check_promise(privacy: PrivacyStatement) -> None:
     """Raise if the queries cost more than what the statement promises."""
     try:
-        covered = Budget(privacy.epsilon, privacy.delta).covers(privacy.spent)
+        covered = privacy.paid_from.covers(privacy.spent)
         float(privacy.epsilon)
     except (ValueError, OverflowError):
         raise ReleaseError(
