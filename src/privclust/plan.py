@@ -135,9 +135,9 @@ class Plan:
 
     def __str__(self) -> str:
         paid = self.budget.paying(self.spent)
-        pure, unused = paid.currency == "pure", "" if paid is self.budget else ", no δ,"
+        pure, unused = paid.currency == "pure", "" if paid is self.budget else ", without the δ"
         lines = [
-            f"Plan: {paid.words}{unused} in all, rehearsed for {self.n_rows:,} rows",
+            f"Plan: {paid.words} in all{unused}, rehearsed for {self.n_rows:,} rows",
             self.protects,
             f"  cost in {'ε' if pure else 'ρ'}  question (what it asks; the noise of the answer)",
         ]

@@ -149,8 +149,8 @@ def test_a_plan_rehearses_what_the_fit_will_spend():
     options = {"epsilon": 0.2, "delta": 1e-6, "bounds": (-1, 1)}
     free = PrivateKMeans(15, **options).plan(3000, 2)
     charged = PrivateKMeans(15, ledger=FakeLedger(), dataset="rows", **options).plan(3000, 2)
-    assert str(free).startswith("Plan: ε = 0.2 in all")
-    assert str(charged).startswith("Plan: ρ = ")
+    assert str(free).startswith("Plan: ε = 0.2 in all, without the δ, rehearsed for 3,000 rows")
+    assert str(charged).startswith("Plan: ε = 0.2, δ = 1e-06 (ρ = ")
     assert free.error_ratio < charged.error_ratio
     assert all("leave delta at 0" in plan.notes[0] for plan in (free, charged))
 
