@@ -2,8 +2,9 @@
 
 The rows of P(y | x) over the values x of all context attributes, divided by the root of their
 number, are coordinates whose Euclidean distances are those of the paper's equation (1); an SVD
-leaves at most one axis fewer than there are values. Objects are compared by the sum of squared
-distances over the attributes, so their coordinates stand side by side.
+leaves at most one axis fewer than there are values. A value x that cannot be told from one that no
+row has is left out: noise alone would set the values of the target apart. Objects are compared by
+the sum of squared distances over the attributes, so their coordinates stand side by side.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def attribute_metric(
     ordinal : bool
         Compare P(Y <= y | x), so that the order of the values counts.
     """
-    parts = [estimate.conditional(target, other) for other in context]
+    parts = [_told_by(estimate, target, other) for other in context]
     chances = np.concatenate([chances for chances, _ in parts], axis=1)
     doubt = np.concatenate([doubt for _, doubt in parts])
     points = np.concatenate([chances, _doubt_axes(chances, doubt)], axis=1)
@@ -134,6 +135,13 @@ def attribute_metric(
         points = np.cumsum(points, axis=0)
     context_names = tuple(names[other] for other in context)
     return AttributeMetric(names[target], tuple(labels), context_names, _reduced(points))
+
+
+def _told_by(estimate: Estimate, target: int, other: int) -> tuple[Floats, Floats]:
+    """Return the chances of the target, and the doubt, for the values of another that are there."""
+    chances, doubt = estimate.conditional(target, other)
+    there = estimate.clearly_there(other)
+    return (chances, doubt) if there.all() else (chances[:, there], doubt[there])
 
 
 def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:

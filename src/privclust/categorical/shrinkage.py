@@ -20,6 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.budget import Currency
@@ -41,6 +42,9 @@ _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too lon
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
+# A value takes part in contexts if its margin is this many standard errors above zero. With two,
+# fewer unused values pass, but L1 came out slightly worse on wine, which has 178 rows.
+_CLEARLY_THERE = 1.0
 _TINY = 1e-9
 
 
@@ -94,6 +98,16 @@ class Estimate:
         place = self.layout.places[min(target, given), max(target, given)]
         hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
         return chances, known + (1 - known) * hidden[place]
+
+    def clearly_there(self, attribute: int) -> NDArray[np.bool_]:
+        """Return which values of an attribute stand out from noise; all of them if none does.
+
+        Of a value that perhaps no row has, noise alone would say what it occurs together with.
+        """
+        margins = self._of(self.margins, attribute)[:, 0]
+        errors = np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
+        clear = margins >= _CLEARLY_THERE * errors
+        return np.asarray(clear if clear.any() else np.ones_like(clear))
 
     def _of(self, values: Floats | float, attribute: int) -> Floats:
         """Return what a vector over all values has for one attribute, in a column."""

@@ -1,0 +1,165 @@
+"""Distances between categories if the schema declares some that no row has.
+
+``python benchmarks/category_unused.py [SET ...] [--data FOLDER] [--runs 10] [--seed 0]`` adds
+unused categories to every column and compares distances between the others with exact ones, twice
+from the same noise: with every value of a context (``all``), and with those alone that are clearly
+there (``clear``), as the library does. Means and standard errors, and those of the changes, go to
+``benchmarks/results/category-unused.csv``, in place of those of the same sets; ``--page
+docs/categorical.md`` draws a table, ``--drawn`` nothing else. How many standard errors make a value
+clear was chosen on wine, cmc and dermatology.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+
+from category_measures import MetricOnly
+from category_signal import level, pair_of, table
+from keeping import Row, markdown, origin, put_table, read_rows, replace_rows
+from privclust import Categories, Schema
+from privclust.budget import Budget
+from privclust.categorical import shrinkage
+from privclust.categorical.learning import METHODS
+from privclust.categorical.metric import CategoricalMetric, attribute_metric
+from privclust.categorical.papers import Learned, Options
+from privclust.data.table.door import TableRows
+from privclust.exceptions import DataError
+from privclust.metrics import distance_l1, distance_pearson
+from privclust.privacy.meter import Meter
+from privclust.reference import Dilca
+
+NAME = "category-unused"
+CHOSEN_ON = "wine", "cmc", "dermatology"
+REPORTED = "soybean", "mushroom", "nltcs", "adult"
+EPSILONS = 0.1, 0.5, 1.0, 2.5
+DELTAS = 0, 1e-6
+UNUSED = 0, 2
+# What the page shows.
+SHOWN = "0.1", "1.0"
+MEASURES = "level", "l1", "pearson"
+
+
+def main() -> None:
+    """Fit, write, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", metavar="SET", default=[*CHOSEN_ON, *REPORTED])
+    parser.add_argument("--data", type=Path, default=os.environ.get("PRIVCLUST_DATA"))
+    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--unused", nargs="+", type=int, default=UNUSED)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=None)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
+    parser.add_argument("--page", type=Path, default=None)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in [] if options.drawn else options.sets:
+        try:
+            rows, sizes = coded(name, options.data)
+        except DataError as error:
+            print(f"{name} is left out: {error}")
+            continue
+        found = [*measured(name, rows, sizes, options)]
+        replace_rows(NAME, found, folder=options.output)
+    if options.page:
+        put_table(options.page, NAME, drawn(options.output))
+
+
+def coded(name: str, folder: Path | None) -> tuple[pd.DataFrame, tuple[int, ...]]:
+    """Return a table with its values as numbers, and how many each column has."""
+    rows, schema, _ = table(name, folder)
+    with TableRows(rows, schema) as opened:
+        codes, coder = opened.codes(), opened.coder
+    return pd.DataFrame(codes, columns=[*coder.names]).astype(str), coder.sizes
+
+
+def measured(
+    name: str, rows: pd.DataFrame, sizes: Sequence[int], options: argparse.Namespace
+) -> Iterator[Row]:
+    """Yield means and standard errors for each number of unused categories and each budget."""
+    exact = Dilca("max-relevance", schema=declared(rows, sizes, 0)).fit(rows)
+    about = origin(options.seed, f"{options.runs} runs")
+    for unused, delta, epsilon in product(options.unused, DELTAS, options.epsilon):
+        schema, budget = declared(rows, sizes, unused), Budget(epsilon, delta)
+        scores = {"all": [], "clear": []}
+        for seed in np.random.SeedSequence(options.seed).spawn(options.runs):
+            learned = learn(rows, schema, budget, seed)
+            scores["clear"].append(scores_of(learned, schema, sizes, exact))
+            with patch.object(shrinkage, "_CLEARLY_THERE", 0.0):
+                scores["all"].append(scores_of(learned, schema, sizes, exact))
+        row: Row = {"set": name, "rows": len(rows), "unused": unused}
+        row |= {"epsilon": epsilon, "delta": delta, "true_level": level(exact)}
+        row |= compared(np.array(scores["all"]), np.array(scores["clear"]))
+        print({key: f"{v:.4f}" if isinstance(v, float) else v for key, v in row.items()})
+        yield row | about
+
+
+def declared(rows: pd.DataFrame, sizes: Sequence[int], unused: int) -> Schema:
+    """Return a schema with so many categories in each column that no row has."""
+    values = ([str(value) for value in range(size + unused)] for size in sizes)
+    return Schema({name: Categories(v) for name, v in zip(rows.columns, values, strict=True)})
+
+
+def learn(
+    rows: pd.DataFrame, schema: Schema, budget: Budget, seed: np.random.SeedSequence
+) -> Learned:
+    """Return what the default method learns."""
+    with TableRows(rows, schema) as opened:
+        view = opened.private(Meter(budget), seed)
+        method = METHODS["pairs" if budget.delta else "tree"]
+        return method(view, budget.whole, Options(targets=tuple(range(len(schema)))))
+
+
+def scores_of(
+    learned: Learned, schema: Schema, sizes: Sequence[int], exact: Dilca
+) -> tuple[float, float, float]:
+    """Return the measures of the distances between the values that are used."""
+    parts = {}
+    for place, (name, fact) in enumerate(schema.columns.items()):
+        estimate, context = learned.estimates[place], learned.contexts[place]
+        part = attribute_metric(estimate, place, context, schema.names, fact.labels)
+        used = slice(sizes[place])
+        parts[name] = replace(part, labels=part.labels[used], coordinates=part.coordinates[used])
+    model = MetricOnly(CategoricalMetric(schema.names, parts), schema)
+    pearson = distance_pearson(model, exact) if max(sizes) > 2 else np.nan
+    return level(model), distance_l1(model, exact), pearson
+
+
+def compared(before: np.ndarray, after: np.ndarray) -> Row:
+    """Return means and standard errors of both, and of what changes."""
+    row: Row = {}
+    changes = after - before
+    for ending, values in (("all", before), ("clear", after), ("change", changes)):
+        errors = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        for measure, mean, error in zip(MEASURES, values.mean(axis=0), errors, strict=True):
+            row |= {f"{measure}_{ending}": float(mean), f"{measure}_{ending}_error": float(error)}
+    return row
+
+
+def drawn(folder: Path | None) -> str:
+    """Return a table in Markdown: with every value of a context → with those clearly there."""
+    found = read_rows(NAME, folder)
+    order = [*CHOSEN_ON, *REPORTED]
+    found.sort(key=lambda row: order.index(row["set"]) if row["set"] in order else len(order))
+    heads = ["set", "ε", "δ", "unused", "true level", "level", "L1", "Pearson"]
+    lines = []
+    for row in found:
+        if row["epsilon"] in SHOWN:
+            about = [row[key] for key in ("set", "epsilon", "delta", "unused")]
+            cells = [pair_of(row[f"{m}_all"], row[f"{m}_clear"]) for m in MEASURES]
+            lines.append([*about, f"{float(row['true_level']):.2f}", *cells])
+    return markdown(heads, lines)
+
+
+if __name__ == "__main__":
+    main()
