@@ -52,16 +52,8 @@ def table_of(last_margin, error):
     counts = np.array([80.0, 30.0, last_margin, 20.0, 70.0, 0.0])
     margins = np.array([110.0 + last_margin, 90.0, 100.0, 100.0, last_margin])
     layout, nothing = PairLayout((2, 3), ((0, 1),)), np.zeros(1)
-    variances = np.full(5, error**2)
-    return Estimate(
-        layout,
-        200.0 + last_margin,
-        margins,
-        counts,
-        np.zeros(6),
-        nothing,
-        margin_variances=variances,
-    )
+    known = layout, 200.0 + last_margin, margins, counts, np.zeros(6), nothing
+    return Estimate(*known, margin_variances=np.full(5, error**2))
 
 
 def distance(estimate):

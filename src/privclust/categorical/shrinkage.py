@@ -42,9 +42,10 @@ _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too lon
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
-# A value takes part in contexts if its margin is this many standard errors above zero. With two,
-# fewer unused values pass, but L1 came out slightly worse on wine, which has 178 rows.
-_CLEARLY_THERE = 1.0
+# A value below this many standard errors takes no part in contexts, ...
+_CLEARLY_THERE = 2.0
+# ... if values with an equal share of the rows would be above so many times that.
+_WOULD_SHOW = 2.0
 _TINY = 1e-9
 
 
@@ -100,14 +101,14 @@ class Estimate:
         return chances, known + (1 - known) * hidden[place]
 
     def clearly_there(self, attribute: int) -> NDArray[np.bool_]:
-        """Return which values of an attribute stand out from noise; all of them if none does.
+        """Return which values of an attribute stand out from noise; all if noise hides most.
 
         Of a value that perhaps no row has, noise alone would say what it occurs together with.
         """
         margins = self._of(self.margins, attribute)[:, 0]
-        errors = np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
-        clear = margins >= _CLEARLY_THERE * errors
-        return np.asarray(clear if clear.any() else np.ones_like(clear))
+        needed = _CLEARLY_THERE * np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
+        hidden = self.n_rows / len(margins) < _WOULD_SHOW * needed
+        return np.asarray((margins >= needed) | hidden)
 
     def _of(self, values: Floats | float, attribute: int) -> Floats:
         """Return what a vector over all values has for one attribute, in a column."""
