@@ -25,15 +25,15 @@ def answers(n_rows=3000):
     return pd.DataFrame(dict(zip(NAMES, columns, strict=True))).astype(str)
 
 
-def schema_of(values):
-    return Schema({name: Categories([*values]) for name in NAMES})
+LISTED = Schema({name: Categories(USED) for name in NAMES})
+IN_CASE = Schema({name: Categories(USED, missing="category", unknown="other") for name in NAMES})
 
 
-def mean_distance(values, delta):
+def mean_distance(schema, delta):
     """Return the mean distance of the used values, over attributes and two fits."""
     found = []
     for seed in range(2):
-        model = PrivateDilca(delta=delta, schema=schema_of(values), random_state=seed)
+        model = PrivateDilca(delta=delta, schema=schema, random_state=seed)
         model.fit(answers())
         for name in NAMES:
             distances = model.metric_[name].distances()[: len(USED), : len(USED)]
@@ -42,9 +42,10 @@ def mean_distance(values, delta):
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])
-def test_distances_are_as_large_as_without_categories_that_no_row_has(delta):
-    with_unused = mean_distance((*USED, "no answer", "not asked"), delta)
-    assert with_unused == pytest.approx(mean_distance(USED, delta), rel=0.15)
+def test_distances_are_as_large_as_without_categories_for_missing_and_other_values_that_no_row_has(
+    delta,
+):
+    assert mean_distance(IN_CASE, delta) == pytest.approx(mean_distance(LISTED, delta), rel=0.1)
 
 
 def table_of(last_margin, error):
@@ -56,20 +57,22 @@ def table_of(last_margin, error):
     return Estimate(*known, margin_variances=np.full(5, error**2))
 
 
-def distance(estimate):
-    return attribute_metric(estimate, 0, (1,), ("y", "x"), ("p", "q")).distances()[0, 1]
+def distance(estimate, n_listed):
+    metric = attribute_metric(estimate, 0, (1,), ("y", "x"), ("p", "q"), n_listed=(2, n_listed))
+    return metric.distances()[0, 1]
 
 
-def test_a_context_value_that_may_be_noise_is_left_out():
+def test_a_category_for_missing_values_that_may_be_noise_is_left_out_of_contexts():
     assert table_of(3.0, 5.0).clearly_there(1).tolist() == [True, True, False]
     gaps = np.array([0.8 - 0.2, 0.3 - 0.7])
-    assert distance(table_of(3.0, 5.0)) == pytest.approx(np.sqrt((gaps**2).mean()), rel=0.01)
+    assert distance(table_of(3.0, 5.0), 2) == pytest.approx(np.sqrt((gaps**2).mean()), rel=0.01)
 
 
-def test_a_rare_context_value_that_is_clearly_there_counts_as_much_as_any():
-    assert table_of(30.0, 5.0).clearly_there(1).all()
+@pytest.mark.parametrize(("rows", "n_listed"), [(3.0, 3), (30.0, 2)], ids=["listed", "clear"])
+def test_a_context_value_that_is_listed_or_clearly_there_counts_as_much_as_any(rows, n_listed):
     gaps = np.array([0.8 - 0.2, 0.3 - 0.7, 1.0])
-    assert distance(table_of(30.0, 5.0)) == pytest.approx(np.sqrt((gaps**2).mean()), rel=0.01)
+    found = distance(table_of(rows, 5.0), n_listed)
+    assert found == pytest.approx(np.sqrt((gaps**2).mean()), rel=0.01)
 
 
 def test_exact_margins_keep_every_value_and_those_of_noise_alone_do_too():

@@ -42,9 +42,9 @@ _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too lon
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
-# A value below this many standard errors takes no part in contexts, ...
+# A value is clearly there above this many standard errors. Below, it is taken to have no rows ...
 _CLEARLY_THERE = 2.0
-# ... if values with an equal share of the rows would be above so many times that.
+# ... if a value with an equal share of the rows would be above so many times that.
 _WOULD_SHOW = 2.0
 _TINY = 1e-9
 
@@ -101,10 +101,7 @@ class Estimate:
         return chances, known + (1 - known) * hidden[place]
 
     def clearly_there(self, attribute: int) -> NDArray[np.bool_]:
-        """Return which values of an attribute stand out from noise; all if noise hides most.
-
-        Of a value that perhaps no row has, noise alone would say what it occurs together with.
-        """
+        """Return which values of an attribute stand out from noise; all if noise hides most."""
         margins = self._of(self.margins, attribute)[:, 0]
         needed = _CLEARLY_THERE * np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
         hidden = self.n_rows / len(margins) < _WOULD_SHOW * needed
