@@ -41,8 +41,9 @@ from privclust.privacy.meter import Meter
 from privclust.reference import Dilca
 
 NAME = "category-unused"
-SETS = "wine", "cmc", "nltcs", "mushroom", "adult"
-EPSILONS = 0.1, 1.0
+SETS = "wine", "cmc", "nltcs", "soybean", "mushroom", "adult"
+EPSILONS = 0.1, 0.5, 1.0, 2.5
+SHOWN = "0.1", "1.0"  # on the page
 DELTAS = 0, 1e-6
 MEASURES = "level", "l1", "pearson"
 
@@ -175,7 +176,7 @@ def drawn(folder: Path | None) -> str:
     found.sort(key=lambda row: SETS.index(row["set"]) if row["set"] in SETS else len(SETS))
     heads = ["set", "ε", "δ", "missing", "true level", "level", "L1", "Pearson"]
     lines = []
-    for row in found:
+    for row in (row for row in found if row["epsilon"] in SHOWN):
         about = [row[key] for key in ("set", "epsilon", "delta", "case")]
         cells = [pair_of(row[f"{m}_all"], row[f"{m}_clear"]) for m in MEASURES]
         lines.append([*about, f"{float(row['true_level']):.2f}", *cells])
