@@ -71,13 +71,16 @@ def draw(path: Path, epsilons: list[float], panels: list[Panel]) -> None:
 
 
 def save_small(figure: Figure, path: Path) -> None:
-    """Write a figure in few colours: a third of the bytes, and nothing lost to the eye."""
+    """Write a figure in 256 colours, with which lines keep theirs: less than half of the bytes."""
     from PIL import Image
 
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = BytesIO()
     figure.savefig(drawn, dpi=80)
-    Image.open(drawn).convert("RGB").quantize(48).save(path, optimize=True)
+    image = Image.open(drawn).convert("RGB")
+    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        path, optimize=True
+    )
 
 
 def _style(row: str) -> dict[str, object]:

@@ -91,7 +91,7 @@ def draw(name: str, rows: Rows, folder: Path) -> None:
     lines = list(dict.fromkeys(row[plot.line] for row in found))
     for ax, panel in zip(axes, panels, strict=False):
         _panel(ax, [row for row in found if row[plot.panel] == panel], plot, lines)
-        ax.set_title(panel, fontsize=9)
+        ax.set_title(named(panel), fontsize=9)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     axes[0].set_ylabel(plot.label)
@@ -109,9 +109,10 @@ def _panel(ax: Any, rows: Sequence[Line], plot: Plot, lines: Sequence[str]) -> N
     for number, name in enumerate(lines):
         own = [row for row in rows if row[plot.line] == name]
         points = sorted((float(row["at"]), float(row["mean"])) for row in own if row["at"])
-        colour = f"C{number % 10}"
+        colour, style = f"C{number % 10}", "--" if number >= 10 else "-"
         if points:
-            ax.plot(*zip(*points, strict=True), marker=".", lw=1, color=colour, label=named(name))
+            look = {"marker": ".", "lw": 1, "ls": style, "color": colour}
+            ax.plot(*zip(*points, strict=True), label=named(name), **look)
         for row in own:
             if not row["at"]:  # does not depend on it
                 ax.axhline(float(row["mean"]), ls=":", color=colour, label=named(name))

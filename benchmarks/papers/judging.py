@@ -15,6 +15,7 @@ from pivoting import Line, Rows, picked
 __all__ = [
     "FAILS",
     "HOLDS",
+    "MOSTLY_FAILS",
     "OPEN",
     "PARTLY",
     "UNKNOWN",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 HOLDS, FAILS, PARTLY, UNKNOWN = "holds", "**does not hold**", "holds in part", "cannot be tested"
-OPEN = "not decided"
+MOSTLY_FAILS, OPEN = "**mostly does not hold**", "not decided"
 # How many standard errors decide.
 CLEAR = 2.0
 
@@ -106,6 +107,8 @@ def counted(signs: Sequence[int], words: str) -> Verdict:
 
 def verdict_of(wins: int, losses: int, undecided: int = 0) -> str:
     """Return what cases for, cases against and open cases say together."""
+    if wins and losses > wins:
+        return MOSTLY_FAILS
     if wins:
         return PARTLY if losses or undecided else HOLDS
     return FAILS if losses else OPEN

@@ -16,6 +16,7 @@ __all__ = [
     "about",
     "cell",
     "named",
+    "number",
     "picked",
     "pivot",
     "published",
@@ -24,6 +25,8 @@ __all__ = [
     "with_a_gap",
 ]
 
+# Files of sources and targets, by the names of their data sets.
+FILES = {"mnist_pairs": "MNIST", "office_surf": "SURF", "superconductivity": "superconductivity"}
 PUBLISHED = Path(__file__).parents[1] / "published"
 Line = dict[str, str]
 # Rows of results by the name of their file.
@@ -52,10 +55,12 @@ def picked(rows: Iterable[Line], **wanted: str | Sequence[str]) -> list[Line]:
 
 
 def number(text: str, digits: int = 2) -> str:
-    """Return a number as a page shows it: few digits, small ones as powers of ten."""
+    """Return a number as a page shows it: whole, or with few digits and tiny ones as powers."""
     value = float(text)
     if np.isnan(value):
         return ""
+    if digits == 0:
+        return f"{value:.0f}" if abs(value) >= 0.5 else "0"
     if value and abs(value) < 10.0**-digits:
         return f"{value:.0e}"
     return f"{value:.{digits}f}"
@@ -74,6 +79,10 @@ def cell(row: Line | None, digits: int, *, errors: bool = True) -> str:
 
 def named(value: str) -> str:
     """Return a value of a column as the page names it."""
+    file, *parts = value.split(":")
+    if file in FILES and len(parts) == 2:
+        source, target = (part.removeprefix("digit") for part in parts)
+        return f"{FILES[file]} {source}→{target}"
     return value.replace("tauCC", "τCC").replace("|", "\\|")
 
 
@@ -88,8 +97,7 @@ def pivot(
 ) -> str:
     """Return a table: a line for each combination of ``lines``, a column for each of ``across``."""
     columns = list(dict.fromkeys(row[across] for row in rows if row[across]))
-    if all(_is_number(value) for value in columns):
-        columns.sort(key=float)
+    columns = _in_order(columns)
     keys = list(dict.fromkeys(tuple(row[key] for key in lines) for row in rows))
     keys.sort(key=lambda key: [row[lines[0]] for row in rows].index(key[0]))
     found = {(tuple(row[key] for key in lines), row[across]): row for row in rows}
@@ -101,8 +109,18 @@ def pivot(
         ]
         body.append([*map(named, key), *cells])
     heads = [*({"at": ""}.get(key, key) for key in lines), *(columns or ["value"])]
-    heads[len(lines) :] = [f"{head}{value}" for value in heads[len(lines) :]]
+    heads[len(lines) :] = [f"{head}{named(value)}" for value in heads[len(lines) :]]
     return markdown(heads, body)
+
+
+def _in_order(values: list[str]) -> list[str]:
+    """Return numbers by size, and budgets such as ε=3 by their letter and size; others as given."""
+    if all(_is_number(value) for value in values):
+        return sorted(values, key=float)
+    parts = {value: value.partition("=") for value in values}
+    if all(sign and _is_number(size) for _, sign, size in parts.values()):
+        return sorted(values, key=lambda value: (parts[value][0], float(parts[value][2])))
+    return values
 
 
 def _is_number(text: str) -> bool:
@@ -118,7 +136,7 @@ def about(rows: list[Line]) -> str:
     told = []
     for key in dict.fromkeys((r["setting"], r["commit"], r["date"], r["machine"]) for r in rows):
         own = [r for r in rows if (r["setting"], r["commit"], r["date"], r["machine"]) == key]
-        sets = ", ".join(dict.fromkeys(r["set"] for r in own))
+        sets = ", ".join(dict.fromkeys(named(r["set"]) for r in own))
         most = max(int(r["runs"]) for r in own)
         times = "run" if most == 1 else "runs"
         told.append(

@@ -214,7 +214,9 @@ def shares(measure: str) -> Callable[[list[Line]], str]:
     def make(rows: list[Line]) -> str:
         kept = with_a_gap(rows)
         left = [
-            s for s in dict.fromkeys(r["set"] for r in rows) if s not in {r["set"] for r in kept}
+            named(name)
+            for name in dict.fromkeys(row["set"] for row in rows)
+            if name not in {row["set"] for row in kept}
         ]
         table = pivot(picked(kept, measure=measure), across="by", digits=0)
         if not left:
@@ -246,7 +248,7 @@ def settings(rows: Rows) -> str:
     for name, experiment in EXPERIMENTS.items():
         sets: dict[str, list[str]] = {"full": [], "small": []}
         for row in rows.get(name, []):
-            sets.setdefault(row["setting"], []).append(row["set"])
+            sets.setdefault(row["setting"], []).append(named(row["set"]))
         told = [", ".join(dict.fromkeys(found)) for found in sets.values()]
         lines.append([f"`{name}`", experiment.repeats, *told[:2]])
     return markdown(["experiment", "repeats", "full setting", "small setting"], lines)

@@ -1,12 +1,14 @@
 """Pages of the reference that are made from the code, so that none can be forgotten or outdated.
 
-One page for each public name (a class, a function) and one for each command. They are written into
-``docs/reference/api`` and ``docs/reference/commands`` when a build begins, and are not kept.
+One page for each public name (a class, a function), one for each command, and one of all questions.
+They are written into ``docs/reference`` when a build begins, and are not kept.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import pkgutil
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,6 +148,59 @@ def write_pages(_app: Any = None) -> None:
     index = ["# Python", "", *sections, hidden_tree(pages)]
     (REFERENCE / "python.md").write_text("\n".join(index), "utf-8")
     write_commands()
+    (REFERENCE / "questions.md").write_text(questions_page(), "utf-8")
+
+
+def questions_page() -> str:
+    """Return the page of all questions: what each asks, in the words of the view that answers."""
+    lines = [
+        "# Questions",
+        "",
+        "A fit asks its data a few questions, and gets every answer with noise. A plan, a "
+        "statement of privacy and a report list the questions by name, and say what each asks. "
+        "A name begins with the part of the fit that asks, such as `step 2` or `cluster sizes`, "
+        "and several parts can ask the same: `step 1: counts` and `cluster sizes: counts` both "
+        "ask how many rows are nearest to each centre. A centre is that of a cluster or of a "
+        "cell, a small region on the way to clusters. These are all the questions that there "
+        "are; the [proofs](../../proofs/README.md) say why the answers are private.",
+    ]
+    for view in views():
+        rows = [f"| `{name}` | {words} |" for name, words in own_questions(view).items()]
+        about = (view.__doc__ or "").strip().partition("\n")[0]
+        lines += [
+            "",
+            f"## {view.__name__}",
+            "",
+            about,
+            "",
+            "| question | asks |",
+            "|---|---|",
+            *rows,
+        ]
+    return "\n".join([*lines, ""])
+
+
+def views() -> list[Any]:
+    """Return every view that answers questions of its own."""
+    import privclust.data as data
+    from privclust.data.view import View
+
+    for package in pkgutil.iter_modules(data.__path__, "privclust.data."):
+        if package.ispkg and importlib.util.find_spec(f"{package.name}.view"):
+            importlib.import_module(f"{package.name}.view")
+    found, waiting = [], [View]
+    while waiting:
+        view = waiting.pop(0)
+        waiting += view.__subclasses__()
+        if view.__module__.startswith("privclust.") and own_questions(view):
+            found.append(view)
+    return found
+
+
+def own_questions(view: Any) -> dict[str, str]:
+    """Return what the questions ask that a view adds to those of the view it extends."""
+    inherited = {name for base in view.__bases__ for name in getattr(base, "asks", {})}
+    return {name: words for name, words in view.asks.items() if name not in inherited}
 
 
 def write_commands() -> None:

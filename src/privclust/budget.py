@@ -209,6 +209,22 @@ class Budget:
             return loss.rho <= self.amount
         return loss.pure is not None and loss.pure <= self.amount
 
+    @property
+    def words(self) -> str:
+        """The promise, such as "ε = 1, δ = 1e-06", with the ρ that is spent if there is a δ."""
+        epsilon = f"ε = {float(self.epsilon):g}"
+        if not self.delta:
+            return epsilon
+        return f"{epsilon}, δ = {float(self.delta):g} (ρ = {float(self.amount):.4g})"
+
+    def paying(self, loss: Loss) -> Budget:
+        """Return the budget that ``loss`` is paid from: this one, or its ε alone if that covers it.
+
+        Pure ε keeps the promise of the same ε with any δ, even where it costs more ρ.
+        """
+        alone = Budget(self.epsilon)
+        return alone if alone.covers(loss) and not self.covers(loss) else self
+
     def __repr__(self) -> str:
         delta = f", delta={float(self.delta)!r}" if self.delta else ""
         if self.stated_as_rho:

@@ -16,7 +16,7 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Charge
+from privclust.privacy.meter import Charge, lines_of
 
 __all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
 
@@ -134,17 +134,16 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        pure = self.budget.currency == "pure"
-        spent = self.spent
-        total = spent.pure if pure else spent.rho
+        paid = self.budget.paying(self.spent)
+        pure, unused = paid.currency == "pure", "" if paid is self.budget else ", no δ,"
         lines = [
-            f"Plan: {'ε' if pure else 'ρ'} = {float(total or 0):.4g} in all, rehearsed for "
-            f"{self.n_rows:,} rows",
+            f"Plan: {paid.words}{unused} in all, rehearsed for {self.n_rows:,} rows",
             self.protects,
+            f"  cost in {'ε' if pure else 'ρ'}  question (what it asks; the noise of the answer)",
         ]
-        for charge in self.queries:
+        for charge, line in zip(self.queries, lines_of(self.queries), strict=True):
             cost = charge.loss.pure if pure else charge.loss.rho
-            lines.append(f"  {float(cost or 0):9.4g}  {charge.query} ({charge.noise})")
+            lines.append(f"  {float(cost or 0):9.4g}  {line}")
         facts = {"name": self.measure.name, "error": self.error_ratio, "n_rows": self.n_rows}
         return "\n".join([*lines, self.measure.sentence.format(**facts), self.advice, *self.notes])
 
@@ -181,6 +180,7 @@ def rehearse(
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
         rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
+        rehearsal._is_to_be_charged = model.ledger is not None
         made = synthetic(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's advice says it

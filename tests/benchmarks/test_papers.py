@@ -15,7 +15,17 @@ ROOT = Path(__file__).parents[2]
 RESULTS = BENCHMARKS / "results"
 
 
-NAMES = ("experiments", "filling", "given", "pivoting", "shown", "claims", "drawing", "zones")
+NAMES = (
+    "experiments",
+    "filling",
+    "given",
+    "pivoting",
+    "shown",
+    "claims",
+    "drawing",
+    "judging",
+    "zones",
+)
 papers = SimpleNamespace(**dict(zip(NAMES, scripts(*NAMES, inside="papers"), strict=True)))
 DOCS = [ROOT / "docs" / page for page in papers.filling.PAGES]
 
@@ -137,3 +147,27 @@ def test_a_verdict_needs_two_standard_errors(mean, error, verdict):
     table = papers.claims.claims_table("tau", {"tau-epsilon": rows})
     near = next(line for line in table.splitlines() if "is near to Fast" in line)
     assert near.split(" | ")[1] == verdict
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "undecided", "verdict"),
+    [
+        (3, 0, 0, "holds"),
+        (3, 0, 1, "holds in part"),
+        (3, 3, 0, "holds in part"),
+        (1, 2, 0, "**mostly does not hold**"),
+        (0, 1, 5, "**does not hold**"),
+        (0, 0, 2, "not decided"),
+    ],
+)
+def test_a_verdict_follows_from_the_cases_for_and_against(wins, losses, undecided, verdict):
+    assert papers.judging.verdict_of(wins, losses, undecided) == verdict
+
+
+def test_budgets_stand_in_the_order_of_their_size_and_whole_numbers_have_no_powers():
+    row = papers.given.row
+    rows = [row("share", value, 0, 3, set="a", by=by) for by, value in (("ρ=3", 0.2), ("ε=10", 9))]
+    rows += [row("share", -0.3, 0, 3, set="a", by="ε=3")]
+    table = papers.pivoting.pivot(rows, ("set",), "by", 0).splitlines()
+    assert table[0] == "| set | ε=3 | ε=10 | ρ=3 |"
+    assert table[2] == "| a | 0 | 9 | 0 |"

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("", "proofs", "examples")
 # Pages of the reference and of the gallery are made by the build of the site, which checks them.
 MADE = ("docs/gallery", "docs/reference/api", "docs/reference/commands")
-MADE_PAGES = ("docs/reference/python.md", "docs/reference/command-line.md")
+MADE_PAGES = tuple(f"docs/reference/{page}.md" for page in ("python", "command-line", "questions"))
 PAGES = sorted(
     page
     for page in (

@@ -48,7 +48,8 @@ class Browser:
     def post(self, path: str, on: str = "/password", /, **fields: Any) -> Any:
         """Send a form that stands on a page."""
         data = {"form": self.token(on), **fields}
-        return self.client.post(path, data=data, headers={"Origin": ORIGIN})
+        headers = {"Origin": ORIGIN, "Referer": f"{ORIGIN}{on}"}
+        return self.client.post(path, data=data, headers=headers)
 
     def sign_in(self, name: str, password: str = PASSWORD) -> Any:
         return self.post("/sign-in", "/sign-in", name=name, password=password)

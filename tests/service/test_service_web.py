@@ -113,6 +113,7 @@ def test_plans_cost_nothing_and_dry_runs_need_no_data(
     assert (live["cost"], live["covered"], live["ready"]) == ("ε = 1", True, True)
     compared = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="compare").text
     assert "Expected error: " in compared
+    assert "how many rows have each value of each column" in compared
     dry = ann.post(path, path, epsilon="1", columns=["sex", "ward"], act="dry").text
     assert "Dry run on made-up rows" in dry
     assert serving.charges() == []
@@ -247,6 +248,40 @@ def test_names_are_text_and_never_markup(serving: Serving) -> None:
         assert page.status_code == 200
         assert "<script>alert" not in page.text
     assert "&lt;script&gt;" in mallory.get(place[0]).text
+
+
+def test_a_refused_form_leads_back_to_itself(serving: Serving) -> None:
+    sue, place = signed_in(serving, "sue"), f"/datasets/{serving.visits.id}"
+    refused = sue.post(f"/steward{place}/grant", place, user="ann", epsilon="-1")
+    assert refused.status_code == 400
+    assert f'<a href="{place}">Back to the form</a>' in refused.text
+    assert "Back to the form" not in sue.get("/jobs/nowhere").text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "https://elsewhere.example/x",
+        f"{ORIGIN}//elsewhere.example",
+        f"{ORIGIN}/\\elsewhere.example",
+        "javascript:elsewhere",
+    ],
+)
+def test_a_refused_form_leads_to_no_other_site(serving: Serving, page: str) -> None:
+    sue = signed_in(serving, "sue")
+    fields = {"form": sue.token("/steward/users"), "name": "", "role": "analyst"}
+    headers = {"Origin": ORIGIN, "Referer": page}
+    refused = sue.client.post("/steward/users", data=fields, headers=headers)
+    assert refused.status_code == 409
+    assert "elsewhere" not in refused.text
+
+
+def test_a_question_that_the_budget_does_not_cover_stays_in_its_form(serving: Serving) -> None:
+    ann, ask = signed_in(serving, "ann"), f"/datasets/{serving.visits.id}/ask/distances"
+    refused = ann.post(ask, ask, epsilon="77", columns=["sex", "ward"], act="run")
+    assert refused.status_code == 409
+    assert "does not cover" in message(refused)
+    assert 'name="epsilon" inputmode="decimal" value="77"' in refused.text
 
 
 def test_sql_in_a_field_is_text(serving: Serving) -> None:

@@ -65,3 +65,12 @@ def test_every_command_has_a_page_that_tells_its_options():
     found = dict(pages.command_pages())
     assert {"privclust kmeans", "privclust ledger grant", "privclust release sign"} <= found.keys()
     assert "`--epsilon`" in found["privclust kmeans"]
+
+
+def test_every_question_is_on_the_page_of_questions():
+    text = pages.questions_page()
+    names = {view.__name__ for view in pages.views()}
+    assert {"PointsView", "TableView", "MatrixView", "SitesView", "NumbersView"} <= names
+    for view in pages.views():
+        for name, words in view.asks.items():
+            assert f"| `{name}` | {words} |" in text

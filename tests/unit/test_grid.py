@@ -90,7 +90,7 @@ def fitted(rows, method, seed, n_clusters=10, **changes):
         (3000, 10, 2, {}, "grid"),
         (3000, 10, 3, {}, "grid"),
         (3000, 15, 2, {"delta": 1e-6}, "grid"),
-        (3000, 10, 2, {"delta": 1e-6}, "cells"),
+        (3000, 10, 2, {"delta": 1e-6}, "grid"),
         (600, 2, 2, {}, "grid"),
         (3000, 5, 2, {"delta": 1e-6}, "cells"),
         (3000, 10, 4, {}, "cautious"),

@@ -342,7 +342,7 @@ def test_a_plan_advises_what_was_not_done_yet():
 def test_a_plan_with_a_delta_says_what_none_would_do():
     few = model(15, epsilon=0.1, delta=1e-6).plan(5000, 2)
     pure = model(15, epsilon=0.1).plan(5000, 2)
-    assert pure.error_ratio < few.error_ratio
+    assert pure.error_ratio == few.error_ratio  # because the fit leaves it out by itself
     assert pure.notes == ()
     (note,) = few.notes
     assert f"would be {pure.error_ratio:.3g} times; leave delta at 0" in note

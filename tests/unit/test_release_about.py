@@ -9,6 +9,7 @@ import pytest
 
 from privclust.exceptions import ReleaseError
 from privclust.release import About, Release
+from privclust.reports.sentences import sentence_of
 from support.releases import make_release, one_sentence
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
@@ -89,5 +90,15 @@ def test_what_is_said_at_a_glance_is_plain_data():
     facts = make_release().facts()
     assert ("clusters", "4") in facts.summary
     assert json.loads(json.dumps(dict(facts.values)))["clusters"][0]["size"] == 50
-    assert facts.listings[0].headings[:2] == ["cluster", "rows ± error"]
+    assert facts.listings[0].headings[:2] == ["cluster", "rows ± 2 errors"]
     assert all(len(line) == len(facts.listings[0].headings) for line in facts.listings[0].lines)
+
+
+def test_a_size_is_followed_by_two_errors_in_the_table_as_in_the_sentence():
+    release = make_release()
+    size, error = (
+        float(release.arrays[name][0]) for name in ("cluster_sizes", "cluster_sizes_error")
+    )
+    shown = release.facts().listings[0].lines[0][1]
+    assert shown == f"{size:,.0f} ± {2 * error:g}"
+    assert sentence_of([], size, error).endswith(f"; {shown} rows")

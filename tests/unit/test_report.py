@@ -360,6 +360,17 @@ def test_a_budget_spent_in_rho_fills_the_bar():
 
 
 @words_only
+def test_the_list_of_queries_says_what_each_asks_if_the_release_does():
+    whole = Loss.of_pure(Fraction(1))
+    charges = (Charge("step 1: counts", whole, "noise", "how many rows are near <each> centre"),)
+    told = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", charges)
+    page = make_release(privacy=told).to_html()
+    assert "<th>What it asks</th>" in page
+    assert "how many rows are near &lt;each&gt; centre" in page
+    assert "What it asks" not in make_release().to_html()
+
+
+@words_only
 def test_a_release_without_queries_has_a_report():
     nothing = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", ())
     assert "not spent" in make_release(privacy=nothing).to_html()

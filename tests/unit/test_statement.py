@@ -68,3 +68,13 @@ def test_a_document_cannot_call_a_flawed_release_private():
 def test_flaws_that_are_not_a_tuple_of_texts_are_refused(flaws):
     with pytest.raises(TypeError, match="tuple of texts"):
         statement(flaws=flaws)
+
+
+def test_a_query_says_what_it_asks_once_and_keeps_it_in_json():
+    meter = Meter(Budget(1))
+    for name in ("first", "second"):
+        meter.charge(name, Loss.of_pure(Budget("0.5").amount), "noise", "how many rows there are")
+    told = PrivacyStatement.from_meter(meter, unit=AddRemoveRow(), private=True)
+    assert "  first (how many rows there are; noise)\n  second (noise)" in str(told)
+    assert PrivacyStatement.from_dict(json.loads(json.dumps(told.to_dict()))) == told
+    assert "asks" not in statement().to_dict()["queries"][0]

@@ -19,6 +19,7 @@ from every_question import (
 import privclust.data
 from privclust.data.baselines.view import BaselinesView
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.numbers.view import NumbersView
 from privclust.data.points.view import PointsView
 from privclust.data.sites.view import SitesView
 from privclust.data.table.view import TableView
@@ -26,7 +27,15 @@ from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
 
-VIEWS = (PointsView, BaselinesView, TableView, SitesView, MatrixView, ProfilesView)
+VIEWS = (
+    PointsView,
+    BaselinesView,
+    TableView,
+    SitesView,
+    MatrixView,
+    ProfilesView,
+    NumbersView,
+)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -62,6 +71,24 @@ def test_a_question_spends_its_share_and_no_more(asked: Asked) -> None:
         asked.ask(asked.view(meter, seeded()), BUDGET.whole)
     assert draws
     assert 0.999 * BUDGET.amount < meter.spent.rho <= BUDGET.amount
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=str)
+def test_a_question_says_in_plain_words_what_it_asks(asked: Asked) -> None:
+    meter = Meter(BUDGET)
+    view = asked.view(meter, seeded())
+    asked.ask(view, BUDGET.whole)
+    for charge in meter.charges:
+        part = charge.query.partition(": ")[2] or asked.method
+        assert charge.asks == view.asks[part]
+        assert re.fullmatch(r"(how|in which|what|where|which) [a-z, -]{10,70}", charge.asks)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_words_are_left_of_a_question_that_is_gone(view: type) -> None:
+    parts = {"counts", "offsets", "square", "sums"}
+    asked = {name for name in dir(view) if callable(getattr(view, name))} - NO_QUESTIONS
+    assert set(view.asks) <= asked | parts
 
 
 def test_mechanisms_are_drawn_from_in_one_place() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
 from privclust.release.checks import check_not_negative
-from privclust.release.facts import Facts, Listing, shown_error
+from privclust.release.facts import Facts, Listing, give_or_take
 from privclust.release.kinds import ReleaseKind, register_kind
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def lines_of(release: Release) -> list[dict[str, Any]]:
 
 def rows_in_words(count: float, error: float) -> str:
     """Return a noisy number of rows, with two errors to each side."""
-    return f"{count:,.0f} ± {shown_error(2 * error)}".replace("-", "−")
+    return give_or_take(f"{count:,.0f}", error).replace("-", "−")
 
 
 def _check(release: Release) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.exceptions import ReleaseError
-from privclust.release.facts import Facts, Listing, shown_error
+from privclust.release.facts import TWO_ERRORS, Facts, Listing, give_or_take
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema import Box, Schema
 
@@ -136,9 +136,9 @@ def _facts(release: Release) -> Facts:
         sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
         clusters = list(zip(sizes, errors, strict=True))
         summary += [("clusters", str(len(sizes))), ("rows, with noise", f"{sum(sizes):,.0f}")]
-        shown = [f"{size:,.0f} ± {shown_error(error)}" for size, error in clusters]
+        shown = [give_or_take(f"{size:,.0f}", error) for size, error in clusters]
         lines = [[str(i), text] for i, text in enumerate(shown)]
-        listings.append(Listing(["cluster", "rows ± error"], lines))
+        listings.append(Listing(["cluster", f"rows {TWO_ERRORS}"], lines))
         values["clusters"] = [{"size": size, "size_error": error} for size, error in clusters]
     return Facts(summary, listings, values)
 

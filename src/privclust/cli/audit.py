@@ -75,8 +75,9 @@ def audit(
     from privclust.audit import audit as run_audit
     from privclust.budget import Budget
 
-    claimed = Budget(**budget.parameters())
-    fit, pairs = prepared(subject, **budget.parameters())
+    parameters = budget.parameters()
+    claimed = Budget(**parameters)
+    fit, pairs = prepared(subject, **parameters)
     screen.note(f"{len(pairs)} pairs of data sets, {runs} runs on each side; more runs see more.")
     with _runs_progress(f"audit of {subject}") as progress:
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)

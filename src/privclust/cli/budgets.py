@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 else:
     RowUnitName = Literal[ROW_UNITS]
 
-__all__ = ["BudgetOptions", "EpsilonDelta", "PersonOptions", "RowUnitOptions"]
+__all__ = [
+    "DEFAULT_EPSILON",
+    "DEFAULT_TAKEN",
+    "BudgetOptions",
+    "EpsilonDelta",
+    "PersonOptions",
+    "RowUnitOptions",
+]
+
+DEFAULT_EPSILON = 1.0
+# What a command says that spends a budget which nobody gave.
+DEFAULT_TAKEN = f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken."
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class EpsilonDelta:
         """Return the budget as parameters of an estimator; raise if it means nothing."""
         from privclust.budget import Budget
 
-        epsilon = 1.0 if self.epsilon is None else self.epsilon
+        epsilon = DEFAULT_EPSILON if self.epsilon is None else self.epsilon
         Budget(epsilon, self.delta)
         return {"epsilon": epsilon, "delta": self.delta}
 
@@ -60,6 +71,11 @@ class BudgetOptions(EpsilonDelta):
         if self.epsilon is not None:
             raise UsageError("--rho takes the place of --epsilon; drop one of them.")
         return {"budget": Budget.of_rho(self.rho, self.delta)}
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The sentence that tells which budget is spent, if none was given."""
+        return (DEFAULT_TAKEN,) if self.epsilon is None and self.rho is None else ()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from privclust.jobs.label import write_labels
 from privclust.jobs.places import check_folder
 from privclust.kmeans import PrivateKMeans
 from privclust.release import Release
+from privclust.release.facts import TWO_ERRORS, give_or_take
 from privclust.schema import Box, Schema
 
 if TYPE_CHECKING:
@@ -132,11 +133,11 @@ def _clusters(release: Release) -> Table:
     shares, means, _ = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))
     gaps = release.arrays["cluster_centers"][:, None, :] - means
     nearest = ((gaps / (_SCHEMA.high - _SCHEMA.low)) ** 2).sum(axis=2).argmin(axis=1)
-    table = Table("rows ± error", *_SCHEMA.names, "made up as", box=None, pad_edge=False)
+    table = Table(f"rows {TWO_ERRORS}", *_SCHEMA.names, "made up as", box=None, pad_edge=False)
     sizes, error = release.arrays["cluster_sizes"], release.arrays["cluster_sizes_error"][0]
     for size, center, group in zip(sizes, release.arrays["cluster_centers"], nearest, strict=True):
         made_up = f"{list(_GROUPS)[group]}, {_PATIENTS * shares[group]:,.0f}"
-        table.add_row(f"{size:,.0f} ± {error:.0f}", *(f"{x:.1f}" for x in center), made_up)
+        table.add_row(give_or_take(f"{size:,.0f}", error), *(f"{x:.1f}" for x in center), made_up)
     return table
 
 

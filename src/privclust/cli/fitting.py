@@ -120,24 +120,26 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
     from privclust.jobs.publish import Destination
 
     place = Destination.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
-    _tell_budget(fit.model)
+    _tell_budget(fit.model, *fitting.told)
     with (
         fitting.chosen(),
         kept_or_printed(fit),
         screen.rows_progress("Reading") as listener,
     ):
         published = fit.run(place, about, listener)
-    show(published, as_json=fitting.as_json)
+    show(published, *fitting.told, as_json=fitting.as_json)
 
 
-def _tell_budget(model: Any) -> None:
-    budget = model.budget or f"ε = {model.epsilon:g}" + (
-        f", δ = {model.delta:g}" if model.delta else ""
-    )
+def _tell_budget(model: Any, *told: str) -> None:
+    from privclust.budget import Budget
+
+    budget = model.budget or Budget(model.epsilon, model.delta)
     charge = f", charged to the data set {model.dataset!r}" if model.ledger else ""
+    for sentence in told:
+        screen.note(sentence)
     screen.note(
-        f"A fit within {budget}{charge}; 'privclust plan' says beforehand what is asked and how "
-        "good it will be."
+        f"A fit within {budget.words}{charge}; 'privclust plan' says beforehand what is asked and "
+        "how good it will be."
     )
 
 

@@ -63,5 +63,7 @@ class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
         promise = RowUnitOptions.parameters(self) | fitting.parameters_for(data)
         fit = Fit(self.model(reading, **promise), data)
         place = Destination.checked(self.release, report=True, overwrite=overwrite)
+        for sentence in self.told:
+            screen.note(sentence)
         with kept_or_printed(fit), screen.rows_progress("Reading") as listener:
             return fit.run(place, fitting.about(), listener)

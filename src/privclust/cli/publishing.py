@@ -38,12 +38,12 @@ def kept_or_printed(fit: Fit) -> Iterator[None]:
         raise
 
 
-def show(published: Published, *, as_json: bool) -> None:
-    """Show what was published, and where."""
+def show(published: Published, *told: str, as_json: bool) -> None:
+    """Show what was published, and where, and what else is to be told."""
     release = published.release
     if not release.privacy.private:
         screen.alarm(release.privacy.promise)
-    shown: list[RenderableType] = [*tables(release.facts()), "", *published.sentences]
+    shown: list[RenderableType] = [*tables(release.facts()), "", *told, *published.sentences]
     screen.answer(published.to_dict(), *shown, as_json=as_json)
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import typer
 
 from privclust.cli import options, screen
+from privclust.cli.budgets import DEFAULT_EPSILON, DEFAULT_TAKEN
 from privclust.cli.errors import PLAIN, UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ Family = Annotated[
     str | None,
     typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
 ]
-Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.")]
+Epsilon = Annotated[
+    str | None,
+    typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
+]
 Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="0, or as granted.")]
 Clusters = Annotated[
     str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
@@ -56,7 +60,7 @@ def datasets(url: Url, as_json: options.Json = False) -> None:
 def plan(
     url: Url,
     family: Family = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     delta: Delta = "0",
     clusters: Clusters = None,
     columns: Columns = None,
@@ -75,7 +79,7 @@ def plan(
 def ask(
     url: Url,
     family: Family = None,
-    epsilon: Epsilon = "1",
+    epsilon: Epsilon = None,
     delta: Delta = "0",
     clusters: Clusters = None,
     columns: Columns = None,
@@ -95,13 +99,14 @@ def ask(
 
     place = Destination.checked(output, report=True, overwrite=False)
     asked = _asked(family, epsilon, delta, clusters, columns, option, target)
+    told = [DEFAULT_TAKEN] if epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
     plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
-    screen.answer(plain, *tables(release.facts()), "", *published.sentences, as_json=as_json)
+    screen.answer(plain, *tables(release.facts()), "", *told, *published.sentences, as_json=as_json)
 
 
 @app.command("jobs")
@@ -179,14 +184,14 @@ def _dataset(url: str) -> str:
 
 def _asked(
     family: str | None,
-    epsilon: str,
+    epsilon: str | None,
     delta: str,
     clusters: str | None,
     columns: list[str] | None,
     chosen: list[str] | None,
     target: Path | None,
 ) -> dict[str, Any]:
-    asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    asked: dict[str, Any] = {"epsilon": epsilon or f"{DEFAULT_EPSILON:g}", "delta": delta}
     asked |= options.given(family=family, clusters=clusters, columns=columns)
     if any("=" not in option for option in chosen or ()):
         raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")

@@ -66,7 +66,8 @@ def draft(
             temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
     schema = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
     shown = text if output is None else f"Schema: {output}"
-    said = published.sentences if paid.private and output is not None else []
+    told_too = paid.private and output is not None
+    said = [*paid.told, *published.sentences] if told_too else []
     screen.answer({**told, **schema}, *said, shown, as_json=as_json)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
 from privclust.release.checks import check_not_negative
-from privclust.release.facts import Facts, Listing, shown_error
+from privclust.release.facts import TWO_ERRORS, Facts, Listing, give_or_take
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.unit import matrix_unit_from
 
@@ -52,10 +52,10 @@ def _facts(release: Release) -> Facts:
     arrays, tau = release.arrays, float(release.parameters.get("tau", 0.0))
     totals, errors = (arrays[f"block_totals{end}"].tolist() for end in ("", "_error"))
     lines = [
-        [f"R{k}", *(f"{n:,.0f} ± {shown_error(error)}" for n, error in zip(*line, strict=True))]
+        [f"R{k}", *(give_or_take(f"{n:,.0f}", error) for n, error in zip(*line, strict=True))]
         for k, line in enumerate(zip(totals, errors, strict=True))
     ]
-    headings = ["rows \\ columns", *(f"C{label}" for label in range(len(totals[0])))]
+    headings = [f"total {TWO_ERRORS}", *(f"C{label}" for label in range(len(totals[0])))]
     return Facts(
         summary=[
             ("row clusters", str(len(totals))),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.coclustering.release import column_names
-from privclust.release.facts import shown_error
+from privclust.release.facts import give_or_take
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def context(release: Release) -> dict[str, Any]:
             for cluster, top in enumerate(_top_columns(release, n_clusters))
         ],
         "blocks": [
-            [f"{value:,.0f} ± {shown_error(error)}" for value, error in zip(*line, strict=True)]
+            [give_or_take(f"{value:,.0f}", error) for value, error in zip(*line, strict=True)]
             for line in zip(totals.tolist(), arrays["block_totals_error"].tolist(), strict=True)
         ],
         "labels": list(range(n_clusters)),

@@ -8,7 +8,8 @@ nowhere else. There the exact integers are held to what their rows can add up to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,8 @@ class Question:
         What one step of the integers means.
     dimension : int
         The number of entries that are noised together, for noise on vectors.
+    asks : str
+        What it asks, in plain words.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Question:
     term: Term
     step: float = 1.0
     dimension: int = 1
+    asks: str = field(kw_only=True)
 
     @property
     def standard_error(self) -> float:
@@ -91,6 +95,8 @@ class Pick:
         How it is picked, for the privacy statement.
     picks : int
         How often it picks in turn, about the same rows.
+    asks : str
+        What it asks, in plain words.
     """
 
     name: str
@@ -98,6 +104,7 @@ class Pick:
     term: Term
     words: str
     picks: int = 1
+    asks: str = field(kw_only=True)
 
     @property
     def loss(self) -> Loss:
@@ -114,16 +121,28 @@ class View:
         What is debited.
     noise : NoiseSource
         Where the noise comes from.
+
+    Attributes
+    ----------
+    asks : dict
+        What each question asks in plain words, by the name of its method or of the part of the
+        answer; plans, statements and reports show it, and the reference lists it.
     """
+
+    asks: ClassVar[dict[str, str]] = {}
 
     def __init__(self, meter: Meter, noise: NoiseSource) -> None:
         self._meter = meter
         self._noise = noise
 
+    def pure_instead(self, share: Share) -> Share | None:
+        """Return pure ε that may be spent in place of ``share``, or None; see the meter."""
+        return self._meter.pure_instead(share)
+
     def _debit(self, *asked: Question | Pick) -> None:
         """Pay, before anything is read."""
         for question in asked:
-            self._meter.charge(question.name, question.loss, question.words)
+            self._meter.charge(question.name, question.loss, question.words, question.asks)
 
     def _noised(self, asked: Question, exact: Integers, n_terms: int) -> Noisy:
         """Release a statistic of this many rows, which was paid for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from privclust.kmeans.lloyd import lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
+from privclust.privacy.meter import Meter
 from privclust.schema import Schema
 from privclust.summary.automatic import by_summary
 from privclust.unit import Unit
@@ -67,7 +69,9 @@ class PrivateKMeans(KMeansEstimator):
         grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
         the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
         it runs ``"grid"`` if there are few columns, unless a look for 5 % of the budget shows the
-        rows crowded in a small part of the bounds, and ``"cautious"`` if there are more.
+        rows crowded in a small part of the bounds, and ``"cautious"`` if there are more. Such a
+        grid has less noise without δ, so ``"auto"`` then spends ε alone, which keeps the promise;
+        not with a ledger, a budget of ρ, or ``profile_share``.
         ``"subcluster"`` is the former word for ``"cells"``; it warns and will go.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared. With ``"mismatch"`` any two different ones are one apart; with
@@ -177,6 +181,14 @@ class PrivateKMeans(KMeansEstimator):
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
+
+    # Of a rehearsal, which has no ledger: whether the fit that it stands for has one.
+    _is_to_be_charged: bool = False
+
+    def _run(self) -> Run:
+        """Return what a fit starts from; without a ledger, which adds up ρ, ε may be spent pure."""
+        run, counted = super()._run(), self.ledger is not None or self._is_to_be_charged
+        return replace(run, meter=Meter(run.budget, or_pure=not counted))
 
     def _look_ahead(self, data: PointRows, public: Any = None) -> None:
         super()._look_ahead(data, public)

@@ -41,19 +41,22 @@ _CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
 _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
 # Of the share above, for a look whether a grid should be made at all: cells along each axis, by the
 # number of columns, and how many of eight nearly all rows must lie in to be too crowded for a grid.
-# Nearly all is this share of them, and the error of the look may be that much of them.
+# Nearly all is this share of them, and the error of the look may be that much of them. Where cells
+# can still spend a δ, which they do well with, less is enough.
 LOOK = 0.05
 _LOOK_CELLS = {1: 8, 2: 8, 3: 4}
 _WINDOW = {"pure": 3, "zcdp": 4}
 _NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
+_SOONER, _SOONER_ERROR = 0.8, 0.2
 # A cluster is seen if the cells nearest to it hold so many errors of their sum.
 _SEEN = 3.0
 
 
-def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
+def rows_crowd(view: PointsView, share: Share, n_rows: float, *, tight: int | None = None) -> bool:
     """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
 
-    The cells of a grid would then be too wide for the clusters.
+    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
+    do, and any so many cells of the look are a small part too.
     """
     (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
     n_cells = _LOOK_CELLS[d]
@@ -64,7 +67,14 @@ def rows_crowd(view: PointsView, share: Share, n_rows: float) -> bool:
     table = answer.value.reshape((n_cells,) * d)
     windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
     error = answer.standard_error * math.sqrt(side**d)
-    return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+    if tight is None:
+        return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+    fullest = np.sort(answer.value)[::-1][: min(tight, len(places) // 4)]
+    in_few = answer.standard_error * len(fullest) < _LOOK_ERROR / 2 * n_rows  # not by noise alone
+    return bool(
+        (error < _SOONER_ERROR * n_rows and windows.max() > _SOONER * n_rows)
+        or (in_few and fullest.sum() > _NEARLY_ALL * n_rows)
+    )
 
 
 def grid_of_so_many(

@@ -13,7 +13,7 @@ from privclust.exceptions import ReleaseError
 from privclust.kmeans.profiles import check_profiles
 from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
-from privclust.release.facts import Facts, Listing, shown_error
+from privclust.release.facts import TWO_ERRORS, Facts, Listing, give_or_take
 from privclust.release.kinds import ReleaseKind, register_kind
 from privclust.schema.coordinates import Coordinates
 
@@ -110,8 +110,8 @@ def _facts(release: Release) -> Facts:
         if errors is not None:
             value["center_error"] = coordinates.described(errors[label].tolist())
             both = zip(shown, errors[label], strict=True)
-            shown = [f"{text} ± {noise:.2g}" for text, noise in both]
-        lines.append([str(label), f"{size:,.0f} ± {shown_error(error)}", *shown])
+            shown = [give_or_take(text, noise) for text, noise in both]
+        lines.append([str(label), give_or_take(f"{size:,.0f}", error), *shown])
         values.append(value)
     return Facts(
         summary=[
@@ -120,7 +120,7 @@ def _facts(release: Release) -> Facts:
             ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
         ],
         listings=[
-            Listing(["cluster", "rows ± error", *coordinates.names], lines),
+            Listing(["cluster", f"rows {TWO_ERRORS}", *coordinates.names], lines),
             *sentence_listing(release),
         ],
         values={"clusters": values, "sentences": cluster_sentences(release)}

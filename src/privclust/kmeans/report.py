@@ -11,6 +11,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
 from privclust.kmeans.wording import errors_hold, pictures
+from privclust.release.facts import shown_error
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import shown
 from privclust.schema.coordinates import Coordinates
@@ -112,7 +113,7 @@ def _size_rows(clusters: _Clusters) -> list[dict[str, str]]:
         {
             "label": str(label),
             "size": _minus(f"{size:,.0f}"),
-            "error": f"{2 * error:,.0f}" if error >= 5 else f"{2 * error:.2g}",
+            "error": shown_error(2 * error),
             "share": _minus(f"{100 * size / whole:.1f} %") if whole > 0 else "",
         }
         for label, size, error in zip(clusters.labels, clusters.sizes, clusters.errors, strict=True)

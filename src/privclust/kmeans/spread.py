@@ -12,6 +12,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.shrinking import shrunk_means
+from privclust.privacy.loss import Loss
 
 __all__ = [
     "LARGEST_MEAN_SHARE",
@@ -49,6 +50,13 @@ class Purse:
         """Count a share as spent."""
         self._taken.append(share)
         return share
+
+    def in_rho(self, budget: Share) -> Purse:
+        """Return a purse of ρ from which what was taken here, in pure ε, is spent already."""
+        purse = Purse(budget)
+        for share in self._taken:
+            purse.spend(Share("zcdp", Loss.of_pure(share.amount).rho))
+        return purse
 
     @property
     def rest(self) -> Share:

@@ -82,7 +82,8 @@ def named_currency(what: str, budget: Budget, currency: str | None) -> str:
         raise LedgerError(
             "A charge with a δ must say what is known about the mechanism; give currency='zcdp' "
             "if it "
-            "is zero-concentrated, as the estimators of privclust are, else 'approximate'."
+            "is zero-concentrated, as an estimator of privclust is that has a ledger, else "
+            "'approximate'."
         )
     if chosen not in (PURE, ZCDP, APPROXIMATE):
         raise LedgerError(f"A currency is 'pure', 'zcdp' or 'approximate', not {chosen!r}.")

@@ -7,42 +7,58 @@ privacy statement of the release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 from typing import Any
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Share
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import NO_LOSS, Loss
 
-__all__ = ["Charge", "Meter"]
+__all__ = ["Charge", "Meter", "lines_of"]
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One query, what it cost, and the noise of its answer in words."""
+    """One query, what it cost, and in words the noise of its answer and what it asks."""
 
     query: str
     loss: Loss
     noise: str = ""
+    asks: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the charge as plain data, its amounts as fractions."""
         pure = None if self.loss.pure is None else str(self.loss.pure)
-        return {
+        plain = {
             "query": self.query,
+            "asks": self.asks,
             "noise": self.noise,
             "pure": pure,
             "rho": str(self.loss.rho),
         }
+        if not self.asks:  # a query of 0.1 is written as it was read, so that digests stay
+            del plain["asks"]
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Charge:
         """Read the charge back from :meth:`to_dict`."""
         pure = None if plain["pure"] is None else Fraction(plain["pure"])
-        return cls(plain["query"], Loss(pure, Fraction(plain["rho"])), plain["noise"])
+        loss = Loss(pure, Fraction(plain["rho"]))
+        return cls(plain["query"], loss, plain["noise"], plain.get("asks", ""))
+
+
+def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
+    """Yield a line for each query: its name, what it asks, told once, and the noise."""
+    told: set[str] = set()
+    for charge in charges:
+        parts = (charge.asks if charge.asks not in told else "", charge.noise)
+        words = "; ".join(part for part in parts if part)
+        yield f"{charge.query} ({words})" if words else charge.query
+        told.add(charge.asks)
 
 
 class Meter:
@@ -52,10 +68,20 @@ class Meter:
     ----------
     budget : Budget
         What the fit may spend.
+    or_pure : bool, default=False
+        Whether all of it may go to answers in pure ε instead, which keeps the same promise. It must
+        not if somebody counts the fit by its ρ, as a ledger does, or if the budget is stated as ρ.
+
+    Notes
+    -----
+    *Why this is private.* Whichever way the answers go, they end within the ρ, which is (ε, δ)-DP
+    for all outcomes that end so, or within the pure ε; see ``proofs/accounting.md``.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, or_pure: bool = False) -> None:
         self.budget = budget
+        either = or_pure and budget.delta > 0 and not budget.stated_as_rho
+        self._pure = Budget(budget.epsilon) if either else None
         self._charges: list[Charge] = []
         self._spent = NO_LOSS
         self._lock = Lock()
@@ -70,14 +96,19 @@ class Meter:
         """Every query so far, in order."""
         return tuple(self._charges)
 
-    def charge(self, query: str, loss: Loss, noise: str = "") -> None:
+    def pure_instead(self, share: Share) -> Share | None:
+        """Return what may be spent in place of ``share``: pure ε, if that is the whole budget."""
+        untouched = share == self.budget.whole and not self._charges
+        return None if self._pure is None or not untouched else self._pure.whole
+
+    def charge(self, query: str, loss: Loss, noise: str = "", asks: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""
         with self._lock:
             spent = self._spent + loss
-            if not self.budget.covers(spent):
+            if not any(way.covers(spent) for way in (self.budget, self._pure) if way is not None):
                 raise BudgetExceededError(
                     f"The query {query!r} does not fit into what is left of {self.budget} and "
                     "was not asked; raise epsilon or ask for less."
                 )
             self._spent = spent
-            self._charges.append(Charge(query, loss, noise))
+            self._charges.append(Charge(query, loss, noise, asks))

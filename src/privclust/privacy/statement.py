@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privclust.budget import Budget
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Charge, Meter
+from privclust.privacy.meter import Charge, Meter, lines_of
 from privclust.unit import Unit
 
 __all__ = ["SEEDED", "PrivacyStatement"]
@@ -112,6 +113,11 @@ class PrivacyStatement:
         return Loss.total(charge.loss for charge in self.queries)
 
     @property
+    def paid_from(self) -> Budget:
+        """The budget that the queries are paid from: the promise, or its ε alone."""
+        return Budget(self.epsilon, self.delta).paying(self.spent)
+
+    @property
     def promise(self) -> str:
         """The promise in one line."""
         if not self.private:
@@ -164,5 +170,5 @@ class PrivacyStatement:
     def __str__(self) -> str:
         lines = [f"This release is {self.promise}." if self.private else self.promise]
         lines.append(self.protects)
-        lines += [f"  {charge.query}: {charge.noise}" for charge in self.queries]
+        lines += [f"  {line}" for line in lines_of(self.queries)]
         return "\n".join(lines)

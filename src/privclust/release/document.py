@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release.about import About
@@ -162,7 +161,7 @@ def checked_date(created: str) -> str:
 def check_promise(privacy: PrivacyStatement) -> None:
     """Raise if the queries cost more than what the statement promises."""
     try:
-        covered = Budget(privacy.epsilon, privacy.delta).covers(privacy.spent)
+        covered = privacy.paid_from.covers(privacy.spent)
         float(privacy.epsilon)
     except (ValueError, OverflowError):
         raise ReleaseError(
@@ -204,7 +203,8 @@ def _statement(plain: Any) -> PrivacyStatement:
     _check_keys(plain, _PRIVACY_KEYS | listed, "the privacy statement")
     amounts = [plain["epsilon"], plain["delta"]]
     for query in plain["queries"]:
-        _check_keys(query, _QUERY_KEYS, "a query of the privacy statement")
+        worded = {"asks": str} if "asks" in query else {}  # those of 0.1 did not say what they ask
+        _check_keys(query, _QUERY_KEYS | worded, "a query of the privacy statement")
         amounts += [query["rho"], query["pure"] or "0"]
     if not all(_FRACTION.fullmatch(amount) for amount in amounts):
         raise DamageError("the privacy statement holds an amount that is not a fraction")

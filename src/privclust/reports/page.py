@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.statement import PrivacyStatement
 from privclust.release.document import document_of
@@ -62,9 +61,10 @@ def _context(release: Release) -> dict[str, Any]:
         "privacy": privacy,
         "epsilon": decimal(privacy.epsilon),
         "promise": promise_in_words(privacy, _noisy_rows(release)),
-        "currency": "ρ" if privacy.delta else "ε",
+        "currency": "ε" if privacy.paid_from.currency == "pure" else "ρ",
         "parts": _parts(privacy),
         "queries": _queries(privacy),
+        "asks": any(charge.asks for charge in privacy.queries),  # not in releases of 0.1
         "many_queries": len(privacy.queries) > _MOST_OPEN_ROWS,
         "columns": _columns(release),
         "many_columns": len(release.schema) > _MOST_OPEN_ROWS,
@@ -107,8 +107,8 @@ def _signature(release: Release) -> dict[str, str] | None:
 
 
 def _cost(loss: Loss, privacy: PrivacyStatement) -> Fraction:
-    """Return a cost in the currency of the budget."""
-    cost = loss.rho if privacy.delta else loss.pure
+    """Return a cost in the currency that was spent."""
+    cost = loss.pure if privacy.paid_from.currency == "pure" else loss.rho
     return Fraction(0) if cost is None else cost
 
 
@@ -127,7 +127,7 @@ def _grouped(privacy: PrivacyStatement) -> dict[str, list[Fraction]]:
 
 def _parts(privacy: PrivacyStatement) -> list[_Part]:
     """Return the parts of the budget in the order of the queries; what is left comes last."""
-    whole = Budget(privacy.epsilon, privacy.delta).amount
+    whole = privacy.paid_from.amount
     groups = _grouped(privacy)
     largest = sorted(groups, key=lambda name: -sum(groups[name]))
     if len(largest) > _MOST_GROUPS:
@@ -148,10 +148,11 @@ def _parts(privacy: PrivacyStatement) -> list[_Part]:
 
 
 def _queries(privacy: PrivacyStatement) -> list[dict[str, str]]:
-    whole = Budget(privacy.epsilon, privacy.delta).amount
+    whole = privacy.paid_from.amount
     return [
         {
             "query": charge.query,
+            "asks": charge.asks,
             "noise": charge.noise or "—",
             "cost": decimal(_cost(charge.loss, privacy)),
             "exact": str(_cost(charge.loss, privacy)),

@@ -14,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.release.facts import give_or_take
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.forms import DURATIONS
@@ -88,8 +89,8 @@ def traits_of(
 def sentence_of(traits: Sequence[Trait], size: float, size_error: float) -> str:
     """Return a line such as "older, long stay, mostly widowed; 2,584 ± 47 rows"."""
     words = ", ".join(trait.words for trait in traits[:_MOST_WORDS])
-    rows = f"{size:,.0f} ± {2 * size_error:,.0f} rows".replace("-", "−")
-    return f"{words or 'nothing stands out from the noise'}; {rows}"
+    rows = give_or_take(f"{size:,.0f}", size_error).replace("-", "−")
+    return f"{words or 'nothing stands out from the noise'}; {rows} rows"
 
 
 def _traits(schema: Schema, center: Floats, gaps: Floats) -> Iterator[Trait]:

@@ -32,10 +32,10 @@ def checked_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fac
 
 def checked_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns to ignore, none of which may be declared."""
-    names = items(ignore, "ignore")
+    names, taken = items(ignore, "ignore"), set(declared)
     for name in names:
         if not isinstance(name, str) or not name:
             raise SchemaError(f"An ignored column must be text, got {name!r}; name the column.")
-        if name in declared:
+        if name in taken:
             raise SchemaError(f"Column {name!r} is declared and ignored; drop one of the two.")
     return tuple(dict.fromkeys(valid_text(str(name), "an ignored column") for name in names))

@@ -138,7 +138,7 @@ class Schema:
         return np.array([box.high for _, box in self._boxes], dtype=np.float64)
 
     def __getitem__(self, name: str) -> Fact:
-        return dict(self._columns)[name]
+        return self.columns[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -194,16 +194,18 @@ class Schema:
 
     def only(self, names: Sequence[str]) -> Schema:
         """Return the schema of some of its columns, in its order; the others are ignored."""
-        unknown = [name for name in names if name not in self]
+        declared = set(self.names)
+        unknown = [name for name in names if name not in declared]
         if unknown:
             raise SchemaError(f"Column {unknown[0]!r} is not in the schema; declare it there.")
-        kept = [(name, fact) for name, fact in self._columns if name in names]
-        left = [name for name in self.names if name not in names]
+        wanted = set(names)
+        kept = [(name, fact) for name, fact in self._columns if name in wanted]
+        left = [name for name in self.names if name not in wanted]
         ball = self.ball
         if ball is not None:
             # A row is no farther from the center in fewer columns than in all of them.
             centre = zip(self.numeric, ball.center, strict=True)
-            ball = Ball(ball.radius, [at for name, at in centre if name in names])
+            ball = Ball(ball.radius, [at for name, at in centre if name in wanted])
         return Schema(kept, ball=ball, ignore=[*self.ignore, *left], csv=self.csv, note=self.note)
 
     def uneven_widths(self) -> tuple[str, str] | None:

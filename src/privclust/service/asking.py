@@ -58,7 +58,8 @@ def plan_of(question: FitQuestion, declared: Declared, unit: Unit, most_rows: in
     """Return the plan of a question; what cannot be planned is refused in one sentence."""
     targets = _places(question, declared) if question.offer.takes_targets else None
     try:
-        model = question.model(declared, unit)
+        # The fit will be charged, and a plan may differ for one that is not.
+        model = question.model(declared, unit, ledger=_Stop(), dataset="made up")
         return question.offer.plan(model, declared, most_rows, targets)
     except ValueError as error:
         raise ServiceError(sentence_of(error)) from None

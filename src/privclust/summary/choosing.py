@@ -27,6 +27,7 @@ from privclust._typing import Floats, Indices
 from privclust.exceptions import ParameterError
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 from privclust.parameters import whole
+from privclust.release.facts import TWO_ERRORS
 from privclust.schema import Schema
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters, squares
@@ -86,9 +87,9 @@ class Choice:
         return f"The rows are in {self.n_clusters} clusters."
 
     def __str__(self) -> str:
-        lines = [f"{'k':>4} {'inertia':>10} {'± noise':>9} {'stability':>9}"]
+        lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]
         curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
-        lines += [f"{k:>4} {i:>10.4g} {e:>9.2g} {s:>9.2f}" for k, i, e, s in curve]
+        lines += [f"{k:>4} {i:>10.4g} {2 * e:>10.2g} {s:>9.2f}" for k, i, e, s in curve]
         return "\n".join([self.verdict, *lines])
 
 

@@ -55,7 +55,8 @@ def _drawn(shares: Floats, drawn: Indices, column: Column, rng: np.random.Genera
 
 def as_table(schema: Schema, columns: dict[str, Any], rng: np.random.Generator) -> pa.Table:
     """Return numbers and codes as the columns that the schema declares."""
-    return pa.table({name: _written(columns[name], schema[name], rng) for name in schema})
+    facts = schema.columns.items()
+    return pa.table({name: _written(columns[name], fact, rng) for name, fact in facts})
 
 
 def _written(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:

@@ -14,8 +14,8 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.kmeans.cautious import cautious
-from privclust.kmeans.few_rows import by_number_of_rows
-from privclust.kmeans.grid import grid
+from privclust.kmeans.few_rows import _by_either, by_number_of_rows
+from privclust.kmeans.grid import grid, rows_crowd
 from privclust.kmeans.spread import Purse
 from privclust.privacy.noise import ExactNoise, SeededBits
 from support.audits import evidence_bound
@@ -72,6 +72,47 @@ def test_a_halved_sensitivity_loses_more_than_the_budget(method, currency):
 def test_a_purse_that_forgets_what_was_taken_loses_more_than_the_budget(method, currency):
     with patch.object(Purse, "spend", lambda purse, share: share):
         assert lost_by(method, currency) > 1.02
+
+
+# Pure ε or ρ, by the first answers
+
+
+def lost_by_either(crowded, noise=ExactNoise):
+    """Return what a run with a choice loses, as a part of the ε or ρ that it ends with."""
+
+    def method(view, share, n_clusters, rng):
+        return _by_either(view, share, BUDGETS["pure"].whole, n_clusters, rng)
+
+    currency = "zcdp" if crowded else "pure"
+    with patch("privclust.kmeans.few_rows.rows_crowd", looked_and_found(crowded)):
+        transcript = transcript_of(method, BUDGETS["zcdp"], noise)
+    return float(amount_lost(transcript.loss, currency) / BUDGETS[currency].amount)
+
+
+def looked_and_found(crowded):
+    """Return a look that is paid for and then finds what it is told to."""
+    return lambda *asked, **options: rows_crowd(*asked, **options) is None or crowded
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_whichever_way_the_answers_lead_they_lose_the_budget_and_no_more(crowded):
+    assert 0.9 < lost_by_either(crowded) <= 1
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_halved_noise_loses_more_than_either_budget(crowded):
+    assert lost_by_either(crowded, HalvedNoise) > 1.9
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_a_halved_sensitivity_loses_more_than_either_budget(crowded):
+    with halved_sensitivities():
+        assert lost_by_either(crowded) > 1.9
+
+
+def test_what_was_taken_in_pure_epsilon_must_count_in_rho():
+    with patch.object(Purse, "in_rho", lambda purse, budget: Purse(budget)):
+        assert lost_by_either(True) > 1.02
 
 
 # A flaw of which no loss tells

@@ -6,6 +6,8 @@ It answers everything that ``PointsView`` does, and the questions here, which ar
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from privclust._typing import Floats
@@ -28,6 +30,12 @@ __all__ = ["BaselinesView"]
 
 class BaselinesView(PointsView):
     """Numeric rows that answer questions, those of the baselines too, only through noise."""
+
+    asks: ClassVar[dict[str, str]] = PointsView.asks | {
+        "best_swap": "which exchange of a centre brings rows closer to their centres",
+        "factor_sums": "how the rows are made up of the components",
+        "critic_gradients": "which change of the network tells rows from made-up ones better",
+    }
 
     def best_swap(
         self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share
@@ -60,7 +68,7 @@ class BaselinesView(PointsView):
         statistic = SwapCosts(frame, centres, candidates)
         mechanism = selection(share, score_range=self._unit.change(statistic.largest))
         words = f"{mechanism.title} among {1 + len(centres) * len(candidates)} swaps"
-        asked = Pick(name, mechanism, statistic.term, words)
+        asked = Pick(name, mechanism, statistic.term, words, asks=self.asks["best_swap"])
         self._debit(asked)
         exact = self._rows.sum(statistic)
         picked = int(self._picked(asked, exact.total, exact.n_rows)[0])
@@ -89,7 +97,8 @@ class BaselinesView(PointsView):
         n_components, n_features = components.shape
         pairs = len(statistic.upper[0])
         size, step = pairs + n_components * n_features, 1 / FACTOR_STEPS**2
-        asked = Question(name, noise, statistic.term, step, size)
+        words = self.asks["factor_sums"]
+        asked = Question(name, noise, statistic.term, step, size, asks=words)
         self._debit(asked)
         exact = self._rows.sum(statistic)
         noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
@@ -127,7 +136,8 @@ class BaselinesView(PointsView):
         """
         noise = vector_noise(share, length_sensitivity=self._unit.change(GRADIENT_STEPS))
         size = len(critic.flat)
-        asked = Question(name, noise, CriticGradients.term, clip / GRADIENT_STEPS, size)
+        step, words = clip / GRADIENT_STEPS, self.asks["critic_gradients"]
+        asked = Question(name, noise, CriticGradients.term, step, size, asks=words)
         self._debit(asked)
         exact = self._rows.sum(CriticGradients(critic, clip))
         noisy = self._noised(asked, exact.total[None, :], exact.n_rows)

@@ -7,7 +7,7 @@ by a known amount. The sensitivities are proved in ``proofs/matrix.md``.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from privclust._typing import Floats
 from privclust.budget import Share
@@ -39,6 +39,11 @@ class ProfilesView(View):
     noise : NoiseSource
         Where the noise comes from.
     """
+
+    asks: ClassVar[dict[str, str]] = {
+        "profile_sums": "what the rows most similar to each prototype look like together",
+        "block_shares": "how the rows of each prototype spread over groups of columns",
+    }
 
     def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
@@ -75,7 +80,8 @@ class ProfilesView(View):
         an added row adds one vector of length at most one to one line of the table and leaves all
         other lines as they are.
         """
-        return self._sums(name, kernels.ProfileSums(prototypes, _ROW_STEPS), share)
+        statistic = kernels.ProfileSums(prototypes, _ROW_STEPS)
+        return self._sums(name, statistic, share, self.asks["profile_sums"])
 
     def block_shares(
         self, name: str, prototypes: Floats, column_groups: Groups, share: Share
@@ -107,14 +113,20 @@ class ProfilesView(View):
         vector whose length is at most one, and leaves all other lines as they are.
         """
         groups = column_groups.labels, column_groups.count
-        return self._sums(name, kernels.BlockShares(prototypes, *groups, _ROW_STEPS), share)
+        statistic = kernels.BlockShares(prototypes, *groups, _ROW_STEPS)
+        return self._sums(name, statistic, share, self.asks["block_shares"])
 
     def _sums(
-        self, name: str, statistic: kernels.ProfileSums | kernels.BlockShares, share: Share
+        self,
+        name: str,
+        statistic: kernels.ProfileSums | kernels.BlockShares,
+        share: Share,
+        asks: str,
     ) -> Noisy:
         """Ask for sums to which a row adds a vector of length at most one."""
         noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
-        asked = Question(name, noise, kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS)
+        term, step = kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS
+        asked = Question(name, noise, term, step, asks=asks)
         self._debit(asked)
         exact = self._rows.sum(statistic)
         return self._noised(asked, exact.total, exact.n_rows)

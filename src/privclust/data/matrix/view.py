@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,6 +63,15 @@ class MatrixView(View):
     one column, only.
     """
 
+    asks: ClassVar[dict[str, str]] = {
+        "total": "what all entries add up to",
+        "row_table": "what each row adds up to within groups of columns",
+        "column_table": "what each column adds up to within groups of rows",
+        "block_table": "what each block of rows and columns adds up to",
+        "choose_rows": "which group suits each row best",
+        "choose_columns": "which group suits each column best",
+    }
+
     def __init__(self, counts: Any, unit: MatrixUnit, meter: Meter, noise: NoiseSource) -> None:
         super().__init__(meter, noise)
         self._source = source_from(counts)
@@ -89,7 +98,7 @@ class MatrixView(View):
         *Why this is private.* It is a table with a single cell; see the class.
         """
         everything = Groups(np.zeros(self.shape[0]), 1), Groups(np.zeros(self.shape[1]), 1)
-        return self.block_table(name, *everything, share)
+        return self._block_sums(self._paid_table(name, share, "total"), *everything)
 
     def row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each row over public groups of columns: A C, noised.
@@ -103,7 +112,7 @@ class MatrixView(View):
         *Why this is private.* The changed entry moves the cell of its row and of its column's
         group, by at most ``levels``; see the class.
         """
-        asked = self._paid_table(name, share)
+        asked = self._paid_table(name, share, "row_table")
         exact = self._rows.sum(kernels.RowSums(column_groups.labels, column_groups.count)).total
         return self._noised(asked, np.concatenate(exact.parts), self._n_steps())
 
@@ -119,7 +128,7 @@ class MatrixView(View):
         *Why this is private.* The changed entry moves the cell of its column and of its row's
         group, by at most ``levels``; see the class.
         """
-        asked = self._paid_table(name, share)
+        asked = self._paid_table(name, share, "column_table")
         exact = self._rows.sum(kernels.ColumnSums(row_groups.labels, row_groups.count)).total
         return self._noised(asked, exact, self._n_steps())
 
@@ -136,7 +145,11 @@ class MatrixView(View):
         -----
         *Why this is private.* The changed entry lies in one block; see the class.
         """
-        asked = self._paid_table(name, share)
+        asked = self._paid_table(name, share, "block_table")
+        return self._block_sums(asked, row_groups, column_groups)
+
+    def _block_sums(self, asked: Question, row_groups: Groups, column_groups: Groups) -> Noisy:
+        """Add up the blocks, which were paid for, and let them leave."""
         shape = row_groups.count, column_groups.count
         labels = row_groups.labels, column_groups.labels
         exact = self._rows.sum(kernels.BlockSums(*labels, shape)).total
@@ -175,14 +188,15 @@ class MatrixView(View):
 
     def table_error(self, share: Share) -> float:
         """Return the standard error that a share would buy for each cell of a table."""
-        return self._table("", share).standard_error
+        return self._table("", share, "block_table").standard_error
 
     def _choose(self, name: str, weights: Floats, share: Share, *, by_rows: bool) -> Groups:
         whole = _whole_weights(weights)
         largest = max(1, int(whole.max()))
         mechanism = Exponential.within(share, Fraction(self._levels * largest))
         words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
-        asked = Pick(name, mechanism, kernels.score_term(largest), words)
+        asks = self.asks["choose_rows" if by_rows else "choose_columns"]
+        asked = Pick(name, mechanism, kernels.score_term(largest), words, asks=asks)
         self._debit(asked)
         scores: Integers
         if by_rows:
@@ -207,16 +221,16 @@ class MatrixView(View):
         return self._rows.sum(kernels.StepsOf()).total
 
     # One cell changes, by at most ``levels``: both norms of the change have that size.
-    def _table(self, name: str, share: Share) -> Question:
+    def _table(self, name: str, share: Share, of: str) -> Question:
         noise = additive_noise(
             share,
             l1_sensitivity=Fraction(self._levels),
             squared_l2_sensitivity=Fraction(self._levels**2),
         )
-        return Question(name, noise, kernels.CELL_TERM, self._step)
+        return Question(name, noise, kernels.CELL_TERM, self._step, asks=self.asks[of])
 
-    def _paid_table(self, name: str, share: Share) -> Question:
-        asked = self._table(name, share)
+    def _paid_table(self, name: str, share: Share, of: str) -> Question:
+        asked = self._table(name, share, of)
         self._debit(asked)
         return asked
 

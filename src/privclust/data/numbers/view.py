@@ -11,6 +11,7 @@ exactly one place of every column's table, however large the number is.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +48,11 @@ class NumbersView(RowView):
         Where the noise comes from.
     """
 
+    asks: ClassVar[dict[str, str]] = {
+        "count": "how many rows there are",
+        "histograms": "how many rows have a number in each range of each column",
+    }
+
     def __init__(
         self,
         source: RowReader,
@@ -66,7 +72,7 @@ class NumbersView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        asked = Question(name, self._counting_noise(share), ONE_CELL)
+        asked = Question(name, self._counting_noise(share), ONE_CELL, asks=self.asks["count"])
         self._debit(asked)
         exact = self._rows.sum(RowCount())
         return self._noised(asked, exact.total, exact.n_rows)
@@ -91,7 +97,8 @@ class NumbersView(RowView):
         L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number
         changes more, even an infinite one. Cells without rows are noised like any other.
         """
-        asked = Question(name, self._counting_noise(share, len(edges)), ONE_CELL)
+        noise = self._counting_noise(share, len(edges))
+        asked = Question(name, noise, ONE_CELL, asks=self.asks["histograms"])
         statistic = CellCounts(edges)
         self._debit(asked)
         exact = self._rows.sum(statistic)

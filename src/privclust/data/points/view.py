@@ -10,6 +10,8 @@ so a sensitivity is what the unit makes of the largest size of one term.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
@@ -18,22 +20,21 @@ from privclust.data.engines.base import current_engine
 from privclust.data.points.histograms import ClusterHistograms
 from privclust.data.points.kept import PIECE, GridRows
 from privclust.data.points.kernels import (
-    DIAGONAL_WEIGHT,
     MOMENT_STEPS,
     PAIR_WEIGHT,
-    SQUARE_LEVELS,
     ClusterSums,
     GroupedSums,
     Moments,
     RowCount,
 )
 from privclust.data.points.mixed import Region
+from privclust.data.points.priced import PricedPoints
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import RowReader
 from privclust.data.terms import ONE_CELL
-from privclust.data.view import Noisy, Pick, Question, RowView
-from privclust.privacy.mechanisms import AdditiveNoise, additive_noise, selection, vector_noise
+from privclust.data.view import Noisy, Pick, Question
+from privclust.privacy.mechanisms import selection
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 
-class PointsView(RowView):
+class PointsView(PricedPoints):
     """Rows, of numbers or mixed, that answer questions only through noise.
 
     Parameters
@@ -61,6 +62,17 @@ class PointsView(RowView):
     piece : int
         How rows are cut, see :class:`GridRows`; no answer depends on it.
     """
+
+    asks: ClassVar[dict[str, str]] = {
+        "count": "how many rows there are",
+        "counts": "how many rows are nearest to each centre",
+        "offsets": "which way and how far the rows of each centre lie from it",
+        "square": "how widely the rows spread around their centres",
+        "second_moments": "in which directions the rows spread most",
+        "cluster_histograms": "how the rows of each cluster spread over the values of columns",
+        "choices": "which candidate suits the most rows of each cluster",
+        "zone_cells": "how many rows of each cluster lie near each of its candidates",
+    }
 
     def __init__(
         self,
@@ -83,7 +95,7 @@ class PointsView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        asked = self._counts(name, share)
+        asked = self._counts(name, share, "count")
         self._debit(asked)
         exact = self._rows.sum(RowCount())
         return self._noised(asked, exact.total, exact.n_rows)
@@ -196,7 +208,8 @@ class PointsView(RowView):
         """
         statistic, noise = Moments(frame), self._moment_noise(share)
         unit = (frame.radius / MOMENT_STEPS) ** 2
-        asked = Question(name, noise, statistic.term, unit, len(statistic.weights))
+        n_entries, words = len(statistic.weights), self.asks["second_moments"]
+        asked = Question(name, noise, statistic.term, unit, n_entries, asks=words)
         self._debit(asked)
         exact = self._rows.sum(statistic)
         noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
@@ -218,7 +231,11 @@ class PointsView(RowView):
         coordinates: it stands in one place of each of C tables, as in
         :meth:`NumbersView.histograms`. Clusters and cells without rows are noised like any other.
         """
-        asked = Question(name, self._counting_noise(share, len(coordinates)), ONE_CELL)
+        noise, words = (
+            self._counting_noise(share, len(coordinates)),
+            self.asks["cluster_histograms"],
+        )
+        asked = Question(name, noise, ONE_CELL, asks=words)
         self._debit(asked)
         exact = self._rows.sum(ClusterHistograms(centres, coordinates, edges))
         return self._noised(asked, exact.total, exact.n_rows)
@@ -238,7 +255,7 @@ class PointsView(RowView):
         """
         mechanism = selection(share, score_range=self._unit.change(1))
         words = f"{mechanism.title}, scale {float(mechanism.scale):.3g} rows"
-        asked = Pick(name, mechanism, ZoneCounts.term, words)
+        asked = Pick(name, mechanism, ZoneCounts.term, words, asks=self.asks["choices"])
         self._debit(asked)
         exact = self._rows.sum(ZoneCounts(zones))
         return self._picked(asked, exact.total, exact.n_rows)
@@ -251,48 +268,7 @@ class PointsView(RowView):
         *Why this is private.* A row is in one cluster and nearest to one candidate, and counts
         there if it lies in the zone. So it changes one count by one, as in a histogram.
         """
-        asked = self._counts(name, share)
+        asked = self._counts(name, share, "zone_cells")
         self._debit(asked)
         exact = self._rows.sum(ZoneCounts(zones))
         return self._noised(asked, exact.total, exact.n_rows)
-
-    # The noise that a share would buy, for planning; no row is read.
-    def count_error(self, share: Share) -> float:
-        """Return the standard error of a count."""
-        return self._counts("", share).standard_error
-
-    def offset_error(self, share: Share, clip: float, dimension: int) -> float:
-        """Return the standard error of each coordinate of a sum of clipped offsets."""
-        frame = Projection(np.zeros(dimension))
-        around = ClusterSums(frame, np.zeros((1, dimension)), clip)
-        return self._offsets("", share, around).standard_error
-
-    def square_error(self, share: Share, clip: float) -> float:
-        """Return the standard error of a sum of squared distances of at most ``clip``."""
-        frame = Projection(np.zeros(1))
-        return self._square("", share, ClusterSums(frame, np.zeros((1, 1)), clip)).standard_error
-
-    def moment_error(self, share: Share, radius: float, dimension: int) -> float:
-        """Return the standard error of the off-diagonal entries of second moments."""
-        entries = dimension * (dimension + 1) // 2
-        error = self._moment_noise(share).standard_error(entries)
-        return error * (radius / MOMENT_STEPS) ** 2 / PAIR_WEIGHT
-
-    # Sensitivities: what one row can change, times what the unit makes of it.
-    def _counts(self, name: str, share: Share) -> Question:
-        return Question(name, self._counting_noise(share), ClusterSums.counts_term)
-
-    def _offsets(self, name: str, share: Share, around: ClusterSums) -> Question:
-        noise = vector_noise(share, length_sensitivity=self._unit.change(around.length))
-        term, dimension = around.offsets_term, around.frame.dimension
-        return Question(name, noise, term, around.grid.step, dimension)
-
-    def _square(self, name: str, share: Share, around: ClusterSums) -> Question:
-        changed = self._unit.change_within(SQUARE_LEVELS)
-        noise = additive_noise(share, l1_sensitivity=changed, squared_l2_sensitivity=changed**2)
-        step = (around.length * around.grid.step) ** 2 / SQUARE_LEVELS
-        return Question(name, noise, ClusterSums.square_term, step)
-
-    def _moment_noise(self, share: Share) -> AdditiveNoise:
-        longest = DIAGONAL_WEIGHT * MOMENT_STEPS**2
-        return vector_noise(share, length_sensitivity=self._unit.change(longest))

@@ -116,7 +116,8 @@ class ArrayBlock(Block):
         rows = self._rows
         wanted = self.names if names is None else tuple(names)
         if wanted != self.names:
-            rows = rows[:, [self.names.index(name) for name in wanted]]
+            places = {name: place for place, name in enumerate(self.names)}
+            rows = rows[:, [places[name] for name in wanted]]
         if rows.dtype.kind not in "biuf":
             columns = [
                 as_numbers(self.column(name), name, lenient=name in lenient) for name in wanted

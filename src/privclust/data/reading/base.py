@@ -233,20 +233,20 @@ def chosen_by_name(
             "correct the name or choose another privacy unit."
         )
     # What is absent comes first: if a file has no header, its "names" are the values of a row.
-    absent = [name for name in columns or () if name not in available]
+    times, declared = Counter(available), set(columns or ())
+    absent = [name for name in columns or () if name not in times]
     if absent:
         is_, it, names = ("is", "it", "name") if len(absent) == 1 else ("are", "them", "names")
         raise DataError(
             f"{quoted(absent)} {is_} declared in the schema but absent from the data; "
             f"correct the {names}, or drop {it} from the schema."
         )
-    twice = [name for name, times in Counter(available).items() if times > 1]
-    if twice:
+    if twice := [name for name in times if times[name] > 1]:
         raise DataError(f"{quoted(twice[:1])} occurs twice in the data; rename one of them.")
-    aside = {*(available if ignore is None else ignore), id_column} - {*(columns or ())}
+    aside = {*(available if ignore is None else ignore), id_column} - declared
     if columns is None:
         return _not_empty([name for name in available if name not in aside], id_column)
-    extra = [name for name in available if name not in columns and name not in aside]
+    extra = [name for name in available if name not in declared and name not in aside]
     if extra:
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
         raise DataError(

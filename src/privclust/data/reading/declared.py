@@ -110,10 +110,11 @@ def _numbers(schema: Schema) -> list[str]:
 
 def _check_types(data: Any, schema: Schema, forms: Formed) -> None:
     """Read a made-up row of nothing through each column, which answers as in a fit."""
+    facts = schema.columns
     for types in types_of(data, schema.names):
         for name, kind in types.items():
             row = ArrowBlock(_nothing(name, kind), (name,), parse=False)
-            block, fact = _DeclaredBlock(row, forms), schema[name]
+            block, fact = _DeclaredBlock(row, forms), facts[name]
             if not isinstance(fact, Categories):
                 block.numbers([name], lenient=[] if fact.missing == "error" else [name])
             elif fact.unknown == "error":

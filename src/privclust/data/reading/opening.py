@@ -129,7 +129,8 @@ def _open_pandas(
         positions = list(range(frame.shape[1]))
     else:
         chosen = by_name(names)
-        positions = [names.index(name) for name in chosen.read]
+        places = {name: place for place, name in enumerate(names)}
+        positions = [places[name] for name in chosen.read]
     named = named or names is not None
     read = partial(pandas_batches, frame, positions, chosen.read)
     return ArrowRows(read, chosen, n_rows=len(frame), block_rows=block_rows, named=named)

@@ -38,7 +38,8 @@ def types_of(data: Any, names: Sequence[str]) -> Iterator[Types]:
 
 
 def _chosen(schema: pa.Schema, names: Sequence[str]) -> Types:
-    return {name: schema.field(name).type for name in names if name in schema.names}
+    types = {field.name: field.type for field in schema}
+    return {name: types[name] for name in names if name in types}
 
 
 def _polars_schema(data: Any) -> pa.Schema | None:

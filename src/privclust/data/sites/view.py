@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,15 @@ class SitesView(RowView):
         Where the noise comes from.
     """
 
+    asks: ClassVar[dict[str, str]] = {
+        "histogram": "how many rows lie in each region around the targets",
+        "count": "how many rows there are",
+        "counts": "how many rows are nearest to each place",
+        "sums": "where the rows nearest to each place lie, added up",
+        "nearest_averages": "where the rows nearest to each place lie on average",
+        "nearest_distance": "how far places are from the rows nearest to them, on average",
+    }
+
     def __init__(
         self,
         source: RowReader,
@@ -83,7 +93,8 @@ class SitesView(RowView):
         *Why this is private.* Which bin a row is in depends on that row and on public points, and
         it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
-        return self._counts(name, RingCounts(self._domain, self.space, rings), share)
+        statistic = RingCounts(self._domain, self.space, rings)
+        return self._counts(name, statistic, share, "histogram")
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
@@ -92,7 +103,7 @@ class SitesView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        return self._counts(name, RowCount(), share)
+        return self._counts(name, RowCount(), share, "count")
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
@@ -104,13 +115,19 @@ class SitesView(RowView):
         of length at most R.
         """
         statistic = CellTotals(self._domain, self.space, sites)
-        of_counts = Question(f"{name}: counts", self._counting_noise(counts), statistic.counts_term)
+        of_counts = Question(
+            f"{name}: counts",
+            self._counting_noise(counts),
+            statistic.counts_term,
+            asks=self.asks["counts"],
+        )
         of_sums = Question(
             f"{name}: sums",
             vector_noise(sums, length_sensitivity=self._unit.change(SOURCE_STEPS)),
             statistic.sums_term,
             self.space.radius / SOURCE_STEPS,
             self.space.dimension,
+            asks=self.asks["sums"],
         )
         self._debit(of_counts, of_sums)
         exact = self._sum(statistic, statistic.none)
@@ -144,7 +161,7 @@ class SitesView(RowView):
         grid = self.space.clipped_grid(sites)
         statistic = NearestOf(self._domain, self.space, grid, n_nearest)
         step = self.space.radius / SOURCE_STEPS / n_nearest
-        asked = Question(name, noise, statistic.term, step)
+        asked = Question(name, noise, statistic.term, step, asks=self.asks["nearest_averages"])
         self._debit(asked)
         exact = self._sum(statistic, statistic.none)
         return self._noised(asked, exact.total.padded_sums(grid), n_nearest)
@@ -167,7 +184,8 @@ class SitesView(RowView):
         step = self._unit.change_within(largest)
         noise = additive_noise(share, l1_sensitivity=step, squared_l2_sensitivity=step**2)
         mean = self.space.radius / SOURCE_STEPS / (n_nearest * len(sites))
-        asked = Question(name, noise, Term(0, largest), mean)
+        words = self.asks["nearest_distance"]
+        asked = Question(name, noise, Term(0, largest), mean, asks=words)
         self._debit(asked)
         exact = self._sum(statistic, statistic.none).total.padded_distances()
         return self._noised(asked, np.array([exact], np.int64), n_nearest)
@@ -189,9 +207,9 @@ class SitesView(RowView):
         """Return the log-density of the noise of a count, up to a constant."""
         return self._counting_noise(share).log_density(gaps)
 
-    def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share) -> Noisy:
+    def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share, of: str) -> Noisy:
         """Ask for counts; a row changes one of them, by one."""
-        asked = Question(name, self._counting_noise(share), statistic.term)
+        asked = Question(name, self._counting_noise(share), statistic.term, asks=self.asks[of])
         self._debit(asked)
         exact = self._sum(statistic, statistic.none)
         return self._noised(asked, exact.total, exact.n_rows)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,16 @@ class TableView(RowView):
         Where the noise comes from.
     """
 
+    asks: ClassVar[dict[str, str]] = {
+        "count": "how many rows there are",
+        "histograms": "how many rows have each value of each column",
+        "pair_tables": "how many rows have each pair of values of two columns",
+        "entropies": "how evenly the rows spread over the values of columns and of pairs",
+        "relevant_attributes": "which columns say the most about one column",
+        "relevant_context": "which columns together say the most about one column",
+        "spanning_tree": "which pairs of columns depend on each other most",
+    }
+
     def __init__(
         self,
         source: RowReader,
@@ -92,7 +103,7 @@ class TableView(RowView):
         """
         if self.n_rows_is_public:
             return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
-        asked = Question(name, self._counting_noise(share), ONE_CELL)
+        asked = Question(name, self._counting_noise(share), ONE_CELL, asks=self.asks["count"])
         self._debit(asked)
         n_rows = self._exact.n_rows()
         return self._noised(asked, np.array([n_rows], np.int64), n_rows)
@@ -107,7 +118,8 @@ class TableView(RowView):
         each histogram by one: L1 2m, squared L2 2m. All c rows of a person may share their
         values: L1 cm, squared L2 c²m.
         """
-        asked = Question(name, self._counting_noise(share, self.n_attributes), ONE_CELL)
+        noise = self._counting_noise(share, self.n_attributes)
+        asked = Question(name, noise, ONE_CELL, asks=self.asks["histograms"])
         self._debit(asked)
         return self._noised(asked, self._exact.histograms(), self._exact.n_rows())
 
@@ -121,7 +133,7 @@ class TableView(RowView):
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
         noise = self._counting_noise(share, len(layout.pairs))
-        asked = Question(name, noise, ONE_CELL)
+        asked = Question(name, noise, ONE_CELL, asks=self.asks["pair_tables"])
         self._debit(asked)
         tables = [self._exact.table(pair).ravel() for pair in layout.pairs]
         noisy = self._noised(asked, np.concatenate(tables), self._exact.n_rows())
@@ -157,7 +169,7 @@ class TableView(RowView):
         noise = additive_noise(
             share, l1_sensitivity=len(sets) * step, squared_l2_sensitivity=len(sets) * step**2
         )
-        asked = Question(name, noise, scale.sum_term, 1 / BIT)
+        asked = Question(name, noise, scale.sum_term, 1 / BIT, asks=self.asks["entropies"])
         self._debit(asked)
         exact = [int(scale(self._exact.table(chosen)).sum()) for chosen in sets]
         noisy = self._noised(asked, np.array(exact, np.int64), self._exact.n_rows())
@@ -181,7 +193,8 @@ class TableView(RowView):
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
         mechanism = NoisyTopK.within(share, self._unit.change(scale.steepest), count)
-        asked = Pick(name, mechanism, scale.score_term, _among(mechanism, len(others)))
+        words, asks = _among(mechanism, len(others)), self.asks["relevant_attributes"]
+        asked = Pick(name, mechanism, scale.score_term, words, asks=asks)
         self._debit(asked)
         scores = [self._exact.conditional(scale, target, x) for x in others]
         picks = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
@@ -200,8 +213,9 @@ class TableView(RowView):
         scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
         mechanism = Exponential.within(share, self._unit.change(scale.steepest))
-        n_sets = math.comb(len(others), size)
-        asked = Pick(name, mechanism, scale.score_term, _among(mechanism, n_sets))
+        words = _among(mechanism, math.comb(len(others), size))
+        asks = self.asks["relevant_context"]
+        asked = Pick(name, mechanism, scale.score_term, words, asks=asks)
         self._debit(asked)
         contexts, scores = self._exact.context_scores(size, scale, target)
         pick = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
@@ -227,8 +241,8 @@ class TableView(RowView):
         mechanism = Exponential.within(share, self._unit.change(2))
         expected = {(i, j): _expected(margins[i], margins[j]) for i, j in self.layout.pairs}
         bases = {pair: int(np.abs(table).sum()) for pair, table in expected.items()}
-        words = f"Exponential, {n_edges} picks in turn"
-        self._debit(Pick(name, mechanism, Term(-1, 1), words, n_edges))
+        words, asks = f"Exponential, {n_edges} picks in turn", self.asks["spanning_tree"]
+        self._debit(Pick(name, mechanism, Term(-1, 1), words, n_edges, asks=asks))
         distances = {pair: self._exact.distance(*pair, expected[pair]) for pair in expected}
         group = list(range(self.n_attributes))
         edges: list[Pair] = []
@@ -236,7 +250,7 @@ class TableView(RowView):
             candidates = [(i, j) for i, j in self.layout.pairs if group[i] != group[j]]
             # No distance is further from that of an empty table than there are rows.
             base = _one_row([bases[pair] for pair in candidates])
-            pick = Pick(name, mechanism, Term(-1, 1, base), words)
+            pick = Pick(name, mechanism, Term(-1, 1, base), words, asks=asks)
             scores = _one_row([distances[pair] for pair in candidates])
             edges.append(candidates[int(self._picked(pick, scores, self._exact.n_rows())[0])])
             i, j = (group[end] for end in edges[-1])

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -148,4 +149,15 @@ def _told(request: Request, status: int, sentence: str) -> Response:
     if request.url.path.startswith("/api/"):
         headers: dict[str, Any] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         return JSONResponse({"message": sentence}, status, headers=headers)
-    return page("message", status=status, message=sentence)
+    return page("message", status=status, message=sentence, form=_form_of(request))
+
+
+def _form_of(request: Request) -> str | None:
+    """Return the page on which a refused form stands; only an address of this site is believed."""
+    if request.method != "POST":
+        return None
+    site: Site = request.app.state.site
+    came = urlsplit(request.headers.get("referer", ""))
+    ours = f"{came.scheme}://{came.netloc}".lower() == site.settings.origin
+    # Two slashes at the beginning, of either kind, would lead to another host.
+    return came.path if ours and not came.path.startswith(("//", "/\\")) else None

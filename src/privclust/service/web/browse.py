@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from privclust.exceptions import BudgetGoneError
 from privclust.jobs.label import write_labels
 from privclust.jobs.sentences import sentence_of
 from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
@@ -99,7 +100,14 @@ async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: P
     act = form.text("act", "plan")
     if act == "run":
         request = form.text("request") or None
-        answer = await run_in_threadpool(site.jobs.ask, session.user, dataset, question, request)
+        try:
+            answer = await run_in_threadpool(
+                site.jobs.ask, session.user, dataset, question, request
+            )
+        except BudgetGoneError as error:  # what was typed stays in the form
+            return await run_in_threadpool(
+                _ask_page, session, site, dataset, question, message=str(error), status=409
+            )
         return see(f"/jobs/{answer.job_id}{'?free=1' if answer.free else ''}")
     if act == "dry":
         html = await site.planner.dry_run(dataset, question)
@@ -249,10 +257,14 @@ def _ask_page(
     question: FitQuestion,
     plan: dict[str, Any] | None = None,
     drawn: Any = None,
+    message: str = "",
+    status: int = 200,
 ) -> Response:
     return page(
         "ask",
         session,
+        status,
+        message=message,
         dataset=dataset,
         question=question,
         offer=question.offer,
