@@ -25,10 +25,10 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
+from category_sets import open_table
 from keeping import RESULTS, Row, markdown, put_table, read_rows, write_rows
 from privclust import Categories, Schema
 from privclust.categorical import PrivateDilca
-from privclust.datasets import category_set
 from privclust.exceptions import DataError
 from privclust.metrics import distance_l1, distance_pearson
 from privclust.reference import Dilca
@@ -95,7 +95,7 @@ def table(name: str, folder: Path | None) -> tuple[Any, Schema, np.ndarray | Non
         values = [[str(value) for value in range(size)] for size in SIZES]
         rows = pd.DataFrame(list(product(*values)), columns=names)
         return rows, Schema({n: Categories(v) for n, v in zip(names, values, strict=True)}), None
-    data = category_set(name, folder)
+    data = open_table(name, folder)
     return data.frame, data.schema, data.classes if data.n_classes > 1 else None
 
 

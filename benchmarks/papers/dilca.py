@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
 from functools import partial
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from given import Given, Row, row, spread
 from sklearn.cluster import AgglomerativeClustering
-from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
 from categorical import DELTA, ROWS, FoldsOf, sweep
 from category_fits import Fits
 from category_measures import hamming_points
+from category_sets import open_table
 from category_speed import METHODS, cpu_seconds
 from privclust.baselines import PrivateOneHotKMeans
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
 from privclust.datasets import CategorySet, category_set
-from privclust.datasets.categories import Layout, read_categories
 from privclust.datasets.named import SYNTHETIC_CATEGORIES
 from privclust.metrics import (
     context_scores,
@@ -43,18 +40,6 @@ UNIT = "replace-row"
 # In Figure 7, max-dependency looks at no more sets of attributes than this.
 MOST_SETS = 2000
 SPENT = {"each target": True, "all targets": False}
-
-
-def open_table(name: str, folder: Path | None) -> CategorySet:
-    """Return a table; scikit-learn's wine, its columns cut into five bins, needs no file."""
-    if name != "wine":
-        return category_set(name, folder)
-    found = load_wine(as_frame=True)
-    frame = found.data.assign(**{"class": found.target})
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "wine.csv"
-        frame.to_csv(path, index=False)
-        return read_categories(path, Layout(numeric=tuple(found.data.columns)))
 
 
 def tables(given: Given) -> Iterator[CategorySet]:

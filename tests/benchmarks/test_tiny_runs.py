@@ -95,6 +95,9 @@ CASES = [
     ),
     Case("category_signal", "tiny --data {data} --runs 2 --epsilon 1 --output {folder}"),
     Case(
+        "category_unused", "tiny --data {data} --runs 2 --epsilon 1 --page {pages}/categorical.md"
+    ),
+    Case(
         "source_target_worst",
         "one --runs 2 --output {folder}",
         {"pair_maker": tiny_pair, "NUMBERS": [2, 5]},

@@ -57,6 +57,7 @@ def learn_metric(
             view.names,
             view.labels[target],
             ordinal=view.names[target] in ordinal,
+            n_listed=view.n_listed,
         )
         for target, context in learned.contexts.items()
     }

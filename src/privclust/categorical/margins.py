@@ -134,11 +134,7 @@ def _gains(squares: Floats, variances: Floats, sizes: Indices, n_rows: float) ->
         return np.zeros(len(sizes))
     least = _LEAST_LEARNED * _USUAL_INEQUALITY
     usual = usual_level(found, doubt, default=_USUAL_INEQUALITY, least=least)
-    import os
-
-    gains = _INEQUALITIES / (
-        _INEQUALITIES + float(os.environ.get("MF", "1")) * (free * noise)[:, None] + _TINY
-    )
+    gains = _INEQUALITIES / (_INEQUALITIES + (free * noise)[:, None] + _TINY)
     return np.asarray((chances(found, doubt, _INEQUALITIES, usual) * gains).sum(axis=1))
 
 

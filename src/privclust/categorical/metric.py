@@ -2,8 +2,10 @@
 
 The rows of P(y | x) over the values x of all context attributes, divided by the root of their
 number, are coordinates whose Euclidean distances are those of the paper's equation (1); an SVD
-leaves at most one axis fewer than there are values. Objects are compared by the sum of squared
-distances over the attributes, so their coordinates stand side by side.
+leaves at most one axis fewer than there are values. A category for missing or unlisted values that
+cannot be told from one without rows is left out of contexts: noise alone would set the values of
+the target apart. Objects are compared by the sum of squared distances over the attributes, so their
+coordinates stand side by side.
 """
 
 from __future__ import annotations
@@ -109,6 +111,7 @@ def attribute_metric(
     labels: Sequence[str],
     *,
     ordinal: bool = False,
+    n_listed: Sequence[int] | None = None,
 ) -> AttributeMetric:
     """Return the metric of one attribute, learned from its context.
 
@@ -124,8 +127,11 @@ def attribute_metric(
         The values of the target.
     ordinal : bool
         Compare P(Y <= y | x), so that the order of the values counts.
+    n_listed : sequence of int or None
+        How many values of each attribute are listed. Those after them are declared in case some are
+        missing or unlisted, and are left out of contexts unless they clearly occur.
     """
-    parts = [estimate.conditional(target, other) for other in context]
+    parts = [_told_by(estimate, target, other, n_listed) for other in context]
     chances = np.concatenate([chances for chances, _ in parts], axis=1)
     doubt = np.concatenate([doubt for _, doubt in parts])
     points = np.concatenate([chances, _doubt_axes(chances, doubt)], axis=1)
@@ -134,6 +140,18 @@ def attribute_metric(
         points = np.cumsum(points, axis=0)
     context_names = tuple(names[other] for other in context)
     return AttributeMetric(names[target], tuple(labels), context_names, _reduced(points))
+
+
+def _told_by(
+    estimate: Estimate, target: int, other: int, n_listed: Sequence[int] | None
+) -> tuple[Floats, Floats]:
+    """Return the chances of the target, and the doubt, for the values of another that count."""
+    chances, doubt = estimate.conditional(target, other)
+    if n_listed is None:
+        return chances, doubt
+    counts = estimate.clearly_there(other)
+    counts[: n_listed[other]] = True
+    return (chances, doubt) if counts.all() else (chances[:, counts], doubt[counts])
 
 
 def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:

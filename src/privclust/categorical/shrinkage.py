@@ -20,6 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.budget import Currency
@@ -41,6 +42,10 @@ _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too lon
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
+# A value is clearly there above this many standard errors. Below, it is taken to have no rows ...
+_CLEARLY_THERE = 2.0
+# ... if a value with an equal share of the rows would be above so many times that.
+_WOULD_SHOW = 2.0
 _TINY = 1e-9
 
 
@@ -94,6 +99,13 @@ class Estimate:
         place = self.layout.places[min(target, given), max(target, given)]
         hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
         return chances, known + (1 - known) * hidden[place]
+
+    def clearly_there(self, attribute: int) -> NDArray[np.bool_]:
+        """Return which values of an attribute stand out from noise; all if noise hides most."""
+        margins = self._of(self.margins, attribute)[:, 0]
+        needed = _CLEARLY_THERE * np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
+        hidden = self.n_rows / len(margins) < _WOULD_SHOW * needed
+        return np.asarray((margins >= needed) | hidden)
 
     def _of(self, values: Floats | float, attribute: int) -> Floats:
         """Return what a vector over all values has for one attribute, in a column."""

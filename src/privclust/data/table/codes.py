@@ -39,6 +39,11 @@ class ColumnCoder:
         ]
         self.sizes = tuple(fact.size for fact in self._facts)
         self.labels = tuple(fact.labels for fact in self._facts)
+        # Categories for missing and unlisted values come after those that are listed.
+        self.n_listed = tuple(
+            len(fact.values) if isinstance(fact, Categories) else len(fact.edges) - 1
+            for fact in self._facts
+        )
         most = max((fact.size + (fact.missing == "omit") for fact in self._facts), default=1)
         self.dtype = np.min_scalar_type(most - 1)
         self._listed = [

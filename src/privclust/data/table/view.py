@@ -77,6 +77,7 @@ class TableView(RowView):
     ) -> None:
         super().__init__(unit, meter, noise)
         self.names, self.sizes, self.labels = coder.names, coder.sizes, coder.labels
+        self.n_listed = coder.n_listed
         self.layout = PairLayout.all_pairs(coder.sizes)
         self._source, self._coder = source, coder
         self._exact = ExactCounts(source, coder, self.layout)
