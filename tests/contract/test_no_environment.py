@@ -1,4 +1,4 @@
-"""What is released depends on data, parameters and noise, never on a variable of the environment."""
+"""What is released depends on data, parameters and noise, never on the environment."""
 
 from __future__ import annotations
 
