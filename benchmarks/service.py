@@ -64,7 +64,17 @@ def started(folder: Path, port: int) -> subprocess.Popen:
     for line in server.stdout or ():
         if line.startswith("Serving"):
             break
+    wait_for(port)
     return server
+
+
+def wait_for(port: int) -> None:
+    """Return when somebody listens, which on a busy machine is a while after it was said."""
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError("The server does not listen.")
 
 
 def family(process: int) -> list[int]:
