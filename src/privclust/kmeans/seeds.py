@@ -1,4 +1,8 @@
-"""Cells thrown along the axes of the rows, moved twice to where these are, and clustered."""
+"""Cells thrown along the axes of the rows, moved twice to where these are, and clustered.
+
+In few columns a scout comes first: cells thrown wide, whose counts say where to throw all of them
+again. Where many columns spread the rows thinly, such counts are worth less than they cost.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,36 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.data.points.public import ClusterAnswer
 from privclust.data.points.view import PointsView
+from privclust.data.view import Noisy
 from privclust.kmeans.errors import Sketch
 from privclust.kmeans.shrinking import shrunk_means
 from privclust.kmeans.spread import Axes, Purse, Spread
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["Seeds", "cell_radius", "find_seeds", "reseeded", "with_unseen"]
+__all__ = [
+    "Seeds",
+    "cell_radius",
+    "find_seeds",
+    "mean_square_left",
+    "needed_radius",
+    "reseeded",
+    "thrown_again",
+    "with_unseen",
+]
 
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
+# The scout: in at most so many columns, for this share of what is left; how wide it is thrown, and
+# how far, in quantiles of the distance of rows to cells, its cells are thrown again. After it, a
+# part of the first round's offsets pays for the distance of rows to their cell.
+_SCOUTED_COLUMNS, _SCOUT, _SQUARE = 4, 0.10, 0.05
+SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
+LEAST_LEFT = 0.02  # of the mean square distance, after a move
 _SYNTHETIC_ROWS = 4000
 _UNSEEN_CELLS = 500
 
@@ -49,15 +70,24 @@ def find_seeds(
     rng: np.random.Generator,
 ) -> Seeds:
     """Throw cells along the axes, move them to where the rows are, and cluster them."""
+    scouted = axes.frame.axes is None and axes.frame.dimension <= _SCOUTED_COLUMNS
+    for_scout = purse.spend(purse.rest.take(_SCOUT)) if scouted else None
     plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
     deviations = np.sqrt(axes.variances)
-    cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations * _SEED_SPREAD
+    cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations
+    cells *= SCOUT_SPREAD if scouted else _SEED_SPREAD
+    if for_scout is not None:
+        counts = view.clusters("scout", axes.frame, cells, 1.0, counts=for_scout).counts
+        cells = thrown_again(cells, counts, deviations, rng)
+    within = math.inf
     for number in range(_ROUNDS):
-        radius = cell_radius(cells, deviations, plan.quantile, rng)
-        seen = _asked(view, purse, plan, axes, cells, radius * plan.shortened(number), number)
-        cells = seen.cells
+        radius = cell_radius(cells, deviations, plan.quantile, rng) * plan.shortened(number)
+        radius = needed_radius(radius, within, len(deviations))
+        squared = scouted and number < _ROUNDS - 1
+        seen = _asked(view, purse, plan, axes, cells, radius, number, squared=squared)
+        cells, within = seen.cells, seen.within
         if number < _ROUNDS - 1 and seen.n_live:
-            cells = reseeded(cells, seen.weights, seen.radius, rng)
+            cells = reseeded(cells, seen.weights, min(seen.radius, 1.5 * math.sqrt(within)), rng)
     return _clustered(seen, spread, axes, n_clusters, rng)
 
 
@@ -69,6 +99,7 @@ class _CellPlan:
     the first round does not clip, and ``later`` the factor by which the other rounds clip closer.
     """
 
+    n_rows: float
     for_counts: Share
     for_offsets: Share
     least: float
@@ -94,8 +125,8 @@ class _CellPlan:
         # The noisier the mean of a cell will be, the closer its rows are clipped; and more so once
         # the cells have moved to where the rows are.
         noise = 0.8 * unit_error * n_cells / spread.n_rows
-        quantile, later = np.clip(0.95 - noise, 0.6, 0.95), np.clip(1 - noise, 0.6, 1)
-        return cls(for_counts, for_offsets, least, n_cells, float(quantile), float(later))
+        clips = float(np.clip(0.95 - noise, 0.6, 0.95)), float(np.clip(1 - noise, 0.6, 1))
+        return cls(spread.n_rows, for_counts, for_offsets, least, n_cells, *clips)
 
     def shortened(self, number: int) -> float:
         """Return the factor on the radius of a round; rounds are numbered from 0."""
@@ -109,6 +140,7 @@ class _MovedCells:
     cells: Floats
     weights: Floats
     radius: float
+    within: float  # mean square distance of rows to their cell; without end unless it was asked
 
     @property
     def n_live(self) -> int:
@@ -123,19 +155,27 @@ def _asked(
     cells: Floats,
     radius: float,
     number: int,
+    *,
+    squared: bool,
 ) -> _MovedCells:
-    """Ask for the counts and offsets of the cells, and move them."""
+    """Ask for the counts and offsets of the cells, and for squares if so, and move them."""
+    square = plan.for_offsets.take(_SQUARE) if squared else None
+    offsets = plan.for_offsets if square is None else plan.for_offsets.remainder(square)
     answer = view.clusters(
         f"cells, round {number + 1}",
         axes.frame,
         cells,
         radius,
         counts=purse.spend(plan.for_counts),
-        offsets=purse.spend(plan.for_offsets),
+        offsets=purse.spend(offsets),
+        square=None if square is None else purse.spend(square),
     )
     counts = answer.counts.value
-    moved = cells + shrunk_means(answer.offsets, counts, plan.least, radius)
-    return _MovedCells(moved, np.where(counts > plan.least, counts, 0), radius)
+    moves = shrunk_means(answer.offsets, counts, plan.least, radius)
+    within = math.inf
+    if squared:
+        within = mean_square_left(answer, counts, moves, plan.n_rows, radius**2)
+    return _MovedCells(cells + moves, np.where(counts > plan.least, counts, 0), radius, within)
 
 
 def _clustered(
@@ -167,6 +207,42 @@ def cell_radius(
     synthetic = rng.standard_normal((_SYNTHETIC_ROWS, len(deviations))) * deviations
     gaps = np.linalg.norm(synthetic - cells[nearest_of(synthetic, cells)], axis=1)
     return float(np.quantile(gaps, quantile))
+
+
+def needed_radius(radius: float, within: float, dimension: int) -> float:
+    """Return a radius that is closer where rows are known to lie closer to their cells."""
+    needed = (1 + 0.5 / math.sqrt(dimension)) * math.sqrt(within)
+    return max(min(radius, needed), 0.3 * radius)
+
+
+def mean_square_left(
+    answer: ClusterAnswer, counts: Floats, moves: Floats, n_rows: float, most: float
+) -> float:
+    """Return the mean square distance of rows to their cell after noisy moves.
+
+    A move gains its own square for each row, but that is measured with noise, and the noise stays
+    in the cell: hence twice its variance less.
+    """
+    offsets, square = answer.offsets, answer.square
+    noise = moves.shape[1] * offsets.standard_error**2 / np.maximum(counts, 1) ** 2
+    moved = (moves**2).sum(axis=1)
+    gain = float(np.maximum(counts, 0) @ (moved - 2 * np.minimum(noise, moved)))
+    visible = max(float(square.value[0]), square.standard_error)
+    return float(np.clip((visible - gain) / n_rows, LEAST_LEFT * most, most))
+
+
+def thrown_again(
+    cells: Floats, counts: Noisy, deviations: Floats, rng: np.random.Generator
+) -> Floats:
+    """Return as many cells, thrown in proportion to the rows that wide ones have counted."""
+    weights = np.where(counts.value > _LIVE * counts.standard_error, counts.value, 0)
+    if not weights.any():
+        return cells
+    sources = rng.choice(len(cells), len(cells), p=weights / weights.sum())
+    jitter = cell_radius(cells, deviations, _SCOUT_REACH, rng) / math.sqrt(cells.shape[1])
+    moves = rng.standard_normal(cells.shape) * jitter
+    moves[np.unique(sources, return_index=True)[1]] = 0  # one copy of each stays in its place
+    return np.asarray(cells[sources] + moves)
 
 
 def with_unseen(

@@ -9,18 +9,18 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 from privclust.budget import Share
-from privclust.data.points.public import ClusterAnswer, Projection
+from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
+from privclust.kmeans.seeds import mean_square_left
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["LIVE", "PlacedCells", "mean_square_left", "moved_in_groups", "parts_of"]
+__all__ = ["LIVE", "PlacedCells", "moved_in_groups", "parts_of"]
 
 LIVE = 2.0  # standard errors that a count must exceed
 _SQUARE = 0.03  # of a round's or a step's share
 _STEPS, _COUNTS = (0.3, 0.7), 0.10
-_LEAST_LEFT = 0.02  # of the mean square distance, after a move
 # In squares of the clip and for each row: the noise that sets the number of groups, and the noise
 # beyond which the first of two steps is left out.
 _GROUP_NOISE, _STEP_NOISE = 0.02, 0.2
@@ -63,22 +63,6 @@ class _Sizes:
 def parts_of(share: Share, counts: float) -> tuple[Share, ...]:
     """Divide the share of a round or step into those of counts, square and offsets."""
     return share.split([counts, _SQUARE, round(1 - counts - _SQUARE, 6)])
-
-
-def mean_square_left(
-    answer: ClusterAnswer, counts: Floats, moves: Floats, n_rows: float, most: float
-) -> float:
-    """Return the mean square distance of rows to their cell after noisy moves.
-
-    A move gains its own square for each row, but that is measured with noise, and the noise stays
-    in the cell: hence twice its variance less.
-    """
-    offsets, square = answer.offsets, answer.square
-    noise = moves.shape[1] * offsets.standard_error**2 / np.maximum(counts, 1) ** 2
-    moved = (moves**2).sum(axis=1)
-    gain = float(np.maximum(counts, 0) @ (moved - 2 * np.minimum(noise, moved)))
-    visible = max(float(square.value[0]), square.standard_error)
-    return float(np.clip((visible - gain) / n_rows, _LEAST_LEFT * most, most))
 
 
 def moved_in_groups(

@@ -26,7 +26,15 @@ from privclust.data.view import Noisy
 from privclust.kmeans.cells import COUNT, LOST_MEAN
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
-from privclust.kmeans.seeds import cell_radius, reseeded, with_unseen
+from privclust.kmeans.seeds import (
+    SCOUT_SPREAD,
+    cell_radius,
+    mean_square_left,
+    needed_radius,
+    reseeded,
+    thrown_again,
+    with_unseen,
+)
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.spread import (
     LARGEST_MEAN_SHARE,
@@ -38,7 +46,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
-from privclust.summary.moving import LIVE, PlacedCells, mean_square_left, moved_in_groups, parts_of
+from privclust.summary.moving import LIVE, PlacedCells, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
 __all__ = ["summarised"]
@@ -51,7 +59,6 @@ _COUNTS = 0.45  # of a round's share
 # As many axes are looked for as this many clusters may need.
 CLUSTERS = 32
 _CELLS, _FEWEST_CELLS, _MOST_CELLS = 0.7, 16, 600
-_SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
 _FEWEST_LIVE = 3
 # The last clip, in root mean square distances of rows to their cell as they are expected; so much
 # of those that are found is too close, and so much of the spread within cells is worth a word.
@@ -137,9 +144,7 @@ def _rounds(
         noise = 0.8 * unit_error * len(cells) / n_rows
         radius = cell_radius(cells, deviations, float(np.clip(0.95 - noise, 0.6, 0.95)), rng)
         if number > 1:
-            radius *= float(np.clip(1 - noise, 0.6, 1))
-            needed = (1 + 0.5 / math.sqrt(p)) * math.sqrt(within)
-            radius = max(min(radius, needed), 0.3 * radius)
+            radius = needed_radius(radius * float(np.clip(1 - noise, 0.6, 1)), within, p)
         answer = view.clusters(
             f"cells, round {number}",
             axes.frame,
@@ -169,16 +174,9 @@ def _scouted(
     error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
     affordable = _CELLS * spread.n_rows / max(error, LIVE * view.count_error(for_counts))
     n_cells = int(np.clip(affordable, _FEWEST_CELLS, _MOST_CELLS))
-    cells = rng.standard_normal((n_cells, p)) * deviations * _SCOUT_SPREAD
+    cells = rng.standard_normal((n_cells, p)) * deviations * SCOUT_SPREAD
     counts = view.clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
-    weights = np.where(counts.value > LIVE * counts.standard_error, counts.value, 0)
-    if not weights.any():
-        return np.asarray(cells)
-    sources = rng.choice(n_cells, n_cells, p=weights / weights.sum())
-    jitter = cell_radius(cells, deviations, _SCOUT_REACH, rng) / math.sqrt(p)
-    moves = rng.standard_normal((n_cells, p)) * jitter
-    moves[np.unique(sources, return_index=True)[1]] = 0  # one copy of each stays in its place
-    return np.asarray(cells[sources] + moves)
+    return thrown_again(cells, counts, deviations, rng)
 
 
 def _placed(
