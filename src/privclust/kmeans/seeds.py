@@ -1,7 +1,7 @@
 """Cells thrown along the axes of the rows, moved twice to where these are, and clustered.
 
 In few columns a scout comes first: cells thrown wide, whose counts say where to throw all of them
-again. Where many columns spread the rows thinly, such counts are worth less than they cost.
+again. With many columns, or few rows, such counts are worth less than they cost.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
-# The scout: in at most so many columns, for this share of what is left; how wide it is thrown, and
-# how far, in quantiles of the distance of rows to cells, its cells are thrown again. After it, a
-# part of the first round's offsets pays for the distance of rows to their cell.
-_SCOUTED_COLUMNS, _SCOUT, _SQUARE = 4, 0.10, 0.05
+# The scout: in at most so many columns and where so many cells per cluster can be paid for; its
+# share of what is left; how wide it is thrown, and how far, in quantiles of the distance of rows to
+# cells, its cells are thrown again. After it, a part of the first round's offsets pays for the
+# distance of rows to their cell.
+_SCOUTED_COLUMNS, _SCOUTED_CELLS = 4, 6
+_SCOUT, _SQUARE = 0.10, 0.05
 SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
 LEAST_LEFT = 0.02  # of the mean square distance, after a move
 _SYNTHETIC_ROWS = 4000
@@ -70,13 +72,16 @@ def find_seeds(
     rng: np.random.Generator,
 ) -> Seeds:
     """Throw cells along the axes, move them to where the rows are, and cluster them."""
-    scouted = axes.frame.axes is None and axes.frame.dimension <= _SCOUTED_COLUMNS
-    for_scout = purse.spend(purse.rest.take(_SCOUT)) if scouted else None
     plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
     deviations = np.sqrt(axes.variances)
+    is_wide = axes.frame.axes is not None or axes.frame.dimension > _SCOUTED_COLUMNS
+    scouted = not is_wide and plan.n_cells >= _SCOUTED_CELLS * n_clusters
+    if scouted:
+        for_scout = purse.spend(purse.rest.take(_SCOUT))
+        plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
     cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations
     cells *= SCOUT_SPREAD if scouted else _SEED_SPREAD
-    if for_scout is not None:
+    if scouted:
         counts = view.clusters("scout", axes.frame, cells, 1.0, counts=for_scout).counts
         cells = thrown_again(cells, counts, deviations, rng)
     within = math.inf
