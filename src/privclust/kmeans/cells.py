@@ -5,7 +5,7 @@ cells cost little; and clustering the cells afterwards is free. Five stages, eac
 
 1. the number of rows, their mean and their spread;
 2. the axes along which they spread most;
-3. cells along these axes, moved twice to where the rows are;
+3. cells along these axes, in few columns thrown where a scout has counted rows, and moved twice;
 4. k centres of the cells (no question);
 5. a few noisy Lloyd steps in all dimensions, with offsets clipped to the clusters' own radius.
 
