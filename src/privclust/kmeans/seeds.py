@@ -37,11 +37,11 @@ _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
 _LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
-# The scout: in at most so many columns and where so many cells per cluster can be paid for; its
-# share of what is left; how wide it is thrown, and how far, in quantiles of the distance of rows to
-# cells, its cells are thrown again. After it, a part of the first round's offsets pays for the
-# distance of rows to their cell.
-_SCOUTED_COLUMNS, _SCOUTED_CELLS = 4, 6
+# The scout: in at most so many columns, where so many cells in all and for each cluster can be paid
+# for; its share of what is left; how wide it is thrown, and how far, in quantiles of the distance
+# of rows to cells, its cells are thrown again. After it, a part of the first round's offsets pays
+# for the distance of rows to their cell.
+_SCOUTED_COLUMNS, _SCOUTED_CELLS, _SCOUTED_EACH = 4, 180, 6
 _SCOUT, _SQUARE = 0.10, 0.05
 SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
 LEAST_LEFT = 0.02  # of the mean square distance, after a move
@@ -75,7 +75,7 @@ def find_seeds(
     plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
     deviations = np.sqrt(axes.variances)
     is_wide = axes.frame.axes is not None or axes.frame.dimension > _SCOUTED_COLUMNS
-    scouted = not is_wide and plan.n_cells >= _SCOUTED_CELLS * n_clusters
+    scouted = not is_wide and plan.n_cells >= max(_SCOUTED_CELLS, _SCOUTED_EACH * n_clusters)
     if scouted:
         for_scout = purse.spend(purse.rest.take(_SCOUT))
         plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
