@@ -88,14 +88,14 @@ def _may_be_pure(view: PointsView, budget: Share, pure: Share, n_clusters: int) 
     A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
     answers in pure ε would leave little.
     """
-    if not may_have_grid(view, pure, n_clusters):
+    if not _may_have_grid(view, pure, n_clusters):
         return False
     first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, LOOK))
     less_noise = view.count_error(pure) < view.count_error(budget)
     return less_noise and first.rho <= _MOST_AT_FIRST * budget.amount
 
 
-def may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
+def _may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
     """Tell whether columns are few enough and clusters many enough; mixed rows have no grid."""
     columns, currency = view.domain.dimension, budget.currency
     fits = columns <= _GRID_COLUMNS[currency] and n_clusters >= _GRID_CLUSTERS[currency]
@@ -104,7 +104,7 @@ def may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
 
 def prefers_grid(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
     """Tell whether a grid should do better than all else."""
-    fits = may_have_grid(view, budget, n_clusters)
+    fits = _may_have_grid(view, budget, n_clusters)
     return fits and _signal(view, budget, n_rows, n_clusters) < _GRID_SIGNAL[budget.currency]
 
 

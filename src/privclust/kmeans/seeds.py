@@ -22,6 +22,8 @@ from privclust.kmeans.spread import Axes, Purse, Spread
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
 __all__ = [
+    "LIVE",
+    "SCOUT_SPREAD",
     "Seeds",
     "cell_radius",
     "find_seeds",
@@ -35,7 +37,7 @@ __all__ = [
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
-_LIVE = 2.0  # standard errors that a cell's count must exceed
+LIVE = 2.0  # standard errors that a cell's count must exceed
 _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 # The scout: in at most so many columns, where so many cells in all and for each cluster can be paid
 # for; its share of what is left; how wide it is thrown, and how far, in quantiles of the distance
@@ -44,7 +46,7 @@ _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 _SCOUTED_COLUMNS, _SCOUTED_CELLS, _SCOUTED_EACH = 4, 180, 6
 _SCOUT, _SQUARE = 0.10, 0.05
 SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
-LEAST_LEFT = 0.02  # of the mean square distance, after a move
+_LEAST_LEFT = 0.02  # of the mean square distance, after a move
 _SYNTHETIC_ROWS = 4000
 _UNSEEN_CELLS = 500
 
@@ -100,8 +102,9 @@ def find_seeds(
 class _CellPlan:
     """How many cells there are, what each round pays, and how closely rows are clipped.
 
-    ``least`` is the count above which a cell is live, ``quantile`` the share of synthetic rows that
-    the first round does not clip, and ``later`` the factor by which the other rounds clip closer.
+    ``n_rows`` is the noisy number of rows, ``least`` the count above which a cell is live,
+    ``quantile`` the share of synthetic rows that the first round does not clip, and ``later`` the
+    factor by which the other rounds clip closer.
     """
 
     n_rows: float
@@ -123,7 +126,7 @@ class _CellPlan:
         rounds = stage.split([1] * _ROUNDS)
         for_counts, for_offsets = rounds[0].split([_CELL_COUNTS, 1 - _CELL_COUNTS])
         unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
-        least = _LIVE * view.count_error(for_counts)
+        least = LIVE * view.count_error(for_counts)
         # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
         affordable = spread.n_rows / max(unit_error, least)
         n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters))
@@ -233,14 +236,14 @@ def mean_square_left(
     moved = (moves**2).sum(axis=1)
     gain = float(np.maximum(counts, 0) @ (moved - 2 * np.minimum(noise, moved)))
     visible = max(float(square.value[0]), square.standard_error)
-    return float(np.clip((visible - gain) / n_rows, LEAST_LEFT * most, most))
+    return float(np.clip((visible - gain) / n_rows, _LEAST_LEFT * most, most))
 
 
 def thrown_again(
     cells: Floats, counts: Noisy, deviations: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return as many cells, thrown in proportion to the rows that wide ones have counted."""
-    weights = np.where(counts.value > _LIVE * counts.standard_error, counts.value, 0)
+    weights = np.where(counts.value > LIVE * counts.standard_error, counts.value, 0)
     if not weights.any():
         return cells
     sources = rng.choice(len(cells), len(cells), p=weights / weights.sum())

@@ -12,13 +12,12 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
-from privclust.kmeans.seeds import mean_square_left
+from privclust.kmeans.seeds import LIVE, mean_square_left
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["LIVE", "PlacedCells", "moved_in_groups", "parts_of"]
+__all__ = ["PlacedCells", "moved_in_groups", "parts_of"]
 
-LIVE = 2.0  # standard errors that a count must exceed
 _SQUARE = 0.03  # of a round's or a step's share
 _STEPS, _COUNTS = (0.3, 0.7), 0.10
 # In squares of the clip and for each row: the noise that sets the number of groups, and the noise

@@ -27,6 +27,7 @@ from privclust.kmeans.cells import COUNT, LOST_MEAN
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.seeds import (
+    LIVE,
     SCOUT_SPREAD,
     cell_radius,
     mean_square_left,
@@ -46,7 +47,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
-from privclust.summary.moving import LIVE, PlacedCells, moved_in_groups, parts_of
+from privclust.summary.moving import PlacedCells, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
 __all__ = ["summarised"]
