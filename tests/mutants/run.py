@@ -1,7 +1,7 @@
 """Run the mutants: small wrong changes of the library, each of which some test must notice.
 
-``python tests/mutants/run.py`` tries all that ``mutants.toml`` lists, or those that it is given the
-names of. Each is made in a copy of ``src``, never in the work tree, and the tests that should
+``python tests/mutants/run.py`` tries all that the lists beside it name, or those whose names it is
+given. Each is made in a copy of ``src``, never in the work tree, and the tests that should
 notice it are run on the copy. What no test notices is printed, and the exit status is 1.
 
 A mutant counts as noticed only if a test fails. One that cannot be made because its pattern is gone
@@ -25,7 +25,7 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 ROOT = Path(__file__).parents[2]
-LIST = Path(__file__).with_name("mutants.toml")
+LISTS = sorted(Path(__file__).parent.glob("*.toml"))
 SECONDS = 240  # for the tests of one mutant
 PASSED, FAILED = 0, 1  # exit statuses of pytest; any other means that tests could not be run
 
@@ -68,8 +68,8 @@ class Mutant:
 
 
 def listed() -> list[Mutant]:
-    """Return the mutants of the list."""
-    tables = tomllib.loads(LIST.read_text("utf-8"))["mutant"]
+    """Return the mutants of all lists."""
+    tables = [table for file in LISTS for table in tomllib.loads(file.read_text("utf-8"))["mutant"]]
     return [Mutant(**table | {"tests": tuple(table["tests"])}) for table in tables]
 
 
