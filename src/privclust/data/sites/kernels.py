@@ -157,10 +157,10 @@ def cell_sums(space: TargetSpace, sites: Floats, rows: Floats) -> CellSums:
 
 @dataclass(frozen=True)
 class NearestRows:
-    """The nearest rows of each site, at most ``n_kept``, by distance and then in reading order.
+    """The nearest rows of each site, at most ``n_kept``, by distance and then by coordinates.
 
-    Adding two of them keeps the nearest of both, those of the first before equally near ones of
-    the second, so that blocks may be added up in any grouping.
+    Rows that are equal in both are one and the same to everybody. So which rows these are is
+    decided by the multiset of rows alone: blocks may be added up in any order and grouping.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class NearestRows:
     def __add__(self, other: NearestRows) -> NearestRows:
         squares = np.concatenate([self.squares, other.squares], axis=1)
         rows = np.concatenate([self.rows, other.rows], axis=1)
-        kept = squares.argsort(axis=1, kind="stable")[:, : self.n_kept]
+        kept = _nearest_places(squares, rows, self.n_kept)
         lines = np.arange(len(squares))[:, None]
         return NearestRows(squares[lines, kept], rows[lines, kept], self.n_kept)
 
@@ -206,6 +206,18 @@ class NearestRows:
     @property
     def _missing(self) -> int:
         return self.n_kept - int(self.rows.shape[1])
+
+
+def _nearest_places(squares: Floats, rows: Floats, count: int) -> NDArray[np.intp]:
+    """Return the places of the ``count`` first rows of each site, by square, then coordinates."""
+    order = squares.argsort(axis=1, kind="stable")
+    if order.shape[1] > count:
+        # Coordinates decide only where the last row that is kept and the next are equally near.
+        last, following = np.take_along_axis(squares, order[:, count - 1 : count + 1], axis=1).T
+        (tied,) = np.nonzero(last == following)
+        coordinates = np.moveaxis(rows[tied], 2, 0)
+        order[tied] = np.lexsort((*coordinates[::-1], squares[tied]), axis=1)
+    return order[:, :count]
 
 
 def nearest_rows(space: TargetSpace, sites: Floats, rows: Floats, n_kept: int) -> NearestRows:
