@@ -20,13 +20,16 @@ from privclust.data.table.public import ValuePoints
 from privclust.estimator import Run
 from privclust.kmeans.cells import Method, by_cells
 from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.plan import INERTIA, Clumps, best_inertia, rehearsable
 from privclust.ledger import Ledger
-from privclust.parameters import check_clusters, one_of
+from privclust.parameters import check_clusters, one_of, whole
+from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema import Box, Schema
-from privclust.unit import Unit
+from privclust.unit import RowUnit, Unit, row_unit
 
 __all__ = ["PrivateOneHotKMeans"]
 
+_MOST_REHEARSED = 20_000
 _METHODS: dict[str, Method] = {"lloyd": lloyd, "cells": by_cells}
 
 
@@ -97,6 +100,28 @@ class PrivateOneHotKMeans(ClusteredCategories):
         self.ledger = ledger
         self.dataset = dataset
 
+    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 20 000 are made.
+        n_features : int or None
+            The number of columns, if the schema does not say.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        schema, unit = rehearsable(self._planned(n_features)), row_unit(self.unit)
+        count, n_clusters = min(int(n_rows), _MOST_REHEARSED), int(self.n_clusters)
+        return rehearse(
+            self,
+            lambda seed: _synthetic(Clumps.made(schema, n_clusters, count, seed), unit, n_clusters),
+            n_rows=int(n_rows),
+            measure=INERTIA,
+            known={"schema": schema},
+        )
+
     def _look_ahead(self, data: TableRows, public: Any = None) -> None:
         super()._look_ahead(data, public)
         check_clusters(int(self.n_clusters), sum(sizes_of(data.schema)))
@@ -112,6 +137,18 @@ class PrivateOneHotKMeans(ClusteredCategories):
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
+
+
+def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Synthetic:
+    """Return rows in clumps; the error is the inertia of the released centres on them."""
+    table, blocks = made.table(unit), _one_hot(made.schema).points
+    points = sum(block[codes] for block, codes in zip(blocks, made.codes.T, strict=True))
+
+    def error_ratio(model: Any) -> float:
+        gaps = points - model.cluster_centers_[model.predict(table)]
+        return float((gaps**2).sum() / best_inertia(points, n_clusters))
+
+    return Synthetic(lambda model: model.fit(table), error_ratio)
 
 
 def _one_hot(schema: Schema) -> ValuePoints:
