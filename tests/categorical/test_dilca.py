@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from privclust import Budget, Categories, Person, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+from privclust.categorical.context import Association, choose_context
 from privclust.privacy.mechanisms import Exponential
 from privclust.reference import Dilca
 from support.survey import SCHEMA, survey
@@ -70,6 +71,17 @@ def test_relevant_non_redundant_drops_what_a_better_attribute_tells():
     context = Dilca("relevant-non-redundant").fit(ROWS).contexts_["city"]
     assert "income" in context
     assert "car" not in context
+
+
+@pytest.mark.parametrize(("of_third", "context"), [(0.25, (1, 2, 3)), (0.4, (1, 2))])
+def test_an_attribute_is_redundant_if_any_kept_one_tells_as_much_of_it(of_third, context):
+    uncertainty = np.zeros((4, 4))  # of a target and three candidates, best first
+    uncertainty[0, 1:] = 0.5, 0.4, 0.3
+    uncertainty[1, 2:] = 0.1, 0.1
+    uncertainty[2, 3] = of_third
+    uncertainty += uncertainty.T
+    pairs = Association(uncertainty, uncertainty, ~np.eye(4, dtype=bool))
+    assert choose_context("relevant-non-redundant", 0, pairs, 3) == context
 
 
 def test_the_running_example_has_its_published_probabilities():

@@ -269,3 +269,46 @@ def test_the_digest_is_the_one_that_is_documented(tmp_path: Path) -> None:
     content = {name: value for name, value in vars(entry).items() if name != "hash"}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert hashlib.sha256(text.encode()).hexdigest() == entry.hash == ledger.head().digest
+
+
+def forged_after(ledger: Ledger, change: Callable[[Entry], Entry]) -> list[Entry]:
+    """Return the entries with one more, a changed copy of the last, sealed as the next link."""
+    entries = ledger.history()
+    return [*entries, change(entries[-1]).sealed(Head(entries[-1].seq, entries[-1].hash))]
+
+
+@pytest.mark.parametrize("changes", [{"holder": "bob"}, {"dataset": "other"}])
+def test_a_settlement_is_of_the_holder_and_the_data_set_of_its_charge(
+    ledger: Ledger, changes: dict[str, str]
+) -> None:
+    ledger.create_dataset("other")
+    ledger.grant("visits", 1)
+    receipt = ledger.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
+    (paid,) = (entry for entry in ledger.history() if entry.kind == "charge")
+    fields = ("seq", "at", "request", "actor", "dataset", "unit", "holder")
+    settled = {name: getattr(paid, name) for name in fields} | {"kind": "settle", "digest": "x"}
+    identity = ledger.history()[0].previous
+    right = forged_after(ledger, lambda _: Entry(**settled))
+    assert replay(identity, right).head.digest == right[-1].hash
+    with pytest.raises(LedgerCorruptedError, match="settles a charge that is not there"):
+        replay(identity, forged_after(ledger, lambda _: Entry(**{**settled, **changes})))
+    ledger.settle(receipt, "x")  # as the ledger itself writes it
+    assert ledger.history()[-1].holder == paid.holder
+
+
+@pytest.mark.parametrize("kind", ["create", "grant", "charge", "settle"])
+def test_the_replay_finds_a_request_that_is_repeated(ledger: Ledger, kind: str) -> None:
+    ledger.grant("visits", 1)
+    receipt = ledger.reserve("visits", Budget("0.1"), AddRemoveRow(), "a test")
+    if kind == "settle":
+        ledger.settle(receipt, "x")
+    entries = ledger.history()
+    (first,) = (entry for entry in entries if entry.kind == kind)
+    later = Entry(**{**vars(first), "dataset": "other"}) if kind == "create" else first
+    if kind in ("grant", "charge"):
+        pot = entries[-1].after
+        moved = pot.with_grant if kind == "grant" else pot.charged
+        later = first.moving(first.amount, moved(first.amount))
+    repeated = [*entries, later.sealed(Head(len(entries), entries[-1].hash))]
+    with pytest.raises(LedgerCorruptedError, match="repeats a request"):
+        replay(entries[0].previous, repeated)

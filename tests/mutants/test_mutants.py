@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -24,8 +25,11 @@ def test_a_mutant_can_be_made_and_its_tests_are_there(mutant: Mutant) -> None:
     assert mutant.pattern != mutant.replacement
     assert mutant.tests
     for test in mutant.tests:
-        file, _, name = test.partition("::")
-        assert f"def {name.partition('[')[0]}" in (ROOT / file).read_text("utf-8")
+        file, *names = test.split("::")
+        written = (ROOT / file).read_text("utf-8")
+        for name in names:
+            kind = "class" if name.startswith("Test") else "def"
+            assert re.search(rf"\b{kind} {name.partition('[')[0]}\b", written)
 
 
 def test_a_pattern_that_is_gone_or_stands_there_twice_is_a_problem(tmp_path: Path) -> None:

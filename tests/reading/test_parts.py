@@ -150,3 +150,18 @@ def test_a_file_that_changes_while_it_is_open_is_noticed(tmp_path):
         path.unlink()
         with pytest.raises(DataError, match="is no longer there"):
             list(source.blocks())
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_that_changes_during_a_pass_spoils_that_pass(suffix, tmp_path):
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "csv":
+        FRAME.to_csv(path, index=False)
+    else:
+        FRAME.to_parquet(path)
+    with open_rows(path, block_rows=7) as source:
+        blocks = source.blocks()
+        next(blocks)
+        os.utime(path, ns=(0, 0))
+        with pytest.raises(DataError, match=r"is not the same as before: the data changed"):
+            list(blocks)

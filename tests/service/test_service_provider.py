@@ -138,6 +138,7 @@ def test_whoever_the_provider_vouches_for_and_has_an_account_gets_in(
         {"email_verified": False},
         {"email": ""},
         {"email": "nobody"},
+        *({"email_verified": word} for word in (None, "true", "false", 1, [True])),
     ],
     ids=lambda claims: next(iter(claims)) + str(next(iter(claims.values())))[:8],
 )
@@ -149,6 +150,14 @@ def test_a_token_that_proves_nothing_lets_nobody_in(
     assert answer.status_code == 403
     assert message(answer)
     assert visit.browser.get("/").status_code == 303  # to the page to sign in
+
+
+def test_an_address_that_the_provider_says_nothing_about_lets_nobody_in(
+    serving: Serving, provider: FakeProvider
+) -> None:
+    visit = begun(serving, provider)
+    del provider.claims["email_verified"]
+    assert visit.back().status_code == 403
 
 
 def test_a_token_of_another_key_or_another_attempt_lets_nobody_in(

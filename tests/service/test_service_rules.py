@@ -6,6 +6,7 @@ import dataclasses
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,11 @@ from privclust.service.errors import (
     NotFoundError,
     ServiceError,
 )
+from privclust.service.jobs import Finished
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.ticks import first_tick, next_tick
-from privclust.service.worker import Charged, run_one
+from privclust.service.worker import Charged, fitted, run_one
 from service.serving import PASSWORD, SCHEMA, Serving, write_rows
 
 FAR = 10**10
@@ -240,6 +242,25 @@ def test_a_changed_file_freezes_the_data_set_and_tells_the_analyst_nothing(
     assert "files changed" in serving.jobs.one(answer.job_id, serving.steward).details
 
 
+def test_files_that_change_while_they_are_read_release_nothing(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changing(*given: Any) -> Finished:
+        finished = fitted(*given)
+        write_rows(tmp_path / "data" / "visits.csv", 41)
+        return finished
+
+    monkeypatch.setattr("privclust.service.worker.fitted", changing)
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    run_one(serving.database, serving.settings)
+    assert serving.datasets.by_id(serving.visits.id).frozen
+    job = serving.jobs.one(answer.job_id, serving.steward)
+    assert (job.state, job.release_id) == ("failed", None)
+    assert "files changed" in job.details
+    assert serving.releases.seen_by(serving.steward) == []
+    assert not [e for e in serving.database.ledger.history() if e.kind == "settle"]
+
+
 def test_a_charge_pays_for_one_fit(serving: Serving) -> None:
     question = serving.question()
     charged = Charged("r", "visits", question.budget, AddRemoveRow())
@@ -268,9 +289,27 @@ def test_an_interrupted_job_waits_for_the_steward(serving: Serving) -> None:
         serving.queue.give_up(answer.job_id)
 
 
-def test_a_worker_that_lost_its_job_stores_nothing(serving: Serving) -> None:
-    from privclust.service.worker import fitted
+@pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "given up"])
+def test_only_an_interrupted_job_is_run_again(serving: Serving, state: str) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    if state == "done":
+        run_one(serving.database, serving.settings)
+    elif state != "queued":
+        taken = serving.queue.take()
+        assert taken is not None
+        if state == "failed":
+            serving.queue.fail(taken, "a row that could not be read")
+        elif state == "given up":
+            serving.queue.interrupt_left_over()
+            serving.queue.give_up(answer.job_id)
+    before = serving.jobs.one(answer.job_id, serving.steward)
+    assert before.state == state.replace("given up", "failed")
+    with pytest.raises(ConflictError, match="Only an interrupted job"):
+        serving.queue.put_back(answer.job_id)
+    assert serving.jobs.one(answer.job_id, serving.steward) == before
 
+
+def test_a_worker_that_lost_its_job_stores_nothing(serving: Serving) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question())
     taken = serving.queue.take()
     assert taken is not None
@@ -358,6 +397,15 @@ def test_tokens_and_sessions_end_with_the_password_and_the_account(serving: Serv
     serving.people.switch(serving.bob, active=False)
     assert serving.people.holder_of(token) is serving.people.session(cookie) is None
     assert serving.people.sign_in("bob", PASSWORD) is None
+
+
+def test_an_account_that_is_opened_again_has_none_of_its_old_tokens(serving: Serving) -> None:
+    cookie = serving.people.sign_in("bob", PASSWORD) or ""
+    token = serving.people.add_token(serving.bob, "laptop", "read", 1)
+    serving.people.switch(serving.bob, active=False)
+    serving.people.switch(serving.bob, active=True)
+    assert serving.people.sign_in("bob", PASSWORD)
+    assert serving.people.holder_of(token) is serving.people.session(cookie) is None
 
 
 def test_a_token_after_its_end_is_nobodys(

@@ -94,6 +94,36 @@ def test_no_centre_is_put_where_the_source_already_is():
     assert targets[found.chosen[0], 0] == 10
 
 
+@pytest.mark.parametrize("judged", [False, True])
+@given(seed=st.integers(0, 10**6))
+def test_what_forced_centres_serve_needs_no_other(judged, seed):
+    rng = np.random.default_rng(seed)
+    clumps = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 20.0]])
+    own = rng.permutation(np.arange(30) % 3)
+    targets = clumps[own] + rng.normal(0, 0.1, (30, 2))
+    forced = rng.choice(np.flatnonzero(own == 2), 1)  # the farthest clump, which is chosen first
+    public = PublicTargets.of(targets, forced=forced)
+    base = np.full((2, 30), np.inf)
+    found = solve(public, Existing(base, base if judged else None), 3)
+    assert found.chosen[0] == found.order[0] == forced[0]
+    assert sorted(own[found.chosen]) == sorted(own[found.order]) == [0, 1, 2]
+    distances = cdist(targets, targets)
+    best = min(
+        distances[[forced[0], *free]].min(axis=0).mean() for free in combinations(range(30), 2)
+    )
+    assert found.cost == pytest.approx(best, rel=1e-5)
+
+
+def test_a_target_is_served_by_what_is_nearest_to_it():
+    targets = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 0.0], [10.1, 0.0]])
+    public, near = PublicTargets.of(targets), np.array([0.0, 0.1, 10.0, 10.1])
+    found = solve(public, Existing(np.array([near, np.full(4, np.inf)])), 1)
+    assert targets[found.chosen[0], 0] >= 10
+    assert found.served.tolist() == [0.5, 0.5, 0, 0]  # in the second draw there is no source
+    certain = solve(public, Existing(near[None]), 1)
+    assert certain.served.tolist() == [1, 1, 0, 0]
+
+
 def test_a_certain_source_needs_no_draws_and_an_uncertain_one_is_weighed():
     rng = np.random.default_rng(0)
     public = PublicTargets.of(rng.normal(size=(60, 2)))

@@ -77,6 +77,21 @@ def test_errors_cover_most_centres_of_the_rows_nearest_to_them():
     assert np.median(MODEL.centers_error(4)) < 0.1  # so it says something
 
 
+def test_two_errors_cover_most_sizes_and_inertias_and_one_error_does_not():
+    wide = CENTRES[OWN[:4000]] + RNG.normal(0, 2, (4000, 3))
+    rows = np.clip(wide, 0, 10)
+    off = {"sizes": [], "inertia": []}
+    for seed in range(60):
+        model = fitted(rows, schema=None, bounds=(0, 10), epsilon=0.5, random_state=seed)
+        gaps = ((rows[:, None] - model.centers(4)) ** 2).sum(axis=2)
+        exact = np.bincount(gaps.argmin(axis=1), minlength=4)
+        off["sizes"].append((model.sizes(4) - exact) / model.sizes_error(4))
+        off["inertia"].append((model.inertia(4) - gaps.min(axis=1).sum()) / model.inertia_error(4))
+    for errors in map(np.abs, off.values()):
+        assert np.mean(errors < 2) > 0.85
+        assert np.mean(errors < 1) < 0.85  # they say something
+
+
 def test_errors_shrink_with_the_budget():
     for error in ("centers_error", "sizes_error"):
         little, much = (getattr(fitted(epsilon=e), error)(4).mean() for e in (0.3, 3))

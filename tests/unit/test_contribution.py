@@ -178,6 +178,7 @@ def people_in(data, **rules):
         (SPELLINGS, {}, 6),
         (SPELLINGS, {"id_type": "number"}, 1),
         (["-0", "0", "00", "-7", "-07.0"], {"id_type": "number"}, 2),
+        (["7", "-7", "+7"], {"id_type": "number"}, 2),
         (["NA", "NA", "NULL", "null", "nan", "None", "NA"], {}, 5),
         (["70", "7", "700"], {"id_type": "number"}, 3),
         (["9007199254740993", "9007199254740992"], {"id_type": "number"}, 2),

@@ -74,6 +74,14 @@ def test_an_open_file_is_read_like_standard_input(form):
     assert numbers(io.BytesIO(as_bytes(form))) == ROWS
 
 
+def test_a_stream_of_many_megabytes_is_kept_to_its_end():
+    values = np.arange(400_000) % 100 / 10
+    text = "x,y\n" + "".join(f"{value},{value}\n" for value in values)
+    assert len(text) > 3 * 2**20
+    rows = np.array(numbers(io.BytesIO(text.encode())))
+    np.testing.assert_array_equal(rows, np.column_stack([values, values]))
+
+
 def test_a_terminal_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: True))
     refused("Standard input holds no data", "-")

@@ -445,3 +445,28 @@ def test_tables_show_the_released_numbers():
     for said in ("512", "20.12", "0 to 120", "0 to 1,000", "± 15", "receipt-42", "lloyd"):
         assert said in page.text
     assert make_release().digest in page.text
+
+
+def cells_of(html):
+    """Return the words of every line of every table of a page."""
+    lines = re.findall(r"<tr\b.*?</tr>", html, re.DOTALL)
+    return [re.findall(r"<t[hd]\b[^>]*>\s*(.*?)\s*</t[hd]>", line, re.DOTALL) for line in lines]
+
+
+@words_only
+def test_every_number_of_a_report_stands_beside_its_own_cluster():
+    sizes, errors = [100, 400, 200, 300], np.arange(12.0).reshape(4, 3) + 1
+    arrays = {**make_release(sizes=sizes).arrays, "cluster_centers_error": errors}
+    arrays["cluster_sizes_error"] = np.array([1.0, 2.0, 3.0, 4.0])
+    lines = cells_of(make_release(arrays=arrays).to_html())
+    for line in (
+        ["1", "400", "± 4", "40.0 %"],
+        ["3", "300", "± 8", "30.0 %"],
+        ["2", "200", "± 6", "20.0 %"],
+        ["0", "100", "± 2", "10.0 %"],
+        ["Column", "Declared range", "cluster 1", "cluster 3", "cluster 2", "cluster 0"],
+        ["income", "0 to 1,000", "900 ± 10", "512 ± 22", "200 ± 16", "100 ± 4"],
+        ["visits", "0 to 50", "10 ± 12", "20.12 ± 24", "40 ± 18", "5 ± 6"],
+        ["age", "0 to 120", "60 ± 8", "41.5 ± 20", "80 ± 14", "20 ± 2"],
+    ):
+        assert line in lines

@@ -13,6 +13,7 @@ from every_question import BUDGET, CATEGORIES, COUNTS, FRAME, TARGETS, exact_dra
 
 from privclust.data.door import Door, noise_from
 from privclust.data.matrix.door import CountMatrix
+from privclust.data.numbers.door import NumberRows
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
 from privclust.data.sites.door import SourceRows
@@ -69,6 +70,11 @@ def sites(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> SourceRows
     return SourceRows(data[kept], NUMBERS, unit, **options)
 
 
+def numbers(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> NumberRows:
+    kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
+    return NumberRows(data[kept], unit=unit, **options)
+
+
 def ask_points(door: PointRows, seed: Any = None) -> Any:
     view = door.private(Meter(BUDGET), seed)
     return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
@@ -100,6 +106,11 @@ def ask_sites(door: SourceRows, seed: Any = None) -> Any:
     return view.cells("q", TARGETS, counts=one, sums=other).sums.value
 
 
+def ask_numbers(door: NumberRows, seed: Any = None) -> Any:
+    edges = {column: np.linspace(-1, 1, 21) for column in (0, 1)}
+    return door.private(Meter(BUDGET), seed).histograms("q", edges, BUDGET.whole).cells[0]
+
+
 ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
     "points": (points, ask_points),
     "table": (table, ask_table),
@@ -107,6 +118,7 @@ ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
     "mixed": (mixed, ask_mixed),
     "binned": (mixed, ask_binned),
     "sites": (sites, ask_sites),
+    "numbers": (numbers, ask_numbers),
 }
 
 
@@ -131,7 +143,7 @@ def test_one_row_of_each_person_counts(name: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [MatrixCount(), MatrixEntry(), MatrixRow()], ids=str)
-@pytest.mark.parametrize("opened", [points, table, sites])
+@pytest.mark.parametrize("opened", [points, table, sites, numbers])
 def test_units_of_matrices_are_refused_where_rows_are_meant(opened: Any, unit: Unit) -> None:
     with pytest.raises(ValueError, match="does not apply to a table of rows; use") as caught:
         opened(unit)
