@@ -17,6 +17,7 @@ __all__ = [
     "Mask",
     "ShortLabels",
     "Singles",
+    "Words",
 ]
 
 AnyArray = NDArray[Any]
@@ -30,3 +31,5 @@ Indices = NDArray[np.intp]
 ShortLabels = NDArray[np.int32]
 # Category numbers, in the smallest type that holds them.
 Codes = NDArray[np.unsignedinteger]
+# Sixty-four bits, such as a hash.
+Words = NDArray[np.uint64]

@@ -1,14 +1,15 @@
 """At most ``max_rows`` rows per person: which rows count under the unit ``Person``.
 
 Every row gets a rank: a hash of its own content under a key of its person. The rows of a person
-with the smallest ranks count. So a person's rows are drawn at random, without regard to where they
-stand: neither the order of the rows nor the rows of anybody else play a part.
+with the smallest ranks count, and content decides between equal ranks. So a person's rows are drawn
+at random, without regard to where they stand: neither the order of the rows nor the rows of anybody
+else play a part.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from privclust._typing import Mask
+from privclust._typing import Mask, Words
+from privclust.data import ranks
 from privclust.data.reading.base import Block, RowReader
 from privclust.data.reading.ids import id_texts
 from privclust.data.reading.parts import ChosenPart, Part
@@ -29,18 +31,18 @@ __all__ = ["BoundedRows", "Content", "ContributionBound", "bounded"]
 # What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
 # content are the same row to it.
 Content = Callable[[Block], npt.NDArray[Any]]
-_Words = npt.NDArray[np.uint64]
+# Reads once more: the contents of the rows where masks are true, block by block.
+Again = Callable[[list[Mask]], Iterable[npt.NDArray[Any]]]
 
 _NOBODY = -1
 _KEY_BYTES = 16
-# The multipliers and shifts of SplitMix64, whose every step is one to one.
-_STRIDE, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 class ContributionBound:
     """Draws ``max_rows`` rows of each person, when all blocks have been shown to it.
 
-    Meanwhile it remembers twelve bytes of each row, and about 200 bytes of each person.
+    Meanwhile it remembers twelve bytes of each row, or twenty if its content packs into eight, and
+    about 200 bytes of each person.
 
     Parameters
     ----------
@@ -51,14 +53,15 @@ class ContributionBound:
 
     Notes
     -----
-    *Why this is private.* Fix the key. The rank of a row is a function of its id, its content and,
-    among equal rows of one person, its number from 0 on; which of two equal rows has which number
-    makes no difference to a view. So the rows that are kept of a person are, up to the exchange of
-    equal ones, a function of the multiset of that person's rows. Let D' be D without one person, in
-    any order whatsoever: of everybody else the same rows are kept, and D and D' differ in at most
-    ``max_rows`` kept rows. This holds for every key and hence for a random one. Ids are compared
-    exactly, never by a hash alone: people who share a hash would share their bound, and removing
-    one would bring rows of the other in. See ``proofs/contribution.md``.
+    *Why this is private.* Fix the key. Rows of a person are ordered by functions of their content
+    and, among those with the same hash, by the content itself: whatever the hash, only rows with
+    equal content are ever on a par, and which of those is kept makes no difference to a view. So
+    the rows that are kept of a person are, up to the exchange of equal ones, a function of the
+    multiset of that person's rows. Let D' be D without one person, in any order whatsoever: of
+    everybody else the same rows are kept, and D and D' differ in at most ``max_rows`` kept rows.
+    This holds for every key and hence for a random one, which is there for fairness. Ids are
+    compared exactly, never by a hash alone: people who share a hash would share their bound, and
+    removing one would bring rows of the other in. See ``proofs/contribution.md``.
     """
 
     def __init__(self, unit: Person, key: bytes) -> None:
@@ -66,7 +69,8 @@ class ContributionBound:
         self._key = key
         self._people: dict[str, int] = {}
         self._seeds: list[int] = []
-        self._seen: list[tuple[npt.NDArray[np.int32], _Words]] = []
+        self._seen: list[tuple[npt.NDArray[np.int32], Words]] = []
+        self._packed: list[Words] | None = []
 
     def add(self, ids: pa.Array, content: npt.NDArray[Any]) -> None:
         """Show the next block.
@@ -80,20 +84,48 @@ class ContributionBound:
         """
         people = self._numbers_of(id_texts(ids, self._unit.id_column, self._unit.id_type))
         seeds = np.array(self._seeds, np.uint64)
-        words = seeds[people] if len(seeds) else np.zeros(len(people), np.uint64)
-        for column in _as_words(content).T:
-            words = _mixed(words ^ _mixed(column))
-        self._seen.append((people, words))
+        starts = seeds[people] if len(seeds) else np.zeros(len(people), np.uint64)
+        self._seen.append((people, ranks.words_of(content, starts)))
+        if self._packed is not None and (packed := ranks.packed(content)) is not None:
+            self._packed.append(packed)
+        else:
+            self._packed = None
 
-    def kept(self) -> list[Mask]:
-        """Return which rows of each block count."""
+    def kept(self, again: Again) -> list[Mask]:
+        """Return which rows of each block count.
+
+        Parameters
+        ----------
+        again : callable
+            ``again(masks)`` returns, block by block, the contents of the rows where masks are true.
+            It is called only if words do not decide.
+        """
         people = np.concatenate([people for people, _ in self._seen])
         words = np.concatenate([words for _, words in self._seen])
-        keep = np.ones(len(people), bool)
         totals = np.bincount(people[people >= 0], minlength=1)
         (many,) = np.nonzero((people >= 0) & (totals[people] > self._unit.max_rows))
-        keep[many] = _smallest(people[many], words[many], self._unit.max_rows)
-        return np.split(keep, np.cumsum([len(people) for people, _ in self._seen])[:-1])
+        order = many[np.lexsort((words[many], people[many]))]
+        chosen, runs = ranks.smallest(people[order], words[order], self._unit.max_rows)
+        cut = ranks.cut_through(chosen, runs)
+        if cut.any():
+            rows = order[cut]
+            order[cut] = rows[np.lexsort((self._by_content(rows, again), runs[cut]))]
+        keep = np.ones(len(people), bool)
+        keep[order] = chosen
+        return self._in_blocks(keep)
+
+    def _by_content(self, rows: npt.NDArray[np.intp], again: Again) -> npt.NDArray[Any]:
+        """Return numbers of rows that are ordered, and equal, as their contents are."""
+        if self._packed is not None:
+            return np.asarray(np.concatenate(self._packed)[rows])
+        wanted = np.zeros(sum(len(people) for people, _ in self._seen), bool)
+        wanted[rows] = True
+        numbers = np.zeros(len(wanted), np.int64)
+        numbers[wanted] = ranks.numbered(again(self._in_blocks(wanted)))
+        return np.asarray(numbers[rows])
+
+    def _in_blocks(self, mask: Mask) -> list[Mask]:
+        return np.split(mask, np.cumsum([len(people) for people, _ in self._seen])[:-1])
 
     def _numbers_of(self, texts: pa.Array) -> npt.NDArray[np.int32]:
         """Return the number of each row's person; rows without an id belong to nobody."""
@@ -115,45 +147,11 @@ class ContributionBound:
         return number
 
 
-def _as_words(content: npt.NDArray[Any]) -> _Words:
-    """Return numbers as 64-bit words, equal ones as equal words."""
-    if content.dtype.kind == "f":
-        return (content.astype(np.float64) + 0.0).view(np.uint64)  # there is one zero only
-    return content.astype(np.int64).view(np.uint64)
-
-
-def _mixed(words: _Words) -> _Words:
-    """Return words that look random; different words stay different."""
-    words = words + np.uint64(_STRIDE)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
-    return np.asarray(words ^ (words >> np.uint64(31)))
-
-
-def _smallest(people: npt.NDArray[np.int32], words: _Words, count: int) -> Mask:
-    """Return which rows are among the ``count`` of their person with the smallest ranks."""
-    order = np.lexsort((words, people))
-    people, words = people[order], words[order]
-    same_person = people[1:] == people[:-1]
-    # Equal rows are numbered and ranked apart, so that each has the chance of any other row.
-    copies = _places_in_runs(same_person & (words[1:] == words[:-1]))
-    by_rank = np.lexsort((_mixed(words + _mixed(copies.astype(np.uint64))), people))
-    keep = np.empty(len(people), bool)
-    keep[order[by_rank]] = _places_in_runs(same_person) < count
-    return keep
-
-
-def _places_in_runs(goes_on: Mask) -> npt.NDArray[np.int64]:
-    """Return the place of each entry in its run; ``goes_on`` says which entries continue one."""
-    here = np.arange(len(goes_on) + 1)
-    starts = np.concatenate([[0], np.where(goes_on, 0, here[1:])])
-    return np.asarray(here - np.maximum.accumulate(starts))
-
-
 class BoundedRows(RowReader):
     """The rows of another source that count under the unit ``Person``.
 
-    A pass of its own decides which rows count and remembers one bit per row.
+    A pass of its own decides which rows count and remembers one bit per row. Where a limit cuts
+    through rows of a person that look alike, a second one compares them.
 
     Parameters
     ----------
@@ -199,11 +197,18 @@ class BoundedRows(RowReader):
             lengths.append(blocks)
         if not sum(lengths):
             return []
-        masks = iter([(len(mask), np.packbits(mask)) for mask in bound.kept()])
-        return [
-            ChosenPart(part, tuple(islice(masks, blocks)))
-            for part, blocks in zip(parts, lengths, strict=True)
-        ]
+
+        def chosen(masks: list[Mask]) -> list[ChosenPart]:
+            bits = iter([(len(mask), np.packbits(mask)) for mask in masks])
+            return [
+                ChosenPart(part, tuple(islice(bits, blocks)))
+                for part, blocks in zip(parts, lengths, strict=True)
+            ]
+
+        def again(masks: list[Mask]) -> Iterator[npt.NDArray[Any]]:
+            return (self._content(block) for part in chosen(masks) for block in part.blocks())
+
+        return chosen(bound.kept(again))
 
     @property
     def stays_here(self) -> str | None:
@@ -241,5 +246,5 @@ def _key(seed: np.random.SeedSequence | None) -> bytes:
     if seed is None:
         return SystemBits().words(_KEY_BYTES // 8).tobytes()
     # A child of the seed that nobody else asks for, so that the noise stays as it is.
-    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _STRIDE))
+    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, ranks.STRIDE))
     return own.generate_state(_KEY_BYTES // 8, np.uint64).tobytes()
