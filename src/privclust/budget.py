@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from privclust.privacy.loss import Loss, epsilon_spent, rho_within
+from privclust.privacy.loss import Loss, epsilon_spent, rho_within, rounded_up
 
 __all__ = ["Budget", "Currency", "Number", "Share", "exact"]
 
@@ -212,7 +212,7 @@ class Budget:
     @property
     def words(self) -> str:
         """The promise, such as "ε = 1, δ = 1e-06", with the ρ that is spent if there is a δ."""
-        epsilon = f"ε = {float(self.epsilon):g}"
+        epsilon = f"ε = {float(rounded_up(self.epsilon, 6)):g}"
         if not self.delta:
             return epsilon
         return f"{epsilon}, δ = {float(self.delta):g} (ρ = {float(self.amount):.4g})"

@@ -19,7 +19,8 @@ from privclust.privacy.statement import PrivacyStatement
 from privclust.release import storage
 from privclust.reports.page import _parts
 from privclust.reports.plots import principal_map
-from privclust.reports.promise import factor, percent, promise_in_words
+from privclust.reports.promise import promise_in_words
+from privclust.reports.rounded import factor, percent
 from privclust.schema import Box, Schema
 from privclust.unit import Person, ReplaceRow
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
@@ -258,15 +259,15 @@ def test_a_seeded_release_carries_a_banner_and_promises_nothing():
 @pytest.mark.parametrize(
     ("epsilon", "strength", "said"),
     [
-        (0.01, "strong", "1.01"),
-        (1, "strong", "2.7"),
-        (3, "moderate", "20"),
-        (5, "moderate", "148"),
-        (6, "weak", "403"),
+        (0.01, "strong", "1.011"),
+        (1, "strong", "2.72"),
+        (3, "moderate", "20.1"),
+        (5, "moderate", "149"),
+        (6, "weak", "404"),
         (8, "weak", "2,981"),
         (12, "very weak", "162,755"),
-        (100, "very weak", "10^43"),
-        (10**6, "very weak", "10^434294"),
+        (100, "very weak", "10^44"),
+        (10**6, "very weak", "10^434295"),
     ],
 )
 def test_the_strength_is_told_honestly(epsilon, strength, said):
@@ -280,9 +281,8 @@ def test_the_strength_is_told_honestly(epsilon, strength, said):
 
 def test_guesses_follow_bayes():
     before_after = [(g.before, g.least, g.most) for g in promise_in_words(statement(1)).guesses]
-    assert before_after[2] == ("50 %", "27 %", "73 %")
-    odds = np.exp(1) * 0.01 / 0.99
-    assert before_after[0] == ("1 %", "0.37 %", f"{100 * odds / (1 + odds):.1f} %")
+    assert before_after[2] == ("50 %", "26 %", "74 %")
+    assert before_after[0] == ("1 %", "0.37 %", "2.7 %")  # 0.3702 and 2.672
 
 
 @pytest.mark.parametrize("share", [1e-9, 1e-5, 0.004, 0.5, 0.9949, 0.999949, 0.9999999, 1.0])
@@ -292,13 +292,14 @@ def test_no_chance_is_rounded_to_certainty(share):
 
 
 def test_factors_are_readable():
-    assert [factor(e) for e in (0.1, 0.5, 2, 10, 40)] == ["1.11", "1.6", "7.4", "22,026", "10^17"]
+    said = ["1.106", "1.65", "7.39", "22,027", "10^18"]
+    assert [factor(epsilon) for epsilon in (0.1, 0.5, 2, 10, 40)] == said
 
 
 @words_only
 def test_delta_is_explained_and_judged_by_the_number_of_rows():
     small = promise_in_words(statement(1, 1e-6), rows=1000)
-    assert "1 in 1,000,000" in small.delta
+    assert "1 in 556,000" in small.delta
     assert "not small" not in small.delta
     assert "not small" in promise_in_words(statement(1, 1e-6), rows=10**7).delta
     assert promise_in_words(statement(1)).delta == ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
-__all__ = ["NO_LOSS", "Loss", "delta_spent", "epsilon_spent", "rho_within"]
+__all__ = ["NO_LOSS", "Loss", "delta_spent", "epsilon_spent", "rho_within", "rounded_up"]
 
 # Sixty digits to compute with, thirty of them kept: the decimal module rounds each operation
 # correctly, so the error of a dozen of them stays some twenty-five digits below the last one kept.
@@ -111,6 +111,12 @@ def delta_spent(rho: Fraction, epsilon: Fraction) -> Fraction:
     with localcontext(_WORKING):
         gap = order * _decimal(rho) - _decimal(epsilon) + _exact_penalty(order, Fraction(1))
         return min(Fraction(1), _rounded(((order - 1) * gap).exp(), ROUND_CEILING))
+
+
+def rounded_up(amount: Fraction, digits: int) -> Decimal:
+    """Return an amount with so many digits, never below it, as a promise is shown to readers."""
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return context.divide(Decimal(amount.numerator), Decimal(amount.denominator))
 
 
 # ρ-zCDP bounds the Rényi divergence of every order α > 1 by α ρ. Proposition 12 of Canonne, Kamath

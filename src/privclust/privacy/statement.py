@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
-from privclust.privacy.loss import Loss
+from privclust.privacy.loss import Loss, rounded_up
 from privclust.privacy.meter import Charge, Meter, lines_of
 from privclust.unit import Unit
 
@@ -122,8 +122,10 @@ class PrivacyStatement:
         """The promise in one line."""
         if not self.private:
             return f"NOT PRIVATE: {'; '.join(self.flaws)}."
-        delta = f", δ = {float(self.delta):g}" if self.delta else ""
-        return f"differentially private with ε = {float(self.epsilon):g}{delta}"
+        # Rounded up, so that no reader is promised more than holds.
+        epsilon, chance = (f"{float(rounded_up(part, 6)):g}" for part in (self.epsilon, self.delta))
+        delta = f", δ = {chance}" if self.delta else ""
+        return f"differentially private with ε = {epsilon}{delta}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data."""

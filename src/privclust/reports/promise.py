@@ -1,26 +1,42 @@
 """The privacy statement in plain words, for readers new to differential privacy.
 
-Every sentence is a consequence of the definition: with pure ε, the odds of any two neighbouring
-data sets change by a factor of at most e^ε, whatever the prior knowledge about the rest; δ bounds
-the chance that this fails. Words never sound stronger than the numbers.
+Every sentence is a consequence of the definition. With pure ε, odds change by a factor of at most
+e^ε, whatever the prior knowledge about the rest. With a δ the definition bounds chances of what is
+concluded, and what it says of odds is weaker: it bounds how often they change by more than e^2ε.
+Words never sound stronger than the numbers, and every bound is rounded up.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
+from privclust.budget import Budget
 from privclust.privacy.statement import PrivacyStatement
+from privclust.reports.rounded import (
+    chance,
+    exact_decimal,
+    factor,
+    least,
+    most,
+    one_in,
+    power,
+)
+from privclust.unit import group_words
 
-__all__ = ["Guess", "Promise", "decimal", "factor", "percent", "promise_in_words"]
+__all__ = ["Guess", "Promise", "promise_in_words"]
 
-_PRIORS = (0.01, 0.1, 0.5)
+# Odds before the release: guesses of 1 %, 10 % and one half.
+_PRIORS = {"1 %": Fraction(1, 99), "10 %": Fraction(1, 9), "50 %": Fraction(1)}
+_CERTAIN = 100  # a factor of e^100 and one beyond it leave no guess that could be told from sure
 _WEAK, _VERY_WEAK = 5, 10
 _LARGE_DELTA, _VERY_LARGE_DELTA = Fraction(1, 1000), Fraction(1, 10)
-# δ is a chance for each row: it should be far below one in the number of rows, or else below this.
+# δ counts for each row: it should be far below one in the number of rows, or else below this.
 _SMALL_DELTA = Fraction(1, 10**5)
 _FAR_BELOW = 10
+# For people with so many rows the loss is said where the unit is a row.
+_ROWS = (2, 10, 20)
 
 
 @dataclass(frozen=True)
@@ -41,15 +57,15 @@ class Promise:
     strength : str
         One or two words: "strong", "moderate", "weak" or "very weak".
     odds : str
-        The promise as a bound on odds.
+        The promise as a bound on odds or, with a δ, on the chance of any conclusion.
     verdict : str
         What the strength means, in a sentence.
     guess : str
         What the guesses are about.
     guesses : tuple of Guess
-        Examples.
+        Examples; none if nothing is promised about odds.
     delta : str
-        About the chance of failure; empty when there is none.
+        What a δ leaves of the bound on odds; empty when there is none.
     limits : tuple of str
         What is not promised.
     """
@@ -63,29 +79,51 @@ class Promise:
     limits: tuple[str, ...]
 
 
-# What a guess is about, the guess itself, and what the unit leaves open.
+@dataclass(frozen=True)
+class _Words:
+    """What a unit is called: what odds and guesses are about, its neighbours, what it leaves open.
+
+    Where ``several`` is true, people may have several of what is protected.
+    """
+
+    odds: str
+    guess: str
+    here: str
+    there: str
+    limit: str
+    several: bool = False
+
+
 _UNITS = {
-    "add-remove-row": (
+    "add-remove-row": _Words(
         "that a given row is in the data",
         "that this row is in the data",
-        "Each row is protected by itself. If one person has several rows, the protection of the "
-        "person as a whole is weaker: the factor is multiplied once for every row.",
+        "with any one row in the data",
+        "without that row",
+        "Each row is protected by itself.",
+        several=True,
     ),
-    "replace-row": (
+    "replace-row": _Words(
         "between any two guesses about what a given row says",
         "that the row says one thing and not another",
-        "How many rows there are is not protected, only what they say. If one person has several "
-        "rows, the protection of the person as a whole is weaker.",
+        "with any one row as it is",
+        "with another in its place",
+        "How many rows there are is not protected, only what they say, each by itself.",
+        several=True,
     ),
-    "person": (
+    "person": _Words(
         "that a given person is in the data",
         "that this person is in the data",
+        "with any one person in the data",
+        "without that person",
         "All rows of a person are protected together, as far as they carry the same identifier.",
     ),
 }
-_OTHER_UNIT = (
+_OTHER_UNIT = _Words(
     "between the data with and without what is protected",
     "that it is in the data",
+    "from the data as they are",
+    "from data that differ in what is protected",
     "The protection covers what the sentence above names, and nothing larger.",
 )
 _GENERAL_LIMIT = (
@@ -93,8 +131,8 @@ _GENERAL_LIMIT = (
     "be learned and used, even about someone who took no part."
 )
 _ADDING_UP = (
-    "Losses add up. If more is published about the same data, the factors multiply, unless all of "
-    "it is counted in one budget."
+    "Losses add up. If more is published about the same people, the ε add up (the factors "
+    "multiply), and the δ add up too; a ledger holds the sums within what was granted."
 )
 
 
@@ -108,118 +146,134 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
     rows : float or None
         The released, noisy number of rows, to judge the size of δ by.
     """
-    epsilon = float(privacy.epsilon)
-    odds, guess, limit = _UNITS.get(str(privacy.unit.get("name")), _OTHER_UNIT)
-    strength = _strength(epsilon, privacy.delta, rows)
+    words = _UNITS.get(str(privacy.unit.get("name")), _OTHER_UNIT)
+    strength = _strength(float(privacy.epsilon), privacy.delta, rows)
+    exponent = _exponent(privacy)
+    told = _chance_beyond(privacy) < 1
     return Promise(
         strength=strength,
-        odds=(
-            f"Whatever someone knew before, seeing this release can change the odds {odds} by at "
-            f"most a factor of e^ε ≈ {factor(epsilon)}"
-            + (", except for a small chance δ of failure." if privacy.delta else ".")
-        ),
-        verdict=_verdict(strength, epsilon, privacy.delta),
-        guess=guess,
-        guesses=tuple(_guess(prior, epsilon) for prior in _PRIORS),
-        delta=_delta(privacy.delta, rows),
-        limits=(limit, _GENERAL_LIMIT, _ADDING_UP),
+        odds=_odds(privacy, words),
+        verdict=_verdict(strength, privacy),
+        guess=words.guess,
+        guesses=tuple(_guess(*prior, exponent) for prior in _PRIORS.items()) if told else (),
+        delta=_delta(privacy, words, rows),
+        limits=(_limit(privacy, words), _GENERAL_LIMIT, _ADDING_UP),
     )
 
 
-def factor(epsilon: float) -> str:
-    """Return e^ε for a reader; large ones in round numbers."""
-    if epsilon > 14:  # above a million
-        return f"10^{math.floor(epsilon / math.log(10))}"
-    value = math.exp(epsilon)
-    if value >= 10:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value < 1.2 else f"{value:.2g}"
+def _odds(privacy: PrivacyStatement, words: _Words) -> str:
+    """Say the definition: for δ = 0 of odds, by Bayes; otherwise of what may be concluded."""
+    times = factor(privacy.epsilon)
+    if not privacy.delta:
+        return (
+            f"Whatever someone knew before, seeing this release can change the odds {words.odds} "
+            f"by at most a factor of e^ε ≈ {times}."
+        )
+    return (
+        f"Whatever is concluded from this release, the chance of concluding it {words.here} is at "
+        f"most {times} (e^ε, rounded up) times the chance {words.there}, plus "
+        f"{chance(exact_decimal(privacy.delta))} (δ); and the other way round."
+    )
 
 
-def percent(share: float) -> str:
-    """Return a probability for a reader, never rounded to certainty."""
-    value = 100 * share
-    if 0 < value < 0.001:
-        return "less than 0.001 %"
-    if value > 99.999:
-        return "more than 99.999 %"
-    if value > 99:  # as many digits as tell it from 100
-        digits = -math.floor(math.log10(100 - value))
-        return f"{value:.{digits}f} %"
-    text = f"{value:.2g}" if value < 10 else f"{value:.0f}"
-    return f"{text} %"
+def _exponent(privacy: PrivacyStatement) -> Fraction:
+    """Return the exponent of the factor that is said of odds."""
+    return privacy.epsilon * (2 if privacy.delta else 1)
 
 
-def decimal(amount: Fraction) -> str:
-    """Return an exact amount as a short decimal."""
-    return f"{float(amount):.4g}"
+def _chance_beyond(privacy: PrivacyStatement) -> Decimal:
+    """Return a bound on the chance that the odds change by more than e^2ε, if there is a δ.
+
+    With the loss Z = ln P/Q, the definition says that E_P (1 - e^(ε - Z))₊ is at most δ. Where Z is
+    above 2ε the number in the mean is at least 1 - e^-ε, so P(Z > 2ε) ≤ δ / (1 - e^-ε). The other
+    way round Q(Z < -2ε) has the same bound, and P(Z < -2ε) is at most e^-2ε times that.
+    """
+    small = power(-privacy.epsilon)
+    return exact_decimal(privacy.delta) * (1 + small * small) / (1 - small)
 
 
-def _guess(prior: float, epsilon: float) -> Guess:
-    # In logits, so that no ε is too large to compute with.
-    logit = math.log(prior / (1 - prior))
-    least, most = (_logistic(logit + step) for step in (-epsilon, epsilon))
-    return Guess(percent(prior), percent(least), percent(most))
+def _delta(privacy: PrivacyStatement, words: _Words, rows: float | None) -> str:
+    if not privacy.delta:
+        return ""
+    bound = _chance_beyond(privacy)
+    if bound < 1:
+        number = f" (1 in {one_in(bound)})" if bound < Decimal("0.1") else ""
+        text = (
+            f"With a chance of at most {chance(bound)}{number} the odds {words.odds} change by "
+            f"more than a factor of e^(2ε) ≈ {factor(_exponent(privacy))}."
+        )
+    else:
+        text = "With so large a δ nothing is promised about odds."
+    if not _is_small(privacy.delta, rows):
+        text += " δ is not small: it should be far below one divided by the number of rows."
+    return text
 
 
-def _logistic(logit: float) -> float:
-    small = math.exp(-abs(logit))
-    return 1 / (1 + small) if logit > 0 else small / (1 + small)
+def _limit(privacy: PrivacyStatement, words: _Words) -> str:
+    """Say what the unit leaves open, and how well several rows of one person are protected."""
+    if not words.several:
+        return words.limit
+    budget = Budget(privacy.epsilon, privacy.delta)
+    *some, last = (group_words(budget, size) for size in _ROWS)
+    *sizes, largest = map(str, _ROWS)
+    same = ", at the same δ" if privacy.delta else ""
+    return (
+        f"{words.limit} A person with {', '.join(sizes)} or {largest} rows is protected at ε = "
+        f"{', '.join(some)} or {last}{same}."
+    )
+
+
+def _guess(before: str, odds: Fraction, exponent: Fraction) -> Guess:
+    change = power(min(exponent, Fraction(_CERTAIN)))
+    prior = exact_decimal(odds)
+    return Guess(before, least(_share(prior / change)), most(_share(prior * change)))
+
+
+def _share(odds: Decimal) -> Decimal:
+    return odds / (1 + odds)
 
 
 def _strength(epsilon: float, delta: Fraction, rows: float | None) -> str:
     """Return the strength in words: the weaker of what ε alone and what δ alone would be called."""
     if epsilon > _VERY_WEAK or delta > _VERY_LARGE_DELTA:
         return "very weak"
-    if epsilon > _WEAK or delta > _LARGE_DELTA or _expected_failures(delta, rows) > 1:
+    if epsilon > _WEAK or delta > _LARGE_DELTA or _rows_times(delta, rows) > 1:
         return "weak"
     return "strong" if epsilon <= 1 and _is_small(delta, rows) else "moderate"
 
 
-def _expected_failures(delta: Fraction, rows: float | None) -> float:
-    """Return in how many rows the bound may fail on average, if the number of rows is known."""
+def _rows_times(delta: Fraction, rows: float | None) -> float:
+    """Return δ for all rows together, if their number is known."""
     return 0.0 if rows is None else max(rows, 0.0) * float(delta)
 
 
 def _is_small(delta: Fraction, rows: float | None) -> bool:
     if rows is None or rows < 1:
         return delta <= _SMALL_DELTA
-    return _FAR_BELOW * _expected_failures(delta, rows) <= 1
+    return _FAR_BELOW * _rows_times(delta, rows) <= 1
 
 
-def _verdict(strength: str, epsilon: float, delta: Fraction) -> str:
+def _verdict(strength: str, privacy: PrivacyStatement) -> str:
     if strength == "strong":
         return "This is a strong guarantee: a single release of this kind gives little away."
-    if strength == "moderate" and epsilon <= 1:
+    if strength == "moderate" and privacy.epsilon <= 1:
         return (
-            "This is a moderate guarantee: ε is small, but the chance δ of failure is not far "
-            "enough below one divided by the number of rows."
+            "This is a moderate guarantee: ε is small, but δ is not far enough below one divided "
+            "by the number of rows."
         )
     if strength == "moderate":
         return (
             "This is a moderate guarantee: nobody becomes certain, but a suspicion can grow "
             "noticeably."
         )
-    if epsilon <= _WEAK:
+    if privacy.epsilon <= _WEAK:
         return (
-            f"This is a {strength} guarantee, because the chance δ of failure, "
-            f"{float(delta):g}, is large for the number of rows."
+            f"This is a {strength} guarantee, because δ = {chance(exact_decimal(privacy.delta))} "
+            "is large for the number of rows."
         )
-    certain = percent(_logistic(epsilon))
+    certain = _guess("50 %", Fraction(1), _exponent(privacy)).most
     return (
-        f"This is a {strength} guarantee: in the worst case an even guess becomes {certain} "
+        f"This is a {strength} guarantee: the bound allows an even guess to become {certain} "
         "certain. Attacks known today rarely get that far, but nothing here rules them out; treat "
         "the release with care and share it only with people you trust."
     )
-
-
-def _delta(delta: Fraction, rows: float | None) -> str:
-    if not delta:
-        return ""
-    text = (
-        f"This bound may fail with a probability of at most δ = {float(delta):g} "
-        f"(1 in {float(1 / delta):,.0f})."
-    )
-    if not _is_small(delta, rows):
-        text += " That is not small: δ should be far below one divided by the number of rows."
-    return text

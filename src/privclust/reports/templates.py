@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rendered"]
 
-_POWER = re.compile(r"\b(e|10)\^(ε|\d+)")
+_POWER = re.compile(r"\b(e|10)\^(ε|\(2ε\)|\d+)")
 
 
 def rendered(template: str, values: dict[str, Any]) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit, group_loss
+from privclust.unit.groups import group_epsilon, group_loss, group_words
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit
 from privclust.unit.rows import AddRemoveRow, IdType, Person, ReplaceRow, RowUnit
 
 __all__ = [
@@ -28,7 +29,9 @@ __all__ = [
     "ReplaceRow",
     "RowUnit",
     "Unit",
+    "group_epsilon",
     "group_loss",
+    "group_words",
     "matrix_unit_from",
     "row_unit",
     "unit_from",

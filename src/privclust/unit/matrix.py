@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from privclust.privacy.loss import Loss
+from privclust.unit.groups import group_words
 from privclust.unit.plain import CHANGES, PlainUnit
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
 
-__all__ = ["MatrixCount", "MatrixEntry", "MatrixRow", "MatrixUnit", "group_loss"]
+__all__ = ["MatrixCount", "MatrixEntry", "MatrixRow", "MatrixUnit"]
 
 # The finest grid that entries of a matrix may be put on, in steps to their cap.
 MOST_ENTRY_STEPS = 2**20
@@ -131,30 +129,9 @@ class MatrixRow(MatrixUnit):
         return f"Adding or removing any one whole row of the matrix {CHANGES}"
 
 
-def group_loss(loss: Loss, size: int) -> Loss:
-    """Return the loss about data sets that are ``size`` steps between neighbours apart.
-
-    Notes
-    -----
-    *Why this holds.* Pure ε adds up along the way from one to the other; ρ-zCDP for neighbours is
-    ρ size² for them (group privacy of zCDP, Bun and Steinke 2016). See ``proofs/matrix.md``.
-    """
-    return Loss(None if loss.pure is None else loss.pure * size, loss.rho * size**2)
-
-
 def _in_groups(budget: Budget | None, group: str) -> str:
     """Say at which ε a budget protects several steps at once, at the same δ."""
     if budget is None:
         return ""
-    one = Loss.of_pure(budget.amount) if budget.currency == "pure" else Loss(None, budget.amount)
-    losses = [(size, group_loss(one, size).epsilon(budget.delta)) for size in _GROUPS]
-    groups = [f"{group.format(size)} at ε = {_rounded_up(loss)}" for size, loss in losses]
+    groups = [f"{group.format(size)} at ε = {group_words(budget, size)}" for size in _GROUPS]
     return f": {' and '.join(groups)}" + (", at the same δ" if budget.delta else "")
-
-
-def _rounded_up(epsilon: Fraction | None) -> str:
-    """Return a loss with three digits, rounded up."""
-    if epsilon is None:
-        return "∞"
-    digits = Context(prec=3, rounding=ROUND_CEILING)
-    return format(digits.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)), "f")
