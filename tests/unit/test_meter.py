@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Meter
+from privclust.privacy.meter import Charge, Meter
 
 TENTH = Loss.of_pure(Fraction(1, 10))
 
@@ -107,3 +107,19 @@ def test_two_threads_cannot_both_spend_the_last_of_a_budget(monkeypatch):
     second.join()
     assert len(refusals) == 1
     assert meter.spent.pure == 1
+
+
+def test_queries_that_are_charged_together_are_debited_all_or_none():
+    meter = Meter(Budget(1))
+    meter.charge("first", Loss.of_pure(Fraction(1, 2)))
+    parts = [
+        Charge("counts", Loss.of_pure(Fraction(1, 4))),
+        Charge("sums", Loss.of_pure(Fraction(1, 2))),
+    ]
+    with pytest.raises(BudgetExceededError, match="'sums' does not fit"):
+        meter.charge_all(parts)
+    assert [charge.query for charge in meter.charges] == ["first"]
+    assert meter.spent == Loss.of_pure(Fraction(1, 2))
+    meter.charge_all(parts[:1])
+    assert [charge.query for charge in meter.charges] == ["first", "counts"]
+    assert meter.spent.pure == Fraction(3, 4)

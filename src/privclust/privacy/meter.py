@@ -7,7 +7,7 @@ privacy statement of the release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -103,12 +103,21 @@ class Meter:
 
     def charge(self, query: str, loss: Loss, noise: str = "", asks: str = "") -> None:
         """Debit a query; raise, and debit nothing, if it does not fit the budget."""
+        self.charge_all([Charge(query, loss, noise, asks)])
+
+    def charge_all(self, charges: Sequence[Charge]) -> None:
+        """Debit queries together; raise, and debit none of them, if one does not fit the budget."""
         with self._lock:
-            spent = self._spent + loss
-            if not any(way.covers(spent) for way in (self.budget, self._pure) if way is not None):
-                raise BudgetExceededError(
-                    f"The query {query!r} does not fit into what is left of {self.budget} and "
-                    "was not asked; raise epsilon or ask for less."
-                )
+            spent = self._spent
+            for charge in charges:
+                spent = spent + charge.loss
+                if not self._covers(spent):
+                    raise BudgetExceededError(
+                        f"The query {charge.query!r} does not fit into what is left of "
+                        f"{self.budget} and was not asked; raise epsilon or ask for less."
+                    )
             self._spent = spent
-            self._charges.append(Charge(query, loss, noise, asks))
+            self._charges.extend(charges)
+
+    def _covers(self, spent: Loss) -> bool:
+        return any(way.covers(spent) for way in (self.budget, self._pure) if way is not None)
