@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -26,6 +25,7 @@ from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.public import Projection
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.step import UnitStep
 from support.transcripts import recorded_draws
 from support.views import view_of
 
@@ -108,7 +108,7 @@ def test_no_row_adds_a_longer_vector_than_claimed(seed, k, negative):
     row = row / np.linalg.norm(row) * (-1 if negative else 1)
     asked = FactorSums(components)
     added = asked(np.rint(row * GRID_RADIUS))
-    assert (np.abs(added) <= asked.term.high).all()
+    assert (np.abs(added) <= asked.question.term.high).all()
     assert sum(int(x) ** 2 for x in added) <= asked.length**2
 
 
@@ -192,7 +192,7 @@ def test_scores_of_swaps_change_by_the_range_of_the_unit_and_no_more(unit):
 
 
 def test_a_range_that_ignored_the_unit_would_be_noticed():
-    with patch.object(ReplaceRow, "change", lambda self, size: Fraction(size)):
+    with patch.object(ReplaceRow, "one_step", UnitStep(1)):
         used, allowed = swap_ranges(ReplaceRow())
     assert used > allowed
 
@@ -206,7 +206,7 @@ def test_factor_sums_change_by_the_length_of_the_unit_and_no_more(unit):
     change = np.linalg.norm((other.exact - one.exact).astype(float))
     allowed = float(one.mechanism.length_sensitivity)
     # The box has corners at length √2, so that the longest row along an axis has 1/√2 of it.
-    rows = 1 if isinstance(unit, ReplaceRow) else unit.rows_changed
+    rows = unit.one_step.terms
     assert change == pytest.approx(rows * np.sqrt(2) * FACTOR_STEPS**2 / 2, rel=0.01)
     assert change <= allowed
 

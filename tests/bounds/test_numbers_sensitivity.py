@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import pairwise, product
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from privclust.budget import Budget
 from privclust.data.numbers.public import POWERS, ZERO_CELL
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.number_views import numbers_of
+from support.terms import shrunk_terms
 from support.transcripts import allowed_change, change, recorded_draws
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
@@ -79,10 +79,7 @@ def test_neighbours_change_a_table_by_its_sensitivity_and_no_more(currency, unit
 
 
 def test_a_sensitivity_that_is_a_little_too_small_is_noticed():
-    def too_small(self, size):
-        return Fraction(999 * self.rows_changed * size, 1000)
-
-    with patch.object(AddRemoveRow, "change", too_small):
+    with shrunk_terms(Fraction(999, 1000)):
         assert largest_change(AddRemoveRow(), BUDGETS["pure"], "histograms") > 1
 
 

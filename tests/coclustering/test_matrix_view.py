@@ -14,7 +14,7 @@ from scipy import sparse
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
 from privclust.data.matrix import view as view_of_matrices
-from privclust.data.matrix.profiles import _ROW_STEPS
+from privclust.data.matrix.kernels import ROW_STEPS
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, _whole_weights
 from privclust.data.reading import matrix_parts
@@ -96,16 +96,16 @@ def test_weights_are_so_coarse_that_no_score_leaves_int64(largest, monkeypatch):
 
 @given(arrays(np.int64, (3, 6), elements=st.integers(0, 2**31 - 1)))
 def test_rooted_rows_are_never_longer_than_the_radius(dense):
-    rooted = kernels.rooted_rows(csr(dense), _ROW_STEPS).toarray()
-    assert ((rooted.astype(object) ** 2).sum(axis=1) <= _ROW_STEPS**2).all()
+    rooted = kernels.rooted_rows(csr(dense), ROW_STEPS).toarray()
+    assert ((rooted.astype(object) ** 2).sum(axis=1) <= ROW_STEPS**2).all()
     filled = dense.sum(axis=1) > 0
-    assert ((rooted[filled] ** 2).sum(axis=1) > 0.99 * _ROW_STEPS**2).all()
+    assert ((rooted[filled] ** 2).sum(axis=1) > 0.99 * ROW_STEPS**2).all()
 
 
 @given(SMALL, st.integers(0, 4))
 def test_a_rooted_row_depends_on_its_own_entries_alone(dense, i):
-    alone = kernels.rooted_rows(csr(dense[i : i + 1]), _ROW_STEPS).toarray()
-    assert (kernels.rooted_rows(csr(dense), _ROW_STEPS).toarray()[i] == alone[0]).all()
+    alone = kernels.rooted_rows(csr(dense[i : i + 1]), ROW_STEPS).toarray()
+    assert (kernels.rooted_rows(csr(dense), ROW_STEPS).toarray()[i] == alone[0]).all()
 
 
 @pytest.mark.parametrize(("unit", "cap"), [(MatrixCount(), 1), (MatrixEntry(4), 4)])

@@ -178,11 +178,12 @@ ALLOWED = {
     "privclust.data.numbers.kernels": {"CellCounts", "FiniteNumbers"},
     "privclust.data.points.kept": {"GridRows"},
     "privclust.data.points.mixed": {"MixedDomain"},
+    "privclust.data.points.moments": {"Moments"},
     "privclust.data.reading.declared": {"_ReadForms"},
     "privclust.data.table.binned": {"BinnedCoder"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
-        "ClusterSums", "ClusterTotals", "GroupedSums", "Moments", "ProjectionGrid", "RowCount",
+        "ClusterSums", "ClusterTotals", "GroupedSums", "ProjectionGrid", "RowCount",
     },
     "privclust.data.points.public": {"Projection", "Zones"},
     "privclust.data.points.zones": {"ZoneCounts"},
@@ -330,16 +331,16 @@ def test_a_file_that_is_replaced_between_passes_is_an_error(client, tmp_path):
 @contextmanager
 def replaced_after_the_first_pass(path):
     """Append a row to a file when the first question was answered."""
-    from privclust.data.points.view import PointsView
+    from privclust.data.view import Noised
 
-    noised, done = PointsView._noised, []
+    draw, done = Noised.draw, []
 
     def replacing(self, *args):
         if not done:
             done.append(True)
             table = pq.read_table(path)
             pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
-        return noised(self, *args)
+        return draw(self, *args)
 
-    with patch.object(PointsView, "_noised", replacing):
+    with patch.object(Noised, "draw", replacing):
         yield

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from privclust.data.encode import GRID_RADIUS
-from privclust.data.points.kernels import ClusterSums, GroupedSums, Moments, RowCount
+from privclust.data.points.kernels import ClusterSums, GroupedSums, RowCount
 from privclust.data.points.mixed import region_of
+from privclust.data.points.moments import Moments
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.reading import open_rows

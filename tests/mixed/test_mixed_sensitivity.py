@@ -6,7 +6,6 @@ bounds; the exact integers are caught where they enter a mechanism.
 
 from fractions import Fraction
 from itertools import combinations, product
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from privclust.budget import Budget
 from privclust.data.points.public import Projection
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from support.terms import shrunk_terms
 from support.transcripts import allowed_change, change, recorded_draws
 from support.views import view_of
 
@@ -98,9 +98,6 @@ def test_mixed_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(
 
 @pytest.mark.parametrize("question", ["counts", "offsets", "moments"])
 def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
-    def too_small(self, size):
-        return Fraction(99 * self.rows_changed * size, 100)
-
-    with patch.object(AddRemoveRow, "change", too_small):
+    with shrunk_terms(Fraction(99, 100)):
         frame = FRAMES["clipped"]
         assert largest_change(AddRemoveRow(), BUDGETS["pure"], question, frame, 0.2) > 1

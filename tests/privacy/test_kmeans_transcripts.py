@@ -4,7 +4,7 @@ No sampling is needed: the exact values of both neighbours are caught where nois
 the noise where it is drawn. Each question is asked alone, then all questions of a whole fit.
 """
 
-from unittest.mock import PropertyMock, patch
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from privclust.budget import Budget
 from privclust.kmeans.cells import by_cells
 from privclust.kmeans.lloyd import lloyd
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.step import UnitStep
 from support.noise import halved_sensitivities, seeded_noise
 from support.point_questions import QUESTIONS, ask, pair_for
 from support.transcripts import (
@@ -154,7 +155,7 @@ def test_the_losses_of_a_transcript_add_up_to_at_most_the_budget(method, unit, c
 @pytest.mark.parametrize("method", METHODS)
 def test_a_transcript_exceeds_the_budget_if_only_one_row_of_a_person_is_thought_of(method):
     unit, budget = Person("who", 2), Budget(1)
-    with patch.object(Person, "rows_changed", PropertyMock(return_value=1)):
+    with patch.object(Person, "one_step", UnitStep(1)):
         losses = losses_of_transcripts(estimator(method, unit, budget), pairs_for(unit), range(4))
         assert max(losses) > budget.amount
 

@@ -24,13 +24,13 @@ AUDITS = {name for name in TESTS if "refuted" in name}
 # What to spoil in the code of the pages, and which of their tests has to notice.
 FLAWS = {
     "a row is taken to change one count": (
-        "l1_sensitivity=d * one, squared_l2_sensitivity=d * one**2",
-        "l1_sensitivity=one, squared_l2_sensitivity=one**2",
+        "Term.within(1, len(self.levels))",
+        "Term.within(1)",
         "test_no_step_between_neighbours_changes_the_counts_by_more_than_is_paid_for",
     ),
     "a person is taken for a row": (
-        "self._unit.change_within(1), len(levels)",
-        "1, len(levels)",
+        "return self._answer(name, RowsAbove(levels), share)",
+        "self._unit = AddRemoveRow(); return self._answer(name, RowsAbove(levels), share)",
         "test_no_step_between_neighbours_changes_the_counts_by_more_than_is_paid_for",
     ),
     "a part of the budget is left": (

@@ -38,7 +38,9 @@ def run_nna(view, share, rng):
 
 def run_nas(view, share, rng):
     # At this reach one site serves all.
-    nas(view, share, NearestSettings(radius=1.98, n_nearest=view._unit.rows_changed))
+    step = view._unit.one_step
+    n_nearest = 2 if step.replaces else step.terms
+    nas(view, share, NearestSettings(radius=1.98, n_nearest=n_nearest))
 
 
 METHODS = {"rings": run_rings, "nna": run_nna, "nas": run_nas}

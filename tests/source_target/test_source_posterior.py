@@ -16,7 +16,7 @@ BUDGETS = [Budget(1), Budget("0.1"), Budget(1, 1e-6)]
 def noise_of(budget, size, seed=0):
     view, share = view_of(np.empty((0, 2)), budget, noise=ExactNoise(SeededBits(seed)))
     exact = np.zeros(size, np.int64)
-    drawn = view._counting_noise(share).draw(exact, view._noise).astype(float)
+    drawn = view._count_noise(share).draw(exact, view._noise).astype(float)
     return view, share, drawn
 
 

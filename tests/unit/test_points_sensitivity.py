@@ -5,7 +5,6 @@ neighbours under each privacy unit, with rows as extreme as they can be.
 """
 
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from privclust.budget import Budget
 from privclust.data.points.public import Projection
 from privclust.schema import Ball, Box, Schema
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from support.terms import shrunk_terms
 from support.transcripts import allowed_change, change, recorded_draws
 from support.views import view_of
 
@@ -117,10 +117,7 @@ def test_neighbours_change_a_statistic_by_its_sensitivity_and_no_more(currency, 
 
 @pytest.mark.parametrize("question", ["counts", "offsets", "moments", "histograms"])
 def test_a_sensitivity_that_is_a_little_too_small_is_noticed(question):
-    def too_small(self, size):
-        return Fraction(999 * self.rows_changed * size, 1000)
-
-    with patch.object(AddRemoveRow, "change", too_small):
+    with shrunk_terms(Fraction(999, 1000)):
         seeds = range(100)
         found = (largest_change(AddRemoveRow(), BUDGETS["pure"], question, seed) for seed in seeds)
         assert any(reached > 1 for reached in found)

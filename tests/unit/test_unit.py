@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privclust.data.question import Scores, Term
 from privclust.unit import AddRemoveRow, Person, ReplaceRow, unit_from
+from privclust.unit.step import UnitStep
 
 units = st.one_of(
     st.just(AddRemoveRow()),
@@ -17,24 +19,28 @@ units = st.one_of(
 )
 
 
-def test_rows_changed_between_neighbours():
-    assert AddRemoveRow().rows_changed == 1
-    assert ReplaceRow().rows_changed == 2
-    assert Person("id", 5).rows_changed == 5
+def test_units_know_what_a_step_is():
+    assert AddRemoveRow().one_step == UnitStep(1)
+    assert ReplaceRow().one_step == UnitStep(1, replaces=True)
+    assert Person("id", 5).one_step == UnitStep(5)
 
 
 @pytest.mark.parametrize(
-    ("unit", "change", "within", "squared"),
+    ("unit", "vector", "within", "counts", "apart"),
     [
-        (AddRemoveRow(), 7, 7, 1),
-        (ReplaceRow(), 14, 7, 2),
-        (Person("id", 5), 35, 35, 25),
+        (AddRemoveRow(), 7, 7, 1, 7),
+        (ReplaceRow(), 14, 7, 2, 14),
+        (Person("id", 5), 35, 35, 25, 35),
     ],
 )
-def test_units_know_what_a_step_changes(unit, change, within, squared):
-    assert unit.change(7) == change
-    assert unit.change_within(7) == within
-    assert unit.squared_change_of_counts() == squared
+def test_a_step_changes_what_its_unit_makes_of_a_row(unit, vector, within, counts, apart):
+    step = unit.one_step
+    assert Term.vector(7).over(step).length == vector
+    assert Term.vector(7).over(step).square == vector**2
+    assert Term.within(7).over(step).l1 == within
+    assert Term.within(7).over(step).square == within**2
+    assert Term.cells().over(step).square == counts
+    assert Scores(-3, 4).over(step) == apart
 
 
 def test_only_replaced_rows_leave_their_number_public():
@@ -56,8 +62,9 @@ def test_no_table_of_counts_changes_by_more_than_its_unit_says(unit):
         sum(sign * np.eye(3, dtype=int)[cell] for sign, cell in zip(signs, cells, strict=True))
         for cells in itertools.product(range(3), repeat=len(signs))
     ]
-    assert max(abs(change).sum() for change in changes) == unit.change(1)
-    assert max((change**2).sum() for change in changes) == unit.squared_change_of_counts()
+    size = Term.cells().over(unit.one_step)
+    assert max(abs(change).sum() for change in changes) == size.l1
+    assert max((change**2).sum() for change in changes) == size.square
 
 
 def test_descriptions_say_what_is_protected():

@@ -11,9 +11,9 @@ import pytest
 from every_question import BUDGET, exact_draws, seeded, table
 
 from privclust.data.encode import Domain, clip_to_ball
+from privclust.data.question import Pick
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.kernels import EntropyScale
-from privclust.data.terms import Term
 from privclust.privacy.meter import Meter
 from privclust.schema import Ball, Box, Schema
 
@@ -22,10 +22,9 @@ BEYOND = 2**60
 
 def test_scores_beyond_what_samplers_take_are_cut_off_and_answered() -> None:
     view = table(Meter(BUDGET), seeded())
-    boundless = Term(-(2**60), 2**60)
     with (
         patch.object(ExactCounts, "conditional", lambda *_: -BEYOND),
-        patch.object(EntropyScale, "score_term", boundless),
+        patch.object(Pick, "held", lambda self, exact, n_rows: exact),
         exact_draws() as draws,
     ):
         view.relevant_attributes("q", 0, 1, 4, BUDGET.whole)

@@ -16,6 +16,7 @@ from privclust.data.points.zones import on_grid, zone_counts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.step import UnitStep
 from support.transcripts import recorded_draws
 from support.views import view_of
 
@@ -161,6 +162,6 @@ def test_a_choice_is_debited_before_any_row_is_read():
 
 
 def test_a_range_that_ignored_the_unit_would_be_noticed():
-    with patch.object(ReplaceRow, "change", lambda self, size: Fraction(size)):
+    with patch.object(ReplaceRow, "one_step", UnitStep(1)):
         found = [range_used(ReplaceRow(), seed) for seed in range(60)]
     assert any(used > allowed for used, allowed in found)

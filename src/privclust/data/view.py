@@ -1,72 +1,69 @@
 """What the private views share: a question is paid for before rows are read, then noised once.
 
-A view is a short closed list of questions. Each of them says what one record can change, turns that
-into a mechanism within its share of the budget, debits the meter, and only then reads. What it read
-leaves in one of two ways, :meth:`View._noised` and :meth:`View._picked`; mechanisms are drawn from
-nowhere else. There the exact integers are held to what their rows can add up to.
+A view is a short closed list of questions. Each of them names a kernel, what the kernel declares
+about one row, and a share of the budget; :meth:`View._ask` does the rest. Mechanisms are made here
+and nowhere else, and so are they drawn from.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from privclust._typing import Integers
 from privclust.budget import Share
+from privclust.data.engines.base import EncodedRows, Summed
 from privclust.data.noisy import Noisy
-from privclust.data.terms import Term
+from privclust.data.question import Asked, Pick, Question
 from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
     AdditiveNoise,
+    BallLaplace,
     DiscreteGaussian,
     DiscreteLaplace,
+    Exponential,
+    NoisyTopK,
     Selection,
     additive_noise,
+    selection,
 )
-from privclust.privacy.meter import Meter
+from privclust.privacy.meter import Charge, Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import RowUnit
+from privclust.unit import Unit
+from privclust.unit.step import UnitStep
 
-__all__ = ["Noisy", "Pick", "Question", "RowView", "View"]
+__all__ = ["Noised", "Noisy", "NumberNoise", "Picked", "View"]
 
+NumberNoise = DiscreteGaussian | DiscreteLaplace
 
 # What the samplers take as scores; some 10^9 rows of entropies are beyond.
 _LARGEST_SCORE = 2**52
 
 
 @dataclass(frozen=True)
-class Question:
-    """An integer statistic on its way out.
+class Noised:
+    """A question and the noise that a share buys for it."""
 
-    Attributes
-    ----------
-    name : str
-        What the question is called in the privacy statement.
-    noise : AdditiveNoise
-        What is added to it.
-    term : Term
-        What one row can add to each of its entries.
-    step : float
-        What one step of the integers means.
-    dimension : int
-        The number of entries that are noised together, for noise on vectors.
-    asks : str
-        What it asks, in plain words.
-    """
-
-    name: str
+    question: Question
     noise: AdditiveNoise
-    term: Term
-    step: float = 1.0
-    dimension: int = 1
-    asks: str = field(kw_only=True)
+
+    @classmethod
+    def within(cls, question: Question, share: Share, step: UnitStep) -> Noised:
+        """Return the least noise for what a step between neighbours changes."""
+        size = question.term.over(step)
+        if question.dimension and share.currency == "pure":
+            return cls(question, BallLaplace.within(share, Fraction(size.length)))
+        l1, square = Fraction(size.l1), Fraction(size.square)
+        noise = additive_noise(share, l1_sensitivity=l1, squared_l2_sensitivity=square)
+        return cls(question, noise)
 
     @property
     def standard_error(self) -> float:
         """The standard error of each entry, once noised."""
-        return self.noise.standard_error(self.dimension) * self.step
+        return self.noise.standard_error(self.question.dimension) * self.question.step
 
     @property
     def loss(self) -> Loss:
@@ -78,38 +75,55 @@ class Question:
         """The noise, for the privacy statement."""
         return f"{self.noise.title}, standard error {self.standard_error:.3g}"
 
+    def draw(self, exact: Integers, source: NoiseSource) -> Noisy:
+        """Return the answer."""
+        noisy = self.noise.draw(exact, source).astype(np.float64)
+        return Noisy(noisy * self.question.step, self.standard_error)
+
 
 @dataclass(frozen=True)
-class Pick:
-    """A choice among candidates by exact scores.
+class Picked:
+    """A pick and the selection that a share buys for each of its turns."""
 
-    Attributes
-    ----------
-    name : str
-        What the question is called in the privacy statement.
-    mechanism : Selection
-        What picks.
-    term : Term
-        What one row can add to each score.
-    words : str
-        How it is picked, for the privacy statement.
-    picks : int
-        How often it picks in turn, about the same rows.
-    asks : str
-        What it asks, in plain words.
-    """
+    pick: Pick
+    selection: Selection
 
-    name: str
-    mechanism: Selection
-    term: Term
-    words: str
-    picks: int = 1
-    asks: str = field(kw_only=True)
+    @classmethod
+    def within(cls, pick: Pick, share: Share, step: UnitStep) -> Picked:
+        """Return the sharpest selection for how far a step between neighbours moves scores."""
+        spread = Fraction(pick.term.over(step))
+        if pick.top is not None:
+            return cls(pick, NoisyTopK.within(share, spread, pick.top))
+        if pick.turns > 1:
+            share = share.split([1] * pick.turns)[0]
+        if pick.bounded:
+            return cls(pick, Exponential.within(share, spread))
+        return cls(pick, selection(share, score_range=spread))
 
     @property
     def loss(self) -> Loss:
-        """What all picks cost together."""
-        return self.mechanism.loss.times(self.picks)
+        """What all turns cost together."""
+        return self.selection.loss.times(self.pick.turns)
+
+    @property
+    def words(self) -> str:
+        """How it is picked, for the privacy statement."""
+        scale, epsilon = float(self.selection.scale), float(self.selection.epsilon)
+        return self.pick.words.format(title=self.selection.title, scale=scale, epsilon=epsilon)
+
+    def draw(self, exact: Integers, source: NoiseSource) -> Integers:
+        """Return what is picked: a candidate for each row of scores, or one in each turn.
+
+        Scores are cut off at what the samplers take, because an error would reveal something.
+        """
+        scores = np.clip(exact, -_LARGEST_SCORE, _LARGEST_SCORE)
+        if self.pick.left is None:
+            return self.selection.draw(scores, source)
+        picks: list[int] = []
+        for _ in range(self.pick.turns):
+            left = self.pick.left(picks)
+            picks.append(left[int(self.selection.draw(scores[:, left], source)[0])])
+        return np.array(picks, np.int64)
 
 
 class View:
@@ -117,6 +131,8 @@ class View:
 
     Parameters
     ----------
+    unit : Unit
+        The privacy unit.
     meter : Meter
         What is debited.
     noise : NoiseSource
@@ -130,8 +146,10 @@ class View:
     """
 
     asks: ClassVar[dict[str, str]] = {}
+    _rows: EncodedRows
 
-    def __init__(self, meter: Meter, noise: NoiseSource) -> None:
+    def __init__(self, unit: Unit, meter: Meter, noise: NoiseSource) -> None:
+        self._unit = unit
         self._meter = meter
         self._noise = noise
 
@@ -139,51 +157,61 @@ class View:
         """Return pure ε that may be spent in place of ``share``, or None; see the meter."""
         return self._meter.pure_instead(share)
 
-    def _debit(self, *asked: Question | Pick) -> None:
-        """Pay, before anything is read."""
-        for question in asked:
-            self._meter.charge(question.name, question.loss, question.words, question.asks)
+    def _ask(self, kernel: Any, *paid: tuple[str, Asked, Share]) -> list[Any]:
+        """Charge all parts of a question together, read once, and draw.
 
-    def _noised(self, asked: Question, exact: Integers, n_terms: int) -> Noisy:
-        """Release a statistic of this many rows, which was paid for."""
-        held = asked.term.saturated(exact, n_terms)
-        noisy = asked.noise.draw(held, self._noise).astype(np.float64)
-        return Noisy(noisy * asked.step, asked.standard_error)
+        Parameters
+        ----------
+        kernel : callable
+            What is added up over the rows.
+        *paid : tuple of (str, Question or Pick, Share)
+            What a part is called in the privacy statement, what the kernel declares about it, and
+            what to pay.
 
-    def _picked(self, asked: Pick, scores: Integers, n_terms: int) -> Integers:
-        """Release a choice by scores of this many rows, which was paid for.
+        Returns
+        -------
+        list
+            For each part a noisy answer, or what was picked.
 
-        Scores are cut off at what the samplers take, because an error would reveal something. No
-        score changes by more after the cut than before, and none in the other direction.
+        Notes
+        -----
+        *Why this is private.* Mechanisms are made for what a step between neighbours changes, and
+        are charged, all of them or none, before a row is read. See ``proofs/question.md``.
         """
-        held = asked.term.saturated(scores, n_terms)
-        cut = np.clip(held, -_LARGEST_SCORE, _LARGEST_SCORE)
-        return asked.mechanism.draw(cut, self._noise)
-
-
-class RowView(View):
-    """Rows that answer questions only through noise.
-
-    Parameters
-    ----------
-    unit : RowUnit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
-    """
-
-    def __init__(self, unit: RowUnit, meter: Meter, noise: NoiseSource) -> None:
-        super().__init__(meter, noise)
-        self._unit = unit
-
-    def _counting_noise(
-        self, share: Share, n_tables: int = 1
-    ) -> DiscreteLaplace | DiscreteGaussian:
-        """Return the noise of tables of counts, in each of which a row stands in one cell."""
-        return additive_noise(
-            share,
-            l1_sensitivity=self._unit.change(1) * n_tables,
-            squared_l2_sensitivity=self._unit.squared_change_of_counts() * n_tables,
+        made = [self._within(asked, share) for _, asked, share in paid]
+        self._meter.charge_all(
+            [
+                Charge(name, mechanism.loss, mechanism.words, self.asks[asked.of])
+                for (name, asked, _), mechanism in zip(paid, made, strict=True)
+            ]
         )
+        exact = self._sum(kernel)
+        return [
+            mechanism.draw(asked.held(asked.part(exact.total), exact.n_rows), self._noise)
+            for (_, asked, _), mechanism in zip(paid, made, strict=True)
+        ]
+
+    def _answer(
+        self, name: str, kernel: Any, share: Share, question: Question | None = None
+    ) -> Noisy:
+        """Ask one question, that of the kernel unless another is given."""
+        noisy: Noisy
+        (noisy,) = self._ask(kernel, (name, question or kernel.question, share))
+        return noisy
+
+    def _within(self, asked: Asked, share: Share) -> Noised | Picked:
+        if isinstance(asked, Pick):
+            return Picked.within(asked, share, self._unit.one_step)
+        return Noised.within(asked, share, self._unit.one_step)
+
+    def _noise_of(self, question: Question, share: Share) -> Noised:
+        """Return the noise that a share would buy, for planning; no row is read."""
+        return Noised.within(question, share, self._unit.one_step)
+
+    def _number_noise(self, question: Question, share: Share) -> NumberNoise:
+        """Return the noise of numbers that are noised one by one, with its tails."""
+        return cast(NumberNoise, self._noise_of(question, share).noise)
+
+    def _sum(self, kernel: Any) -> Summed[Any]:
+        """Add up a kernel over all rows."""
+        return self._rows.sum(kernel)

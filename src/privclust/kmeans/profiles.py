@@ -13,6 +13,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.points.view import PointsView
+from privclust.data.question import Term
 from privclust.data.view import Noisy
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.schema import Schema
@@ -98,12 +99,12 @@ def share_in_words(
     """Return how good the histograms will be, and what share they need to be good."""
     rows = max(n_rows / n_clusters, 1.0)
     amount = float(budget.amount)
+    change = Term.cells().over(unit.one_step)
     if budget.currency == "pure":
-        needed = 2 * np.sqrt(2) * float(unit.change(1)) * n_columns / (amount * _POINTS * rows)
+        needed = 2 * np.sqrt(2) * change.l1 * n_columns / (amount * _POINTS * rows)
         points = _POINTS * needed / profiles
     else:
-        change = float(unit.squared_change_of_counts())
-        needed = 2 * change * n_columns / (amount * (_POINTS * rows) ** 2)
+        needed = 2 * change.square * n_columns / (amount * (_POINTS * rows) ** 2)
         points = _POINTS * np.sqrt(needed / profiles)
     part = "more than all" if needed >= 1 else f"a share of {needed:.2g}"
     return (

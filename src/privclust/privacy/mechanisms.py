@@ -34,7 +34,6 @@ __all__ = [
     "additive_noise",
     "imitated_noise",
     "selection",
-    "vector_noise",
 ]
 
 AdditiveNoise: TypeAlias = BallLaplace | DiscreteGaussian | DiscreteLaplace
@@ -70,16 +69,6 @@ def imitated_noise(
     if currency == "pure":
         return rng.laplace(0, standard_error / math.sqrt(2), shape)
     return rng.normal(0, standard_error, shape)
-
-
-def vector_noise(share: Share, *, length_sensitivity: Fraction) -> BallLaplace | DiscreteGaussian:
-    """Return the noise for integer vectors whose lengths change by at most this much in total.
-
-    The Euclidean norm of all changes together is at most the sum of their lengths.
-    """
-    if share.currency == "pure":
-        return BallLaplace.within(share, length_sensitivity)
-    return DiscreteGaussian.within(share, length_sensitivity**2)
 
 
 def selection(share: Share, *, score_range: Fraction) -> PermuteAndFlip | Exponential:

@@ -1,8 +1,8 @@
 """Privacy units: whose presence a release hides, and what one step between neighbours changes.
 
 A unit says which data sets count as neighbours. Every sensitivity in ``privclust.data`` is derived
-from the schema (how far one row can move a statistic) and from the unit, which a view asks how much
-that makes for one step. A unit is written in ``rows.py`` or ``matrix.py`` and listed here.
+from what one row can change in a statistic and from the unit's ``one_step``, which says how many
+rows that are. A unit is written in ``rows.py`` or ``matrix.py`` and listed here.
 """
 
 from __future__ import annotations

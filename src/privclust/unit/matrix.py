@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from privclust.unit.groups import group_words
 from privclust.unit.plain import CHANGES, PlainUnit
+from privclust.unit.step import UnitStep
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
@@ -34,6 +35,11 @@ class MatrixUnit(PlainUnit):
     def levels(self) -> int:
         """The most steps by which one entry can differ between neighbours."""
         raise NotImplementedError
+
+    @property
+    def one_step(self) -> UnitStep:
+        """What one step between neighbours is: of single entries, so many steps of one of them."""
+        return UnitStep(1 if self.whole_rows else self.levels)
 
 
 @dataclass(frozen=True)

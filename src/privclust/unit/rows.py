@@ -1,13 +1,13 @@
-"""The units of a table of rows, and what one step between neighbours changes in a sum over rows."""
+"""The units of a table of rows, and what one step between neighbours is."""
 
 from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from privclust.unit.plain import CHANGES, PlainUnit
+from privclust.unit.step import UnitStep
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
@@ -18,10 +18,7 @@ IdType = Literal["text", "number"]
 
 
 class RowUnit(PlainUnit):
-    """A unit of a table of rows: what one step between neighbours changes in a sum over rows.
-
-    The bounds here are those of ``rows_changed`` rows that are added or removed.
-    """
+    """A unit of a table of rows: which data sets are neighbours."""
 
     # The column that says which rows belong together, if there is one.
     id_column: str | None
@@ -29,21 +26,9 @@ class RowUnit(PlainUnit):
     n_rows_is_public: ClassVar[bool] = False
 
     @property
-    def rows_changed(self) -> int:
-        """Number of rows that one step between neighbours adds or removes in total, at most."""
+    def one_step(self) -> UnitStep:
+        """What one step between neighbours is."""
         raise NotImplementedError
-
-    def change(self, size: int) -> Fraction:
-        """Return the largest change, in any norm, of a sum of terms of at most this size."""
-        return Fraction(self.rows_changed * size)
-
-    def change_within(self, width: int) -> Fraction:
-        """Return the largest change of a sum of numbers between 0 and ``width``."""
-        return self.change(width)
-
-    def squared_change_of_counts(self) -> Fraction:
-        """Return the largest squared length of the change of a table in which a row has a cell."""
-        return self.change(1) ** 2
 
 
 @dataclass(frozen=True)
@@ -58,9 +43,9 @@ class AddRemoveRow(RowUnit):
     id_column = None
 
     @property
-    def rows_changed(self) -> int:
-        """Number of rows that one step between neighbours adds or removes in total."""
-        return 1
+    def one_step(self) -> UnitStep:
+        """One row more, or one fewer."""
+        return UnitStep(1)
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
@@ -71,8 +56,8 @@ class AddRemoveRow(RowUnit):
 class ReplaceRow(RowUnit):
     """Neighbours have equally many rows and differ in one of them.
 
-    *Why this is private.* Replacing a row is removing one and adding another, two steps of
-    :class:`AddRemoveRow`, so every bound for two changed rows holds. The number of rows is the
+    *Why this is private.* Both neighbours are the same other rows and one more, so a statistic
+    moves by the difference of what the two rows change beside these. The number of rows is the
     same in all neighbours and therefore not protected.
     """
 
@@ -81,23 +66,9 @@ class ReplaceRow(RowUnit):
     n_rows_is_public: ClassVar[bool] = True
 
     @property
-    def rows_changed(self) -> int:
-        """Number of rows that one step between neighbours adds or removes in total."""
-        return 2
-
-    def change_within(self, width: int) -> Fraction:
-        """Return the largest change of a sum of numbers between 0 and ``width``.
-
-        It is the difference of two such numbers, so one width and not two.
-        """
-        return Fraction(width)
-
-    def squared_change_of_counts(self) -> Fraction:
-        """Return the largest squared length of the change of a table in which a row has a cell.
-
-        The row leaves one cell and joins another: (1, -1) has a squared length of 2, not of 4.
-        """
-        return Fraction(2)
+    def one_step(self) -> UnitStep:
+        """One row in place of another."""
+        return UnitStep(1, replaces=True)
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
@@ -153,9 +124,9 @@ class Person(RowUnit):
         object.__setattr__(self, "max_rows", int(self.max_rows))
 
     @property
-    def rows_changed(self) -> int:
-        """Number of rows that one step between neighbours adds or removes in total, at most."""
-        return self.max_rows
+    def one_step(self) -> UnitStep:
+        """At most ``max_rows`` rows more, or fewer."""
+        return UnitStep(self.max_rows)
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""

@@ -17,8 +17,9 @@ from privclust.data.baselines.public import Critic
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, sums_by_label
+from privclust.data.points.moments import as_line
 from privclust.data.points.public import Projection
-from privclust.data.terms import Term
+from privclust.data.question import Pick, Question, Scores, Term
 
 __all__ = [
     "FACTOR_STEPS",
@@ -67,9 +68,10 @@ class SwapCosts:
         return 4 * self.grid.steps**2
 
     @property
-    def term(self) -> Term:
-        """What one row adds to each score."""
-        return Term(-self.largest, 0)
+    def pick(self) -> Pick:
+        """A row adds to every score minus the squared distance of two points of the frame."""
+        words = f"{{title}} among {1 + len(self.centres) * len(self.candidates)} swaps"
+        return Pick("best_swap", Scores(-self.largest, 0), words=words)
 
     def __call__(self, rows: GridPiece) -> Integers:
         """Return the scores of a piece: first without a swap, then centre by centre."""
@@ -124,9 +126,12 @@ class FactorSums:
         return int(np.ceil(np.sqrt(2) * FACTOR_STEPS**2))
 
     @property
-    def term(self) -> Term:
-        """What one row adds to each entry."""
-        return Term(-(FACTOR_STEPS**2), FACTOR_STEPS**2)
+    def question(self) -> Question:
+        """No entry of what a row adds is larger than the product of two lengths."""
+        n_components, n_features = self.components.shape
+        dimension = len(self.upper[0]) + n_components * n_features
+        term = Term.vector(self.length, -(FACTOR_STEPS**2), FACTOR_STEPS**2)
+        return Question("factor_sums", term, as_line, step=1 / FACTOR_STEPS**2, dimension=dimension)
 
     @property
     def upper(self) -> tuple[Indices, Indices]:
@@ -183,7 +188,12 @@ class CriticGradients:
     critic: Critic
     clip: float
 
-    term = Term(-GRADIENT_STEPS, GRADIENT_STEPS)
+    @property
+    def question(self) -> Question:
+        """A row adds a vector that is shortened."""
+        term, step = Term.vector(GRADIENT_STEPS), self.clip / GRADIENT_STEPS
+        dimension = len(self.critic.flat)
+        return Question("critic_gradients", term, as_line, step=step, dimension=dimension)
 
     def __call__(self, rows: GridPiece) -> Integers:
         """Return what a piece of grid rows adds."""

@@ -12,18 +12,11 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.baselines.kernels import (
-    FACTOR_STEPS,
-    GRADIENT_STEPS,
-    CriticGradients,
-    FactorSums,
-    SwapCosts,
-)
+from privclust.data.baselines.kernels import CriticGradients, FactorSums, SwapCosts
 from privclust.data.baselines.public import Critic, FactorAnswer, Swap
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy, Pick, Question
-from privclust.privacy.mechanisms import selection, vector_noise
+from privclust.data.view import Noisy
 
 __all__ = ["BaselinesView"]
 
@@ -66,12 +59,8 @@ class BaselinesView(PointsView):
         most L for each row that is added or removed, which is the range of the selection.
         """
         statistic = SwapCosts(frame, centres, candidates)
-        mechanism = selection(share, score_range=self._unit.change(statistic.largest))
-        words = f"{mechanism.title} among {1 + len(centres) * len(candidates)} swaps"
-        asked = Pick(name, mechanism, statistic.term, words, asks=self.asks["best_swap"])
-        self._debit(asked)
-        exact = self._rows.sum(statistic)
-        picked = int(self._picked(asked, exact.total, exact.n_rows)[0])
+        (picks,) = self._ask(statistic, (name, statistic.pick, share))
+        picked = int(picks[0])
         return None if picked == 0 else Swap(*divmod(picked - 1, len(candidates)))
 
     def factor_sums(self, name: str, components: Floats, share: Share) -> FactorAnswer:
@@ -93,15 +82,8 @@ class BaselinesView(PointsView):
         and above the diagonal and of h vᵀ, whose squared length is at most |h|⁴ + |h|² |v|² ≤ 2.
         """
         statistic = FactorSums(components)
-        noise = vector_noise(share, length_sensitivity=self._unit.change(statistic.length))
-        n_components, n_features = components.shape
-        pairs = len(statistic.upper[0])
-        size, step = pairs + n_components * n_features, 1 / FACTOR_STEPS**2
-        words = self.asks["factor_sums"]
-        asked = Question(name, noise, statistic.term, step, size, asks=words)
-        self._debit(asked)
-        exact = self._rows.sum(statistic)
-        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        noisy = self._answer(name, statistic, share)
+        n_components, pairs = len(components), len(statistic.upper[0])
         loadings = np.zeros((n_components, n_components))
         loadings[statistic.upper] = noisy.value[0, :pairs]
         return FactorAnswer(
@@ -134,11 +116,5 @@ class BaselinesView(PointsView):
         alone, and is shortened to ``clip`` before it is added. So a row adds one vector of at most
         that length. Every step asks about all rows: nothing rests on which rows were sampled.
         """
-        noise = vector_noise(share, length_sensitivity=self._unit.change(GRADIENT_STEPS))
-        size = len(critic.flat)
-        step, words = clip / GRADIENT_STEPS, self.asks["critic_gradients"]
-        asked = Question(name, noise, CriticGradients.term, step, size, asks=words)
-        self._debit(asked)
-        exact = self._rows.sum(CriticGradients(critic, clip))
-        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        noisy = self._answer(name, CriticGradients(critic, clip), share)
         return Noisy(noisy.value[0], noisy.standard_error)

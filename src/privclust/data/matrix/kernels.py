@@ -14,12 +14,12 @@ from scipy import sparse
 
 from privclust._typing import Floats, Integers, ShortLabels
 from privclust.data.engines.base import Stacked
+from privclust.data.question import Pick, Question, Scores, Term
 from privclust.data.reading.matrix_parts import MatrixRows, row_pieces
-from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
-    "CELL_TERM",
     "LARGEST_ENTRY",
+    "ROW_STEPS",
     "BlockShares",
     "BlockSums",
     "ColumnScores",
@@ -31,32 +31,42 @@ __all__ = [
     "Steps",
     "StepsOf",
     "block_sums",
+    "choice_of",
     "column_scores",
     "column_sums",
-    "profile_term",
     "rooted_rows",
     "row_scores",
     "row_sums",
-    "score_term",
     "shared_rows",
+    "table_of",
 ]
 
 
 # Entries above this count as this much in choices.
 LARGEST_ENTRY = 2**20
-
-# The terms of tables and scores are single steps of entries: a step lies in one cell of a table.
-CELL_TERM = ONE_CELL
-
-
-def score_term(largest_weight: int) -> Term:
-    """Return what one step of an entry adds to each score."""
-    return Term(0, largest_weight)
+# The size of a row whose profile is added up, in steps.
+ROW_STEPS = 2**14
 
 
-def profile_term(radius: int) -> Term:
-    """Return what one row adds to each entry of a sum of profiles of length ``radius``."""
-    return Term(0, radius)
+def table_of(of: str, step: float) -> Question:
+    """Return the question for sums over groups: a step of an entry lies in one of the cells."""
+    return Question(of, Term.cells(), _lines, step=step)
+
+
+def choice_of(of: str, weights: Integers) -> Pick:
+    """Return the choice by scores: a step of an entry adds weights to those of one pick."""
+    most, scores = len(weights) * LARGEST_ENTRY, Scores(0, max(1, int(weights.max())))
+    pick = Pick(of, scores, _lines, terms=lambda n_steps: min(n_steps, most), bounded=True)
+    return replace(pick, words="exponential mechanism with ε = {epsilon:.3g} each")
+
+
+def _of_profiles(of: str) -> Question:
+    """Return the question for sums of rows, each at least zero and in one line at most so long."""
+    return Question(of, Term.vector(ROW_STEPS, low=0), step=1 / ROW_STEPS)
+
+
+def _lines(total: Stacked | Integers) -> Integers:
+    return np.concatenate(total.parts) if isinstance(total, Stacked) else total
 
 
 @dataclass(frozen=True)
@@ -135,11 +145,12 @@ class ProfileSums:
     """For each public prototype, the sum of the profiles of the rows most similar to it."""
 
     prototypes: Floats
-    radius: int
+
+    question = _of_profiles("profile_sums")
 
     def __call__(self, rows: MatrixRows) -> Integers:
         """Return what some rows add."""
-        rooted = rooted_rows(rows.counts, self.radius)
+        rooted = rooted_rows(rows.counts, ROW_STEPS)
         nearest = _most_similar(rooted, self.prototypes)
         return column_sums(rooted, nearest, len(self.prototypes))
 
@@ -151,14 +162,15 @@ class BlockShares:
     prototypes: Floats
     column_groups: ShortLabels
     n_groups: int
-    steps: int
+
+    question = _of_profiles("block_shares")
 
     def __call__(self, rows: MatrixRows) -> Integers:
         """Return what some rows add."""
-        nearest = _most_similar(rooted_rows(rows.counts, self.steps), self.prototypes)
+        nearest = _most_similar(rooted_rows(rows.counts, ROW_STEPS), self.prototypes)
         sums = row_sums(rows.counts, self.column_groups, self.n_groups)
         table = np.zeros((len(self.prototypes), self.n_groups), np.int64)
-        np.add.at(table, nearest, shared_rows(sums, self.steps))
+        np.add.at(table, nearest, shared_rows(sums, ROW_STEPS))
         return table
 
 

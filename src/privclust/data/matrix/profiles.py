@@ -6,7 +6,6 @@ by a known amount. The sensitivities are proved in ``proofs/matrix.md``.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from privclust._typing import Floats
@@ -15,16 +14,13 @@ from privclust.data.engines.base import current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.public import Groups
 from privclust.data.reading.matrix_parts import source_from
-from privclust.data.view import Noisy, Question, View
-from privclust.privacy.mechanisms import DiscreteGaussian
+from privclust.data.view import Noisy, View
+from privclust.privacy.additive import amount_in
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
+from privclust.unit import MatrixRow
 
 __all__ = ["ProfilesView"]
-
-
-# The size of a row, in grid steps.
-_ROW_STEPS = 2**14
 
 
 class ProfilesView(View):
@@ -46,7 +42,7 @@ class ProfilesView(View):
     }
 
     def __init__(self, counts: Any, meter: Meter, noise: NoiseSource) -> None:
-        super().__init__(meter, noise)
+        super().__init__(MatrixRow(), meter, noise)
         self._source = source_from(counts)
         self._rows = current_engine().open(self._source, self._source.encoder)
 
@@ -80,8 +76,7 @@ class ProfilesView(View):
         an added row adds one vector of length at most one to one line of the table and leaves all
         other lines as they are.
         """
-        statistic = kernels.ProfileSums(prototypes, _ROW_STEPS)
-        return self._sums(name, statistic, share, self.asks["profile_sums"])
+        return self._sums(name, kernels.ProfileSums(prototypes), share)
 
     def block_shares(
         self, name: str, prototypes: Floats, column_groups: Groups, share: Share
@@ -112,21 +107,11 @@ class ProfilesView(View):
         row adds to one line of the table numbers of at least zero that add up to at most one, a
         vector whose length is at most one, and leaves all other lines as they are.
         """
-        groups = column_groups.labels, column_groups.count
-        statistic = kernels.BlockShares(prototypes, *groups, _ROW_STEPS)
-        return self._sums(name, statistic, share, self.asks["block_shares"])
+        statistic = kernels.BlockShares(prototypes, column_groups.labels, column_groups.count)
+        return self._sums(name, statistic, share)
 
     def _sums(
-        self,
-        name: str,
-        statistic: kernels.ProfileSums | kernels.BlockShares,
-        share: Share,
-        asks: str,
+        self, name: str, statistic: kernels.ProfileSums | kernels.BlockShares, share: Share
     ) -> Noisy:
-        """Ask for sums to which a row adds a vector of length at most one."""
-        noise = DiscreteGaussian.within(share, Fraction(_ROW_STEPS**2))
-        term, step = kernels.profile_term(_ROW_STEPS), 1 / _ROW_STEPS
-        asked = Question(name, noise, term, step, asks=asks)
-        self._debit(asked)
-        exact = self._rows.sum(statistic)
-        return self._noised(asked, exact.total, exact.n_rows)
+        amount_in(share, "zcdp")  # pure ε would take noise of another kind, which is not offered
+        return self._answer(name, statistic, share)

@@ -8,7 +8,6 @@ has a file of its own, one whole row. The questions and their sensitivities are 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,15 +15,14 @@ import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.budget import Share
-from privclust.data.engines.base import current_engine
+from privclust.data.engines.base import Summed, current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.profiles import ProfilesView
 from privclust.data.matrix.public import Groups
 from privclust.data.reading.matrix_parts import source_from
-from privclust.data.view import Noisy, Pick, Question, View
+from privclust.data.view import Noisy, View
 from privclust.exceptions import DataError
-from privclust.privacy.mechanisms import Exponential, additive_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixUnit
@@ -73,11 +71,10 @@ class MatrixView(View):
     }
 
     def __init__(self, counts: Any, unit: MatrixUnit, meter: Meter, noise: NoiseSource) -> None:
-        super().__init__(meter, noise)
+        super().__init__(unit, meter, noise)
         self._source = source_from(counts)
         self._rows = current_engine().open(self._source, self._source.encoder)
         self._capped = unit.cap is not None
-        self._levels = unit.levels
         self._step = float(unit.step)
 
     @property
@@ -98,7 +95,7 @@ class MatrixView(View):
         *Why this is private.* It is a table with a single cell; see the class.
         """
         everything = Groups(np.zeros(self.shape[0]), 1), Groups(np.zeros(self.shape[1]), 1)
-        return self._block_sums(self._paid_table(name, share, "total"), *everything)
+        return self._table("total", name, _blocks(*everything), share)
 
     def row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each row over public groups of columns: A C, noised.
@@ -112,9 +109,8 @@ class MatrixView(View):
         *Why this is private.* The changed entry moves the cell of its row and of its column's
         group, by at most ``levels``; see the class.
         """
-        asked = self._paid_table(name, share, "row_table")
-        exact = self._rows.sum(kernels.RowSums(column_groups.labels, column_groups.count)).total
-        return self._noised(asked, np.concatenate(exact.parts), self._n_steps())
+        statistic = kernels.RowSums(column_groups.labels, column_groups.count)
+        return self._table("row_table", name, statistic, share)
 
     def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
@@ -128,9 +124,8 @@ class MatrixView(View):
         *Why this is private.* The changed entry moves the cell of its column and of its row's
         group, by at most ``levels``; see the class.
         """
-        asked = self._paid_table(name, share, "column_table")
-        exact = self._rows.sum(kernels.ColumnSums(row_groups.labels, row_groups.count)).total
-        return self._noised(asked, exact, self._n_steps())
+        statistic = kernels.ColumnSums(row_groups.labels, row_groups.count)
+        return self._table("column_table", name, statistic, share)
 
     def block_table(
         self, name: str, row_groups: Groups, column_groups: Groups, share: Share
@@ -145,15 +140,7 @@ class MatrixView(View):
         -----
         *Why this is private.* The changed entry lies in one block; see the class.
         """
-        asked = self._paid_table(name, share, "block_table")
-        return self._block_sums(asked, row_groups, column_groups)
-
-    def _block_sums(self, asked: Question, row_groups: Groups, column_groups: Groups) -> Noisy:
-        """Add up the blocks, which were paid for, and let them leave."""
-        shape = row_groups.count, column_groups.count
-        labels = row_groups.labels, column_groups.labels
-        exact = self._rows.sum(kernels.BlockSums(*labels, shape)).total
-        return self._noised(asked, exact, self._n_steps())
+        return self._table("block_table", name, _blocks(row_groups, column_groups), share)
 
     def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each row, likely one of the highest sum of weighted entries.
@@ -175,7 +162,8 @@ class MatrixView(View):
         differ by at most ``levels`` times the largest weight, even where a score meets its limit.
         The exponential mechanism with that range is paid once: all other rows choose alike.
         """
-        return self._choose(name, weights, share, by_rows=True)
+        whole = _whole_weights(weights)
+        return self._choose("choose_rows", name, kernels.RowScores(whole), whole, share)
 
     def choose_columns(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each column; ``weights`` has the shape (n_rows, n_groups).
@@ -184,28 +172,23 @@ class MatrixView(View):
         -----
         *Why this is private.* As for :meth:`choose_rows`, with the matrix transposed.
         """
-        return self._choose(name, weights, share, by_rows=False)
+        whole = _whole_weights(weights)
+        return self._choose("choose_columns", name, kernels.ColumnScores(whole), whole, share)
 
     def table_error(self, share: Share) -> float:
         """Return the standard error that a share would buy for each cell of a table."""
-        return self._table("", share, "block_table").standard_error
+        return self._noise_of(kernels.table_of("block_table", self._step), share).standard_error
 
-    def _choose(self, name: str, weights: Floats, share: Share, *, by_rows: bool) -> Groups:
-        whole = _whole_weights(weights)
-        largest = max(1, int(whole.max()))
-        mechanism = Exponential.within(share, Fraction(self._levels * largest))
-        words = f"exponential mechanism with ε = {float(mechanism.epsilon):.3g} each"
-        asks = self.asks["choose_rows" if by_rows else "choose_columns"]
-        asked = Pick(name, mechanism, kernels.score_term(largest), words, asks=asks)
-        self._debit(asked)
-        scores: Integers
-        if by_rows:
-            scores = np.concatenate(self._rows.sum(kernels.RowScores(whole)).total.parts)
-        else:
-            scores = self._rows.sum(kernels.ColumnScores(whole)).total
-        # A score is that of one row or column, and no row has more steps than this.
-        n_steps = min(self._n_steps(), len(weights) * LARGEST_ENTRY)
-        return Groups(self._picked(asked, scores, n_steps), weights.shape[1])
+    def _table(self, of: str, name: str, kernel: Any, share: Share) -> Noisy:
+        return self._answer(name, kernel, share, kernels.table_of(of, self._step))
+
+    def _choose(self, of: str, name: str, kernel: Any, weights: Integers, share: Share) -> Groups:
+        (picked,) = self._ask(kernel, (name, kernels.choice_of(of, weights), share))
+        return Groups(picked, weights.shape[1])
+
+    def _sum(self, kernel: Any) -> Summed[Any]:
+        """Add up a kernel, whose terms are the steps of all entries and not the rows."""
+        return Summed(super()._sum(kernel).total, self._n_steps())
 
     def _n_steps(self) -> int:
         """Return the sum of all entries in steps, each of which is a term of one cell."""
@@ -220,19 +203,10 @@ class MatrixView(View):
     def _steps(self) -> kernels.Steps:
         return self._rows.sum(kernels.StepsOf()).total
 
-    # One cell changes, by at most ``levels``: both norms of the change have that size.
-    def _table(self, name: str, share: Share, of: str) -> Question:
-        noise = additive_noise(
-            share,
-            l1_sensitivity=Fraction(self._levels),
-            squared_l2_sensitivity=Fraction(self._levels**2),
-        )
-        return Question(name, noise, kernels.CELL_TERM, self._step, asks=self.asks[of])
 
-    def _paid_table(self, name: str, share: Share, of: str) -> Question:
-        asked = self._table(name, share, of)
-        self._debit(asked)
-        return asked
+def _blocks(row_groups: Groups, column_groups: Groups) -> kernels.BlockSums:
+    shape = row_groups.count, column_groups.count
+    return kernels.BlockSums(row_groups.labels, column_groups.labels, shape)
 
 
 def _whole_weights(weights: Floats) -> Integers:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Integers
+from privclust.data.question import Question, Term
 from privclust.data.reading import Block
-from privclust.data.terms import ONE_CELL
 
 __all__ = ["CellCounts", "FiniteNumbers"]
 
@@ -60,7 +60,10 @@ class CellCounts:
 
     edges: Mapping[int, Floats]
 
-    term = ONE_CELL
+    @property
+    def question(self) -> Question:
+        """A row stands in one place of each table."""
+        return Question("histograms", Term.cells(len(self.edges)))
 
     def __call__(self, rows: Floats) -> Integers:
         """Return what a block of numbers adds."""

@@ -22,8 +22,7 @@ from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
 from privclust.data.numbers.public import CountedColumns
 from privclust.data.points.kernels import RowCount
 from privclust.data.reading import RowReader
-from privclust.data.terms import ONE_CELL
-from privclust.data.view import Noisy, Question, RowView
+from privclust.data.view import Noisy, NumberNoise, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
@@ -31,7 +30,7 @@ from privclust.unit import RowUnit
 __all__ = ["NumbersView"]
 
 
-class NumbersView(RowView):
+class NumbersView(View):
     """Columns of numbers that answer questions only through noise.
 
     Parameters
@@ -72,10 +71,7 @@ class NumbersView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        asked = Question(name, self._counting_noise(share), ONE_CELL, asks=self.asks["count"])
-        self._debit(asked)
-        exact = self._rows.sum(RowCount())
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._answer(name, RowCount(), share)
 
     def histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> CountedColumns:
         """Ask for the numbers of rows in public cells of some columns, all with the same noise.
@@ -97,12 +93,7 @@ class NumbersView(RowView):
         L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number
         changes more, even an infinite one. Cells without rows are noised like any other.
         """
-        noise = self._counting_noise(share, len(edges))
-        asked = Question(name, noise, ONE_CELL, asks=self.asks["histograms"])
-        statistic = CellCounts(edges)
-        self._debit(asked)
-        exact = self._rows.sum(statistic)
-        noisy = self._noised(asked, exact.total, exact.n_rows)
+        noisy = self._answer(name, CellCounts(edges), share)
         ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])
         parts = dict(zip(edges, np.split(noisy.value, ends[:-1]), strict=True))
         return CountedColumns(
@@ -114,8 +105,12 @@ class NumbersView(RowView):
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
         """Return the standard error of each cell when this many columns are asked together."""
-        return self._counting_noise(share, n_tables).standard_error()
+        return self._cell_noise(share, n_tables).standard_error()
 
     def count_quantile(self, share: Share, n_tables: int, chance: float) -> float:
         """Return what the noise of a cell exceeds with about this chance, below one half."""
-        return self._counting_noise(share, n_tables).quantile(chance)
+        return self._cell_noise(share, n_tables).quantile(chance)
+
+    def _cell_noise(self, share: Share, n_tables: int) -> NumberNoise:
+        asked = CellCounts(dict.fromkeys(range(n_tables), np.empty(0))).question
+        return self._number_noise(asked, share)

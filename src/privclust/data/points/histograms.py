@@ -15,7 +15,7 @@ from privclust._typing import Floats, Indices, Integers
 from privclust.data.points.coded import GridPiece
 from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection
-from privclust.data.terms import ONE_CELL
+from privclust.data.question import Question, Term
 
 __all__ = ["ClusterHistograms"]
 
@@ -38,7 +38,10 @@ class ClusterHistograms:
     coordinates: Indices
     edges: Floats
 
-    term = ONE_CELL
+    @property
+    def question(self) -> Question:
+        """A row stands in one place of the table of each coordinate."""
+        return Question("cluster_histograms", Term.cells(len(self.coordinates)))
 
     @cached_property
     def _grid(self) -> ProjectionGrid:

@@ -2,13 +2,14 @@
 
 Every number here is an integer held in a float of enough digits, so that products and sums are
 exact in any order; BLAS may add up as it likes. A statistic is a frozen value that is called with
-grid rows, and it declares beside it what one row can add to each of its entries.
+grid rows, and it declares beside it what one row more can change.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,16 @@ from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.engines.scratch import scratch
 from privclust.data.points.coded import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
-from privclust.data.terms import ONE_CELL, Term
+from privclust.data.question import Question, Term
 
 __all__ = [
     "ClusterSums",
     "ClusterTotals",
     "GroupedSums",
-    "Moments",
     "ProjectionGrid",
     "RowCount",
     "block_sums",
     "nearest",
-    "outer_products",
     "sums_by_label",
 ]
 
@@ -46,14 +45,6 @@ SINGLE_PRECISION_RADIUS = 2**11
 # The number of levels that a squared distance is rounded down to, and the steps along an axis.
 SQUARE_LEVELS = 2**20
 _AXIS_STEPS = 2**20
-
-# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
-# beside the noise, and keeps the noise of thousands of entries cheap to draw.
-MOMENT_STEPS = 2**7
-
-# The diagonal entries of second moments, and the pairs, which stand twice in the matrix, are
-# weighted so that both get their due of the precision.
-DIAGONAL_WEIGHT, PAIR_WEIGHT = 5, 7
 
 
 class ProjectionGrid:
@@ -167,16 +158,11 @@ def sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
     return np.asarray(membership @ rows)
 
 
-def outer_products(rows: Floats) -> Integers:
-    """Return the sum of the outer products of the rows with themselves."""
-    return (rows.T @ rows).astype(np.int64)
-
-
 @dataclass(frozen=True)
 class RowCount:
     """The number of rows."""
 
-    term = ONE_CELL
+    question = Question("count", Term.cells())
 
     def __call__(self, rows: GridPiece) -> Integers:
         """Return the number of rows of a piece."""
@@ -209,9 +195,6 @@ class ClusterSums:
     offsets: bool = True
     square: bool = True
 
-    counts_term = ONE_CELL
-    square_term = Term(0, SQUARE_LEVELS)
-
     @cached_property
     def grid(self) -> ProjectionGrid:
         """The grid that rows and centres are put on."""
@@ -223,9 +206,17 @@ class ClusterSums:
         return self.grid.length(self.clip)
 
     @property
-    def offsets_term(self) -> Term:
-        """What a row adds to each coordinate of a sum of offsets."""
-        return Term(-self.length, self.length)
+    def questions(self) -> dict[str, Question]:
+        """A row is in one count, and in one sum with a clipped offset; its square has levels."""
+        length, step, dimension = self.length, self.grid.step, self.frame.dimension
+        counts = Question("counts", Term.cells(), attrgetter("counts"))
+        offsets = Question("offsets", Term.vector(length), attrgetter("offsets"))
+        square = Question("square", Term.within(SQUARE_LEVELS), attrgetter("square"))
+        return {
+            "counts": counts,
+            "offsets": replace(offsets, step=step, dimension=dimension),
+            "square": replace(square, step=(length * step) ** 2 / SQUARE_LEVELS),
+        }
 
     @cached_property
     def _targets(self) -> Floats:
@@ -261,40 +252,3 @@ class GroupedSums(ClusterSums):
         np.add.at(counts, self.groups, sums.counts)
         np.add.at(offsets, self.groups, sums.offsets)
         return ClusterTotals(counts, offsets, sums.square)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Weighted sums of the products of the coordinates of rows, each pair once."""
-
-    frame: Projection
-
-    @cached_property
-    def grid(self) -> ProjectionGrid:
-        """The grid that rows are seen on, before the coarser one of the moments."""
-        return ProjectionGrid(self.frame)
-
-    @cached_property
-    def upper(self) -> tuple[Indices, Indices]:
-        """The places of the entries in the matrix."""
-        return np.triu_indices(self.frame.dimension)
-
-    @cached_property
-    def weights(self) -> Integers:
-        """What each entry is multiplied by."""
-        return np.where(self.upper[0] == self.upper[1], DIAGONAL_WEIGHT, PAIR_WEIGHT)
-
-    @property
-    def term(self) -> Term:
-        """What a row of length r adds: x_i² ≤ r² on the diagonal, x_i x_j ≤ r²/2 in size beside."""
-        diagonal = self.weights == DIAGONAL_WEIGHT
-        high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
-        return Term(np.where(diagonal, 0, -high), high)
-
-    def __call__(self, rows: GridPiece) -> Integers:
-        """Return what a piece of grid rows adds to each entry."""
-        moments = self.grid.rows(rows)  # in scratch memory, so it may be written to
-        moments *= MOMENT_STEPS / self.grid.steps
-        np.rint(moments, out=moments)
-        products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
-        return np.asarray(products[self.upper] * self.weights)

@@ -19,22 +19,14 @@ from privclust.budget import Share
 from privclust.data.engines.base import current_engine
 from privclust.data.points.histograms import ClusterHistograms
 from privclust.data.points.kept import PIECE, GridRows
-from privclust.data.points.kernels import (
-    MOMENT_STEPS,
-    PAIR_WEIGHT,
-    ClusterSums,
-    GroupedSums,
-    Moments,
-    RowCount,
-)
+from privclust.data.points.kernels import ClusterSums, GroupedSums, RowCount
 from privclust.data.points.mixed import Region
-from privclust.data.points.priced import PricedPoints
+from privclust.data.points.moments import PAIR_WEIGHT, Moments
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
+from privclust.data.question import Question
 from privclust.data.reading import RowReader
-from privclust.data.terms import ONE_CELL
-from privclust.data.view import Noisy, Pick, Question
-from privclust.privacy.mechanisms import selection
+from privclust.data.view import Noisy, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
@@ -44,7 +36,7 @@ __all__ = [
 ]
 
 
-class PointsView(PricedPoints):
+class PointsView(View):
     """Rows, of numbers or mixed, that answer questions only through noise.
 
     Parameters
@@ -95,10 +87,7 @@ class PointsView(PricedPoints):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        asked = self._counts(name, share, "count")
-        self._debit(asked)
-        exact = self._rows.sum(RowCount())
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._answer(name, RowCount(), share)
 
     def clusters(
         self,
@@ -133,7 +122,7 @@ class PointsView(PricedPoints):
         ``clip``². Centres without rows are noised like any other.
         """
         statistic = ClusterSums(frame, centres, clip, offsets is not None, square is not None)
-        return self._around(name, statistic, counts, offsets, square)
+        return self._around(name, statistic, counts=counts, offsets=offsets, square=square)
 
     def grouped_clusters(
         self,
@@ -170,31 +159,14 @@ class PointsView(PricedPoints):
         wanted = offsets is not None, square is not None
         n_groups = int(groups.max()) + 1
         statistic = GroupedSums(frame, centres, clip, *wanted, groups=groups, n_groups=n_groups)
-        return self._around(name, statistic, counts, offsets, square)
+        return self._around(name, statistic, counts=counts, offsets=offsets, square=square)
 
-    def _around(
-        self,
-        name: str,
-        statistic: ClusterSums,
-        counts: Share | None,
-        offsets: Share | None,
-        square: Share | None,
-    ) -> ClusterAnswer:
-        """Pay for the parts that are wanted, add them up in one pass, and let them leave."""
-        asked: dict[str, Question] = {}
-        if counts:
-            asked["counts"] = self._counts(f"{name}: counts", counts)
-        if offsets:
-            asked["offsets"] = self._offsets(f"{name}: offsets", offsets, statistic)
-        if square:
-            asked["square"] = self._square(f"{name}: square", square, statistic)
-        self._debit(*asked.values())
-        exact = self._rows.sum(statistic)
-        answers = {
-            part: self._noised(question, getattr(exact.total, part), exact.n_rows)
-            for part, question in asked.items()
-        }
-        return ClusterAnswer(**answers)
+    def _around(self, name: str, statistic: ClusterSums, **shares: Share | None) -> ClusterAnswer:
+        """Ask for the parts that are paid for."""
+        asked = statistic.questions
+        paid = {part: share for part, share in shares.items() if share is not None}
+        parts = [(f"{name}: {part}", asked[part], share) for part, share in paid.items()]
+        return ClusterAnswer(**dict(zip(paid, self._ask(statistic, *parts), strict=True)))
 
     def second_moments(self, name: str, frame: Projection, share: Share) -> Noisy:
         """Ask for the sum of the outer products of the rows, as seen in ``frame``.
@@ -206,13 +178,8 @@ class PointsView(PricedPoints):
         25 Σ x_i⁴ + 49 Σ_{i<j} x_i² x_j² ≤ 25 (Σ x_i²)², so its length is at most 5 r². The factors
         give the pairs, which stand twice in the matrix, their due of the precision.
         """
-        statistic, noise = Moments(frame), self._moment_noise(share)
-        unit = (frame.radius / MOMENT_STEPS) ** 2
-        n_entries, words = len(statistic.weights), self.asks["second_moments"]
-        asked = Question(name, noise, statistic.term, unit, n_entries, asks=words)
-        self._debit(asked)
-        exact = self._rows.sum(statistic)
-        noisy = self._noised(asked, exact.total[None, :], exact.n_rows)
+        statistic = Moments(frame)
+        noisy = self._answer(name, statistic, share)
         matrix = np.zeros((frame.dimension, frame.dimension))
         matrix[statistic.upper] = noisy.value[0] / statistic.weights
         return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / PAIR_WEIGHT)
@@ -231,14 +198,7 @@ class PointsView(PricedPoints):
         coordinates: it stands in one place of each of C tables, as in
         :meth:`NumbersView.histograms`. Clusters and cells without rows are noised like any other.
         """
-        noise, words = (
-            self._counting_noise(share, len(coordinates)),
-            self.asks["cluster_histograms"],
-        )
-        asked = Question(name, noise, ONE_CELL, asks=words)
-        self._debit(asked)
-        exact = self._rows.sum(ClusterHistograms(centres, coordinates, edges))
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._answer(name, ClusterHistograms(centres, coordinates, edges), share)
 
     def choices(self, name: str, zones: Zones, share: Share) -> Integers:
         """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
@@ -253,12 +213,9 @@ class PointsView(PricedPoints):
         these numbers add up to at most ``unit.rows_changed``, and so do the costs of the clusters'
         picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
         """
-        mechanism = selection(share, score_range=self._unit.change(1))
-        words = f"{mechanism.title}, scale {float(mechanism.scale):.3g} rows"
-        asked = Pick(name, mechanism, ZoneCounts.term, words, asks=self.asks["choices"])
-        self._debit(asked)
-        exact = self._rows.sum(ZoneCounts(zones))
-        return self._picked(asked, exact.total, exact.n_rows)
+        statistic = ZoneCounts(zones)
+        (picked,) = self._ask(statistic, (name, statistic.pick, share))
+        return np.asarray(picked)
 
     def zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
         """Ask how many rows of each cluster lie in its zone nearest to each of its candidates.
@@ -268,7 +225,27 @@ class PointsView(PricedPoints):
         *Why this is private.* A row is in one cluster and nearest to one candidate, and counts
         there if it lies in the zone. So it changes one count by one, as in a histogram.
         """
-        asked = self._counts(name, share, "zone_cells")
-        self._debit(asked)
-        exact = self._rows.sum(ZoneCounts(zones))
-        return self._noised(asked, exact.total, exact.n_rows)
+        return self._answer(name, ZoneCounts(zones), share)
+
+    # The noise that a share would buy, for planning; no row is read.
+    def count_error(self, share: Share) -> float:
+        """Return the standard error of a count."""
+        return self._noise_of(RowCount.question, share).standard_error
+
+    def offset_error(self, share: Share, clip: float, dimension: int) -> float:
+        """Return the standard error of each coordinate of a sum of clipped offsets."""
+        return self._noise_of(_around_one(clip, dimension)["offsets"], share).standard_error
+
+    def square_error(self, share: Share, clip: float) -> float:
+        """Return the standard error of a sum of squared distances of at most ``clip``."""
+        return self._noise_of(_around_one(clip)["square"], share).standard_error
+
+    def moment_error(self, share: Share, radius: float, dimension: int) -> float:
+        """Return the standard error of the off-diagonal entries of second moments."""
+        asked = Moments(Projection(np.zeros(dimension), radius=radius)).question
+        return self._noise_of(asked, share).standard_error / PAIR_WEIGHT
+
+
+def _around_one(clip: float, dimension: int = 1) -> dict[str, Question]:
+    """Return what is asked about one public centre."""
+    return ClusterSums(Projection(np.zeros(dimension)), np.zeros((1, dimension)), clip).questions

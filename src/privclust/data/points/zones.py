@@ -15,7 +15,7 @@ from privclust._typing import Floats, Integers
 from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection, Zones
-from privclust.data.terms import ONE_CELL
+from privclust.data.question import Pick, Question, Scores, Term
 
 __all__ = ["ZoneCounts", "Zones", "on_grid", "zone_counts"]
 
@@ -26,7 +26,8 @@ class ZoneCounts:
 
     zones: Zones
 
-    term = ONE_CELL
+    question = Question("zone_cells", Term.cells())
+    pick = Pick("choices", Scores(0, 1), words="{title}, scale {scale:.3g} rows")
 
     @cached_property
     def _on_grid(self) -> Zones:

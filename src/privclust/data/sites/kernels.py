@@ -8,7 +8,9 @@ not depend on the rows beside it. A statistic is a frozen value that is called w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from operator import attrgetter, methodcaller
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,8 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import Domain
+from privclust.data.question import Question, Size, Term
 from privclust.data.sites.public import FARTHEST_APART, SOURCE_STEPS, Rings, TargetSpace
-from privclust.data.terms import ONE_CELL, Term
 
 __all__ = [
     "CellSums",
@@ -39,7 +41,7 @@ class RingCounts:
     space: TargetSpace
     rings: Rings
 
-    term = ONE_CELL
+    question = Question("histogram", Term.cells())
 
     def __call__(self, rows: Floats) -> Integers:
         """Return what the rows of a piece add."""
@@ -60,8 +62,15 @@ class CellTotals:
     space: TargetSpace
     sites: Floats
 
-    counts_term = ONE_CELL
-    sums_term = Term(-SOURCE_STEPS, SOURCE_STEPS)
+    @property
+    def questions(self) -> dict[str, Question]:
+        """A row is in one count and, clipped to the radius, in one sum."""
+        step, dimension = self.space.radius / SOURCE_STEPS, self.space.dimension
+        sums = Question("sums", Term.vector(SOURCE_STEPS), attrgetter("sums"))
+        return {
+            "counts": Question("counts", Term.cells(), attrgetter("counts")),
+            "sums": replace(sums, step=step, dimension=dimension),
+        }
 
     def __call__(self, rows: Floats) -> CellSums:
         """Return what the rows of a piece add."""
@@ -81,8 +90,32 @@ class NearestOf:
     sites: Floats
     n_kept: int
 
-    # Of each of the rows in a sum of ``n_kept``, not of every row there is.
-    term = Term(-SOURCE_STEPS, SOURCE_STEPS)
+    @property
+    def averages(self) -> Question:
+        """A row takes the place of a row, or of the site, in the sum of each site.
+
+        So does another row beside the same ones: what they change differs by two of three vectors
+        of the ball. The absolute values of an integer vector of length l in d dimensions add up to
+        an integer that is at most l √d, so the root may be rounded down.
+        """
+        n_sites, dimension = self.sites.shape
+        absolute = math.isqrt(dimension * FARTHEST_APART**2)
+        one = Size(n_sites * absolute, n_sites * FARTHEST_APART**2, n_sites * FARTHEST_APART)
+        term = Term(one, one, -SOURCE_STEPS, SOURCE_STEPS)
+        step = self.space.radius / SOURCE_STEPS / self.n_kept
+        sums = methodcaller("padded_sums", self.sites)
+        return Question("nearest_averages", term, sums, terms=self._terms, step=step)
+
+    @property
+    def distance(self) -> Question:
+        """A row, or another, puts a distance in the place of a larger one, for each site."""
+        largest = len(self.sites) * FARTHEST_APART
+        step = self.space.radius / SOURCE_STEPS / (self.n_kept * len(self.sites))
+        term = Term.within(largest)
+        return Question("nearest_distance", term, _distances, terms=self._terms, step=step)
+
+    def _terms(self, _n_rows: int) -> int:
+        return self.n_kept
 
     def __call__(self, rows: Floats) -> NearestRows:
         """Return the nearest rows of a piece."""
@@ -218,6 +251,10 @@ def _nearest_places(squares: Floats, rows: Floats, count: int) -> NDArray[np.int
         coordinates = np.moveaxis(rows[tied], 2, 0)
         order[tied] = np.lexsort((*coordinates[::-1], squares[tied]), axis=1)
     return order[:, :count]
+
+
+def _distances(nearest: NearestRows) -> Integers:
+    return np.array([nearest.padded_distances()], np.int64)
 
 
 def nearest_rows(space: TargetSpace, sites: Floats, rows: Floats, n_kept: int) -> NearestRows:

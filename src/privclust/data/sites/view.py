@@ -10,30 +10,18 @@ before a row is read: nothing is ever scaled by a length that depends on a sourc
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import ClassVar
-
-import numpy as np
+from typing import Any, ClassVar
 
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
-from privclust.data.engines.base import Summed, Total, current_engine
+from privclust.data.engines.base import Summed, current_engine
 from privclust.data.points.kernels import RowCount
 from privclust.data.reading import RowReader
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
-from privclust.data.sites.public import (
-    FARTHEST_APART,
-    SOURCE_STEPS,
-    CellAnswer,
-    Rings,
-    TargetSpace,
-)
-from privclust.data.terms import Term
-from privclust.data.view import Noisy, Question, RowView
+from privclust.data.sites.public import CellAnswer, Rings, TargetSpace
+from privclust.data.view import Noisy, NumberNoise, View
 from privclust.exceptions import NoRowsError
-from privclust.privacy.mechanisms import additive_noise, vector_noise
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
@@ -43,7 +31,7 @@ __all__ = [
 ]
 
 
-class SitesView(RowView):
+class SitesView(View):
     """Source rows that answer questions only through noise.
 
     Parameters
@@ -93,8 +81,7 @@ class SitesView(RowView):
         *Why this is private.* Which bin a row is in depends on that row and on public points, and
         it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
-        statistic = RingCounts(self._domain, self.space, rings)
-        return self._counts(name, statistic, share, "histogram")
+        return self._answer(name, RingCounts(self._domain, self.space, rings), share)
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
@@ -103,7 +90,7 @@ class SitesView(RowView):
         -----
         *Why this is private.* A row changes the number by one.
         """
-        return self._counts(name, RowCount(), share, "count")
+        return self._answer(name, RowCount(), share)
 
     def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
@@ -115,26 +102,10 @@ class SitesView(RowView):
         of length at most R.
         """
         statistic = CellTotals(self._domain, self.space, sites)
-        of_counts = Question(
-            f"{name}: counts",
-            self._counting_noise(counts),
-            statistic.counts_term,
-            asks=self.asks["counts"],
-        )
-        of_sums = Question(
-            f"{name}: sums",
-            vector_noise(sums, length_sensitivity=self._unit.change(SOURCE_STEPS)),
-            statistic.sums_term,
-            self.space.radius / SOURCE_STEPS,
-            self.space.dimension,
-            asks=self.asks["sums"],
-        )
-        self._debit(of_counts, of_sums)
-        exact = self._sum(statistic, statistic.none)
-        return CellAnswer(
-            self._noised(of_counts, exact.total.counts, exact.n_rows),
-            self._noised(of_sums, exact.total.sums, exact.n_rows),
-        )
+        paid = {"counts": counts, "sums": sums}
+        asked = statistic.questions
+        parts = [(f"{name}: {part}", asked[part], share) for part, share in paid.items()]
+        return CellAnswer(*self._ask(statistic, *parts))
 
     def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
@@ -149,22 +120,8 @@ class SitesView(RowView):
         sum of absolute values and by at most 2R √n in Euclidean norm. A replaced row changes them
         no more than that: it, the row in its place, and what either displaces are in one ball.
         """
-        n_sites, dimension = sites.shape
-        # The absolute values of an integer vector of length l in d dimensions add up to an integer
-        # that is at most l √d, so the root may be rounded down.
-        absolute = math.isqrt(dimension * (2 * SOURCE_STEPS) ** 2)
-        noise = additive_noise(
-            share,
-            l1_sensitivity=n_sites * self._unit.change_within(absolute),
-            squared_l2_sensitivity=n_sites * self._unit.change_within(2 * SOURCE_STEPS) ** 2,
-        )
-        grid = self.space.clipped_grid(sites)
-        statistic = NearestOf(self._domain, self.space, grid, n_nearest)
-        step = self.space.radius / SOURCE_STEPS / n_nearest
-        asked = Question(name, noise, statistic.term, step, asks=self.asks["nearest_averages"])
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total.padded_sums(grid), n_nearest)
+        statistic = self._nearest(sites, n_nearest)
+        return self._answer(name, statistic, share, statistic.averages)
 
     def nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
@@ -178,47 +135,35 @@ class SitesView(RowView):
         padded with 2R, changes by at most 2R if one of them is added, removed or replaced: the sum
         over all n sites by at most 2R n.
         """
-        grid = self.space.clipped_grid(sites)
-        statistic = NearestOf(self._domain, self.space, grid, n_nearest)
-        largest = len(sites) * FARTHEST_APART
-        step = self._unit.change_within(largest)
-        noise = additive_noise(share, l1_sensitivity=step, squared_l2_sensitivity=step**2)
-        mean = self.space.radius / SOURCE_STEPS / (n_nearest * len(sites))
-        words = self.asks["nearest_distance"]
-        asked = Question(name, noise, Term(0, largest), mean, asks=words)
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none).total.padded_distances()
-        return self._noised(asked, np.array([exact], np.int64), n_nearest)
+        statistic = self._nearest(sites, n_nearest)
+        return self._answer(name, statistic, share, statistic.distance)
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
         """Return the standard error of a count."""
-        return self._counting_noise(share).standard_error()
+        return self._count_noise(share).standard_error()
 
     def count_quantile(self, share: Share, chance: float) -> float:
         """Return what the noise of a count exceeds with about the given chance, below one half."""
-        return self._counting_noise(share).quantile(chance)
+        return self._count_noise(share).quantile(chance)
 
     def count_tail(self, share: Share, values: Floats) -> Floats:
         """Return the chances that the noise of a count is at least this large."""
-        return self._counting_noise(share).tail(values)
+        return self._count_noise(share).tail(values)
 
     def count_log_density(self, share: Share, gaps: Floats) -> Floats:
         """Return the log-density of the noise of a count, up to a constant."""
-        return self._counting_noise(share).log_density(gaps)
+        return self._count_noise(share).log_density(gaps)
 
-    def _counts(self, name: str, statistic: RingCounts | RowCount, share: Share, of: str) -> Noisy:
-        """Ask for counts; a row changes one of them, by one."""
-        asked = Question(name, self._counting_noise(share), statistic.term, asks=self.asks[of])
-        self._debit(asked)
-        exact = self._sum(statistic, statistic.none)
-        return self._noised(asked, exact.total, exact.n_rows)
+    def _count_noise(self, share: Share) -> NumberNoise:
+        return self._number_noise(RowCount.question, share)
 
-    def _sum(
-        self, statistic: Callable[[Floats], Total], none: Callable[[], Total]
-    ) -> Summed[Total]:
-        """Add up a statistic over all rows; it must not show if there are none at all."""
+    def _nearest(self, sites: Floats, n_nearest: int) -> NearestOf:
+        return NearestOf(self._domain, self.space, self.space.clipped_grid(sites), n_nearest)
+
+    def _sum(self, kernel: Any) -> Summed[Any]:
+        """Add up a kernel over all rows; it must not show if there are none at all."""
         try:
-            return self._rows.sum(statistic)
+            return super()._sum(kernel)
         except NoRowsError:
-            return Summed(none(), 0)
+            return Summed(kernel.none(), 0)

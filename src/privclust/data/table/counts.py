@@ -6,6 +6,8 @@ dropped at the end of a fit, so that a fit with many questions reads the rows on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from privclust._typing import Codes, Integers
@@ -47,10 +49,6 @@ class ExactCounts:
         """Return the number of rows, which is counted apart from the tables."""
         return self._counted().n_rows
 
-    def histograms(self) -> Integers:
-        """Return the counts of the values of all attributes, one after another."""
-        return np.concatenate([self.table((x,)) for x in range(len(self._layout.sizes))])
-
     def table(self, chosen: tuple[int, ...]) -> Integers:
         """Return the table of one attribute or of a pair, in the order given."""
         if len(chosen) == 1:
@@ -65,18 +63,12 @@ class ExactCounts:
         joint = scale(self.table((target, given))).sum()
         return int(joint - scale(self.table((given,))).sum())
 
-    def distance(self, first: int, second: int, expected: Integers) -> int:
-        """Return the L1 distance of a table from the one that is expected."""
-        return int(np.abs(self.table((first, second)) - expected).sum())
-
     def context_scores(
-        self, size: int, scale: EntropyScale, target: int
-    ) -> tuple[list[tuple[int, ...]], list[int]]:
-        """Return every set of ``size`` other attributes, and -N H(target | set) of it."""
-        sums = self._subset_sums(size, scale)
-        sets = [chosen for chosen in sums if len(chosen) == size and target not in chosen]
-        scores = [sums[tuple(sorted((*chosen, target)))] - sums[chosen] for chosen in sets]
-        return sets, scores
+        self, sets: Sequence[tuple[int, ...]], scale: EntropyScale, target: int
+    ) -> list[int]:
+        """Return -N H(target | set) of sets of other attributes, all of one size and rising."""
+        sums = self._subset_sums(len(sets[0]), scale)
+        return [sums[tuple(sorted((*chosen, target)))] - sums[chosen] for chosen in sets]
 
     def _subset_sums(self, size: int, scale: EntropyScale) -> dict[tuple[int, ...], int]:
         """Return the sums of F for all sets of ``size`` and ``size + 1`` attributes."""

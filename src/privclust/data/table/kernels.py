@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from privclust._typing import Codes, Integers
 from privclust.data.table.public import PairLayout
-from privclust.data.terms import Term
 
 __all__ = [
     "EntropyScale",
@@ -120,19 +119,6 @@ class EntropyScale:
     def steepest(self) -> int:
         """The largest step, what one row can change at most."""
         return int(self._slopes[-1])
-
-    @property
-    def sum_term(self) -> Term:
-        """What a row adds to the sum of F over the cells of a table: a step."""
-        return Term(0, self.steepest)
-
-    @property
-    def score_term(self) -> Term:
-        """What a row adds to the sum of F over a joint table less that over a margin of it.
-
-        The joint cell holds no more rows than the cell of the margin, and steps never fall.
-        """
-        return Term(-self.steepest, 0)
 
     def __call__(self, counts: Integers) -> Integers:
         """Return F of each count."""

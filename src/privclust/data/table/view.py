@@ -10,25 +10,33 @@ one cell of every table.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import ClassVar
+from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Floats
 from privclust.budget import Share
+from privclust.data.engines.base import Summed
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
 from privclust.data.reading.stepped import SteppedRows
+from privclust.data.table.asked import (
+    Contexts,
+    Entropies,
+    Histograms,
+    Relevance,
+    TableRowCount,
+    Tables,
+    Tree,
+)
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.embedded import Embedding
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
-from privclust.data.terms import ONE_CELL, Term
-from privclust.data.view import Noisy, Pick, Question, RowView
-from privclust.privacy.mechanisms import Exponential, NoisyTopK, additive_noise
+from privclust.data.view import Noisy, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import RowUnit
@@ -40,7 +48,7 @@ __all__ = [
 Pair = tuple[int, int]
 
 
-class TableView(RowView):
+class TableView(View):
     """Categorical rows that answer questions only through noise.
 
     Parameters
@@ -66,6 +74,7 @@ class TableView(RowView):
         "relevant_context": "which columns together say the most about one column",
         "spanning_tree": "which pairs of columns depend on each other most",
     }
+    _unit: RowUnit
 
     def __init__(
         self,
@@ -103,10 +112,7 @@ class TableView(RowView):
         """
         if self.n_rows_is_public:
             return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
-        asked = Question(name, self._counting_noise(share), ONE_CELL, asks=self.asks["count"])
-        self._debit(asked)
-        n_rows = self._exact.n_rows()
-        return self._noised(asked, np.array([n_rows], np.int64), n_rows)
+        return self._answer(name, TableRowCount(), share)
 
     def histograms(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows with each value of each attribute, one after another.
@@ -118,10 +124,7 @@ class TableView(RowView):
         each histogram by one: L1 2m, squared L2 2m. All c rows of a person may share their
         values: L1 cm, squared L2 c²m.
         """
-        noise = self._counting_noise(share, self.n_attributes)
-        asked = Question(name, noise, ONE_CELL, asks=self.asks["histograms"])
-        self._debit(asked)
-        return self._noised(asked, self._exact.histograms(), self._exact.n_rows())
+        return self._answer(name, Histograms(self.n_attributes), share)
 
     def pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
         """Ask for the tables of some pairs of attributes, all with the same noise.
@@ -132,12 +135,9 @@ class TableView(RowView):
         the number of tables in place of m. Which pairs are asked about is public.
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
-        noise = self._counting_noise(share, len(layout.pairs))
-        asked = Question(name, noise, ONE_CELL, asks=self.asks["pair_tables"])
-        self._debit(asked)
-        tables = [self._exact.table(pair).ravel() for pair in layout.pairs]
-        noisy = self._noised(asked, np.concatenate(tables), self._exact.n_rows())
-        largest = noise.largest_among(layout.n_cells)
+        asked = Tables(layout)
+        noisy = self._answer(name, asked, share)
+        largest = self._number_noise(asked.question, share).largest_among(layout.n_cells)
         return NoisyTables(layout, noisy.value, noisy.standard_error, largest)
 
     def entropies(
@@ -165,14 +165,7 @@ class TableView(RowView):
         afterwards from the public ``rows``.
         """
         scale = EntropyScale(int(rows))
-        step = self._unit.change_within(scale.steepest)
-        noise = additive_noise(
-            share, l1_sensitivity=len(sets) * step, squared_l2_sensitivity=len(sets) * step**2
-        )
-        asked = Question(name, noise, scale.sum_term, 1 / BIT, asks=self.asks["entropies"])
-        self._debit(asked)
-        exact = [int(scale(self._exact.table(chosen)).sum()) for chosen in sets]
-        noisy = self._noised(asked, np.array(exact, np.int64), self._exact.n_rows())
+        noisy = self._answer(name, Entropies(scale, sets), share)
         whole = int(scale(np.array([scale.n_rows]))[0])
         return Noisy(whole / BIT - noisy.value, noisy.standard_error)
 
@@ -190,15 +183,10 @@ class TableView(RowView):
         ``steepest`` for each row added or removed, which is the range that the exponential
         mechanism needs; ``count`` picks in turn compose.
         """
-        scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
-        mechanism = NoisyTopK.within(share, self._unit.change(scale.steepest), count)
-        words, asks = _among(mechanism, len(others)), self.asks["relevant_attributes"]
-        asked = Pick(name, mechanism, scale.score_term, words, asks=asks)
-        self._debit(asked)
-        scores = [self._exact.conditional(scale, target, x) for x in others]
-        picks = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
-        return tuple(others[int(pick)] for pick in picks)
+        asked = Relevance(EntropyScale(int(rows)), target, others, count)
+        (picks,) = self._ask(asked, (name, asked.pick, share))
+        return tuple(others[int(pick)] for pick in picks[0])
 
     def relevant_context(
         self, name: str, target: int, size: int, rows: float, share: Share
@@ -210,16 +198,10 @@ class TableView(RowView):
         *Why this is private.* As for :meth:`relevant_attributes`, with sets in place of single
         attributes: a row stands in one cell of the table of every set.
         """
-        scale = EntropyScale(int(rows))
         others = [x for x in range(self.n_attributes) if x != target]
-        mechanism = Exponential.within(share, self._unit.change(scale.steepest))
-        words = _among(mechanism, math.comb(len(others), size))
-        asks = self.asks["relevant_context"]
-        asked = Pick(name, mechanism, scale.score_term, words, asks=asks)
-        self._debit(asked)
-        contexts, scores = self._exact.context_scores(size, scale, target)
-        pick = self._picked(asked, _one_row(scores), self._exact.n_rows())[0]
-        return contexts[int(pick)]
+        asked = Contexts(EntropyScale(int(rows)), target, [*combinations(others, size)])
+        (picked,) = self._ask(asked, (name, asked.pick, share))
+        return asked.sets[int(picked[0])]
 
     def spanning_tree(self, name: str, margins: Sequence[Floats], share: Share) -> list[Pair]:
         """Ask for a tree of strongly dependent pairs that joins all attributes.
@@ -236,26 +218,9 @@ class TableView(RowView):
         the range that the exponential mechanism needs. The picks compose, each among candidates
         that the earlier picks determine.
         """
-        n_edges = self.n_attributes - 1
-        share = share.split([1] * n_edges)[0]
-        mechanism = Exponential.within(share, self._unit.change(2))
-        expected = {(i, j): _expected(margins[i], margins[j]) for i, j in self.layout.pairs}
-        bases = {pair: int(np.abs(table).sum()) for pair, table in expected.items()}
-        words, asks = f"Exponential, {n_edges} picks in turn", self.asks["spanning_tree"]
-        self._debit(Pick(name, mechanism, Term(-1, 1), words, n_edges, asks=asks))
-        distances = {pair: self._exact.distance(*pair, expected[pair]) for pair in expected}
-        group = list(range(self.n_attributes))
-        edges: list[Pair] = []
-        for _ in range(n_edges):
-            candidates = [(i, j) for i, j in self.layout.pairs if group[i] != group[j]]
-            # No distance is further from that of an empty table than there are rows.
-            base = _one_row([bases[pair] for pair in candidates])
-            pick = Pick(name, mechanism, Term(-1, 1, base), words, asks=asks)
-            scores = _one_row([distances[pair] for pair in candidates])
-            edges.append(candidates[int(self._picked(pick, scores, self._exact.n_rows())[0])])
-            i, j = (group[end] for end in edges[-1])
-            group = [i if label == j else label for label in group]
-        return edges
+        asked = Tree(self.layout, margins)
+        (picked,) = self._ask(asked, (name, asked.pick, share))
+        return [self.layout.pairs[int(pick)] for pick in picked]
 
     def as_points(self, embedding: ValuePoints, radius: float) -> PointsView:
         """Return the rows as points of a public embedding, with the meter and noise of this view.
@@ -272,21 +237,8 @@ class TableView(RowView):
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
         """Return the standard error of each cell when this many tables are asked for together."""
-        return self._counting_noise(share, n_tables).standard_error()
+        return self._noise_of(Histograms(n_tables).question, share).standard_error
 
-
-def _expected(first: Floats, second: Floats) -> Integers:
-    """Return the table that public margins would make if they said nothing about each other."""
-    products = np.outer(first, second)
-    table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
-    return table
-
-
-def _one_row(scores: list[int]) -> Integers:
-    # Python's integers never wrap; beyond 2^62 they are held, because an error would reveal
-    # something about the rows.
-    return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)
-
-
-def _among(mechanism: NoisyTopK | Exponential, n_candidates: int) -> str:
-    return f"{mechanism.title} among {n_candidates} candidates"
+    def _sum(self, kernel: Any) -> Summed[Any]:
+        """Take a statistic from the counts, which are added up when first needed."""
+        return Summed(kernel(self._exact), self._exact.n_rows())

@@ -1,0 +1,207 @@
+"""Questions: what one row more can change in an exact answer, and so what a step can.
+
+A kernel declares beside it what one row more changes: a :class:`Term` of a table of integers, or
+the :class:`Scores` of candidates. The privacy unit says what a step between neighbours is made of.
+:meth:`Term.over` and :meth:`Scores.over` bring the two together; no sensitivity is derived anywhere
+else. Two lemmas and the table of all questions: ``proofs/question.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from privclust._typing import Integers
+from privclust.exceptions import DataError
+from privclust.unit.step import UnitStep
+
+__all__ = ["Asked", "Pick", "Question", "Scores", "Size", "Term"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bounds on a table of integers.
+
+    Attributes
+    ----------
+    l1 : int
+        On the sum of the absolute values.
+    square : int
+        On the sum of the squares.
+    length : int
+        On the Euclidean lengths of the table's rows, added up.
+    """
+
+    l1: int
+    square: int
+    length: int
+
+    def times(self, count: int) -> Size:
+        """Return bounds on the sum of so many such tables."""
+        return Size(count * self.l1, count**2 * self.square, count * self.length)
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one row more changes in a statistic, whatever the other rows are.
+
+    Attributes
+    ----------
+    added : Size
+        Of the change by one row.
+    replaced : Size
+        Of the difference between the changes by two rows, beside the same other rows.
+    low, high : int or ndarray of int64
+        What so many rows add up to, in each entry, is held to so many times these; see
+        :meth:`Question.held`.
+    """
+
+    added: Size
+    replaced: Size
+    low: int | Integers
+    high: int | Integers
+
+    @classmethod
+    def cells(cls, n_tables: int = 1) -> Term:
+        """Return the term of tables of counts: a one in at most one cell of each."""
+        return cls(Size(*[n_tables] * 3), Size(*[2 * n_tables] * 3), 0, 1)
+
+    @classmethod
+    def vector(
+        cls, length: int, low: int | Integers | None = None, high: int | Integers | None = None
+    ) -> Term:
+        """Return the term of sums of integer vectors of this length, in one line of the table."""
+        one = Size(length**2, length**2, length)
+        entry = -length if low is None else low, length if high is None else high
+        return cls(one, one.times(2), *entry)
+
+    @classmethod
+    def within(cls, width: int, n_entries: int = 1) -> Term:
+        """Return the term of numbers that all change within an interval of this width."""
+        one = Size(n_entries * width, n_entries * width**2, n_entries * width)
+        return cls(one, one, 0, width)
+
+    def over(self, step: UnitStep) -> Size:
+        """Return bounds on what a step between neighbours changes."""
+        return self.replaced if step.replaces else self.added.times(step.terms)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What one row more adds to each score of one pick; the scores of other picks stay.
+
+    Attributes
+    ----------
+    low, high : int
+        Zero lies between them, so that scores may be cut off where samplers want it.
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if not self.low <= 0 <= self.high:
+            raise ValueError(
+                f"Scores that change by {self.low} to {self.high} cannot be cut off safely; "
+                "declare bounds with zero between them."
+            )
+
+    def over(self, step: UnitStep) -> int:
+        """Return how far apart a step moves the scores of a pick, added up over all picks."""
+        return (2 if step.replaces else step.terms) * (self.high - self.low)
+
+
+def _whole(total: Any) -> Integers:
+    return np.asarray(total)
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What questions and choices have in common.
+
+    Attributes
+    ----------
+    of : str
+        The question of the view, or the part of its answer.
+    term : Term or Scores
+        What one row more changes.
+    part : callable
+        Takes the exact integers from what the kernel adds up.
+    base : int or ndarray of int64
+        Public: what the entries are if there are no rows at all.
+    terms : callable
+        Takes the number of rows; returns of how many terms an entry is the sum.
+    """
+
+    of: str
+    term: Term | Scores
+    part: Callable[[Any], Integers] = _whole
+    base: int | Integers = 0
+    terms: Callable[[int], int] = int
+
+    def held(self, exact: Integers, n_rows: int) -> Integers:
+        """Return the integers, none of them beyond what so many rows add up to.
+
+        No proof rests on this. For a correct kernel it changes nothing; a wrong one, even if it is
+        off by 2^63, moves no answer by more than the rows could. See ``proofs/saturation.md``.
+        """
+        count, low, high = self.terms(n_rows), self.term.low, self.term.high
+        if max(_largest(low), _largest(high)) * count + _largest(self.base) >= 2**63:
+            raise DataError(
+                "The data have more rows than 64-bit sums can hold; fit a part of them."
+            )
+        held: Integers = np.clip(exact, self.base + count * low, self.base + count * high)
+        return held
+
+
+@dataclass(frozen=True)
+class Question(_Declared):
+    """An integer statistic that leaves with noise on it.
+
+    Attributes
+    ----------
+    step : float
+        What one step of the integers means.
+    dimension : int
+        Of the vectors that are noised as a whole; 0 for numbers that are noised one by one.
+    """
+
+    term: Term
+    step: float = 1.0
+    dimension: int = 0
+
+
+@dataclass(frozen=True)
+class Pick(_Declared):
+    """Candidates of which some are picked by exact scores, a row of them for each pick.
+
+    Attributes
+    ----------
+    words : str
+        How it is picked, for the privacy statement, with the title, scale and epsilon in braces.
+    bounded : bool
+        Whether the pick has a bounded range in pure ε as well.
+    top : int or None
+        How many are picked at once, best first.
+    turns : int
+        How often one is picked in turn, about the same rows.
+    left : callable or None
+        Takes what was picked in earlier turns; returns the candidates that are left.
+    """
+
+    term: Scores
+    words: str = "{title}"
+    bounded: bool = False
+    top: int | None = None
+    turns: int = 1
+    left: Callable[[Sequence[int]], Sequence[int]] | None = None
+
+
+Asked: TypeAlias = Question | Pick
+
+
+def _largest(bound: int | Integers) -> int:
+    return int(np.abs(bound).max(initial=0))

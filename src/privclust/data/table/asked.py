@@ -1,0 +1,192 @@
+"""What a table is asked: exact statistics of its counts, and what one row more changes in each.
+
+A row stands in one cell of the table of every set of attributes. A statistic here is called with
+the exact counts; it may be no sum over rows, and what a row changes may depend on the others. What
+is declared bounds it for all of them, see ``proofs/table.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from privclust._typing import Floats, Integers
+from privclust.data.question import Pick, Question, Scores, Term
+from privclust.data.table.counts import ExactCounts
+from privclust.data.table.kernels import BIT, EntropyScale
+from privclust.data.table.public import PairLayout
+
+__all__ = ["Contexts", "Entropies", "Histograms", "Relevance", "TableRowCount", "Tables", "Tree"]
+
+Pair = tuple[int, int]
+
+
+class TableRowCount:
+    """The number of rows."""
+
+    question = Question("count", Term.cells())
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the number."""
+        return np.array([exact.n_rows()], np.int64)
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """The counts of the values of all attributes, one after another."""
+
+    n_attributes: int
+
+    @property
+    def question(self) -> Question:
+        """A row stands in one cell of each histogram."""
+        return Question("histograms", Term.cells(self.n_attributes))
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the counts."""
+        return np.concatenate([exact.table((x,)) for x in range(self.n_attributes)])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of some pairs, one after another."""
+
+    layout: PairLayout
+
+    @property
+    def question(self) -> Question:
+        """A row stands in one cell of each table."""
+        return Question("pair_tables", Term.cells(len(self.layout.pairs)))
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the counts."""
+        return np.concatenate([exact.table(pair).ravel() for pair in self.layout.pairs])
+
+
+@dataclass(frozen=True)
+class Entropies:
+    """The sums of F over the tables of sets of attributes."""
+
+    scale: EntropyScale
+    sets: Sequence[tuple[int, ...]]
+
+    @property
+    def question(self) -> Question:
+        """A row moves a cell of each table by one, and the sum by a step of F."""
+        term = Term.within(self.scale.steepest, len(self.sets))
+        return Question("entropies", term, step=1 / BIT)
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the sums."""
+        sums = [int(self.scale(exact.table(chosen)).sum()) for chosen in self.sets]
+        return np.array(sums, np.int64)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """How little entropy each other attribute leaves in the target: -N H(target | X).
+
+    Attributes
+    ----------
+    scale : EntropyScale
+    target : int
+    others : sequence of int
+        The candidates.
+    count : int
+        How many are picked.
+    """
+
+    scale: EntropyScale
+    target: int
+    others: Sequence[int]
+    count: int
+
+    @property
+    def pick(self) -> Pick:
+        """The joint cell of a row holds no more rows than that of X, and steps never fall."""
+        words = f"{{title}} among {len(self.others)} candidates"
+        scores = Scores(-self.scale.steepest, 0)
+        return Pick("relevant_attributes", scores, words=words, top=self.count)
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the scores in one row."""
+        return _one_row([exact.conditional(self.scale, self.target, x) for x in self.others])
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """How little entropy each set of other attributes leaves in the target."""
+
+    scale: EntropyScale
+    target: int
+    sets: Sequence[tuple[int, ...]]
+
+    @property
+    def pick(self) -> Pick:
+        """As for single attributes: a row stands in one cell of the table of every set."""
+        words = f"{{title}} among {len(self.sets)} candidates"
+        scores = Scores(-self.scale.steepest, 0)
+        return Pick("relevant_context", scores, words=words, bounded=True)
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the scores in one row."""
+        return _one_row(exact.context_scores(self.sets, self.scale, self.target))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The L1 distances of all pair tables from what public margins make of them.
+
+    Attributes
+    ----------
+    layout : PairLayout
+        Of all pairs.
+    margins : sequence of ndarray
+        About the counts of each attribute.
+    """
+
+    layout: PairLayout
+    margins: Sequence[Floats]
+
+    @cached_property
+    def expected(self) -> list[Integers]:
+        """What the margins make of each table if they say nothing about each other."""
+        pairs = ((self.margins[i], self.margins[j]) for i, j in self.layout.pairs)
+        return [_expected(first, second) for first, second in pairs]
+
+    @property
+    def pick(self) -> Pick:
+        """A row moves a cell of each table by one, and so each distance by at most one."""
+        turns = len(self.layout.sizes) - 1
+        words = f"Exponential, {turns} picks in turn"
+        base = _one_row([int(np.abs(table).sum()) for table in self.expected])
+        pick = Pick("spanning_tree", Scores(-1, 1), base=base, words=words, bounded=True)
+        return replace(pick, turns=turns, left=self._left)
+
+    def __call__(self, exact: ExactCounts) -> Integers:
+        """Return the distances in one row."""
+        tables = zip(self.layout.pairs, self.expected, strict=True)
+        return _one_row([int(np.abs(exact.table(pair) - one).sum()) for pair, one in tables])
+
+    def _left(self, picks: Sequence[int]) -> list[int]:
+        """Return the pairs that close no circle with those that were picked."""
+        group = list(range(len(self.layout.sizes)))
+        for pick in picks:
+            i, j = (group[end] for end in self.layout.pairs[pick])
+            group = [i if label == j else label for label in group]
+        return [place for place, (i, j) in enumerate(self.layout.pairs) if group[i] != group[j]]
+
+
+def _expected(first: Floats, second: Floats) -> Integers:
+    products = np.outer(first, second)
+    table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
+    return table
+
+
+def _one_row(scores: list[int]) -> Integers:
+    # Python's integers never wrap; beyond 2^62 they are held, because an error would reveal
+    # something about the rows.
+    return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)
