@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import privclust
+from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
@@ -26,6 +27,7 @@ from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.release.facts import shown_error
 from privclust.schema import Box, Schema
+from privclust.unit import AddRemoveRow
 from support.releases import (
     CENTERS,
     NAMES,
@@ -181,6 +183,17 @@ def test_a_statement_that_spends_more_than_it_promises_is_refused():
     lie = PrivacyStatement(Fraction(1), Fraction(0), {}, "All.", (query,))
     with pytest.raises(ReleaseError, match="cost more than it promises"):
         make_release(privacy=lie)
+
+
+def test_what_was_charged_to_a_ledger_by_its_rho_cannot_be_paid_in_pure_epsilon():
+    query = Charge("count", Loss.of_pure(Fraction(1)), "noise")
+    plain = (Fraction(1), Fraction(1, 10**6), AddRemoveRow().to_dict(), "All.", (query,))
+    assert make_release(privacy=PrivacyStatement(*plain)).privacy.paid_from == Budget(1)
+    with pytest.raises(ReleaseError, match="cost more than was charged to the ledger"):
+        make_release(privacy=PrivacyStatement(*plain, receipt="receipt-42"))
+    in_rho = Charge("count", Loss(None, Budget(1, 1e-6).amount), "noise")
+    strict = PrivacyStatement(*plain[:4], (in_rho,), receipt="receipt-42")
+    assert make_release(privacy=strict).privacy == strict
 
 
 def test_the_repr_is_short_and_says_what_is_promised():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from privclust.ledger.accounting import APPROXIMATE, Pot, currency_of
 from privclust.ledger.amounts import ATTO, NOTHING, Amount, decimal
 from privclust.ledger.chain import Entry, receipt_of
+from privclust.privacy.loss import rounded_up
 
 __all__ = [
     "NOT_PRIVATE",
@@ -24,8 +26,9 @@ NOT_PRIVATE = "NOT PRIVATE"
 
 
 def loss_words(epsilon: int, delta: int) -> str:
-    """Return an ε and a δ in words."""
-    return f"ε = {decimal(epsilon)}" + (f" and δ = {delta / ATTO:g}" if delta else "")
+    """Return an ε and a δ in words; δ is rounded up."""
+    shown = float(rounded_up(Fraction(delta, ATTO), 6))
+    return f"ε = {decimal(epsilon)}" + (f" and δ = {shown:g}" if delta else "")
 
 
 def minute(at: str) -> str:

@@ -91,7 +91,7 @@ class LedgerStatement:
 
     @property
     def promise(self) -> str:
-        """The promise in one sentence."""
+        """The promise, with the conditions under which it holds (``proofs/ledger.md``)."""
         if not self.pots:
             return "Nothing was granted on this data set, so nothing can be released from it."
         if self.flawed:
@@ -101,7 +101,24 @@ class LedgerStatement:
             )
         return (
             "All releases that were or will be charged to these grants are together "
-            f"differentially private with {loss_words(self.granted.epsilon, self.granted.delta)}."
+            f"differentially private with {loss_words(self.granted.epsilon, self.granted.delta)}, "
+            "provided that no grant was made or raised because of what releases had shown, and "
+            f"that questions were chosen without looking at the rows. {self._later_grants}"
+            "A data set is a name: this is about the rows that were charged under it, and about "
+            "people who are in no other data set of this ledger."
+        )
+
+    @property
+    def _later_grants(self) -> str:
+        """Say how many grants came when releases could have been seen; nothing if there is none."""
+        first = min((charge.seq for charge, _ in self.charges), default=None)
+        later = sum(first is not None and grant.seq > first for grant in self.grants)
+        if not later:
+            return ""
+        return (
+            f"{later} {'grant was' if later == 1 else 'grants were'} made or raised after the "
+            "first charge. If releases had a part in that, the sums do not bound the loss; the "
+            "sums of the caps that the pots could have reached do. "
         )
 
     @property

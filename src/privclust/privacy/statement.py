@@ -114,8 +114,12 @@ class PrivacyStatement:
 
     @property
     def paid_from(self) -> Budget:
-        """The budget that the queries are paid from: the promise, or its ε alone."""
-        return Budget(self.epsilon, self.delta).paying(self.spent)
+        """The budget that the queries are paid from: the promise or, without a ledger, its ε alone.
+
+        A ledger counts a fit with a δ by its ρ, so that is what such a fit must be paid in.
+        """
+        promised = Budget(self.epsilon, self.delta)
+        return promised if self.receipt is not None else promised.paying(self.spent)
 
     @property
     def promise(self) -> str:

@@ -159,7 +159,7 @@ def checked_date(created: str) -> str:
 
 
 def check_promise(privacy: PrivacyStatement) -> None:
-    """Raise if the queries cost more than what the statement promises."""
+    """Raise if the queries cost more than what the statement promises, or than was charged."""
     try:
         covered = privacy.paid_from.covers(privacy.spent)
         float(privacy.epsilon)
@@ -168,8 +168,9 @@ def check_promise(privacy: PrivacyStatement) -> None:
             "The privacy statement promises an ε or δ that means nothing; correct it."
         ) from None
     if not covered:
+        paid = "it promises" if privacy.receipt is None else "was charged to the ledger"
         raise ReleaseError(
-            "The queries of the privacy statement cost more than it promises; correct it."
+            f"The queries of the privacy statement cost more than {paid}; correct it."
         )
 
 
