@@ -13,9 +13,12 @@ from scipy import stats
 
 from privclust.budget import Budget
 from privclust.privacy.mechanisms import BallLaplace
-from privclust.privacy.noise import ExactNoise, SeededBits, ball
+from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.ball import _coordinates, certain_vector, words_needed
 from privclust.privacy.noise.lazy import LazyUniform
 from privclust.privacy.noise.opendp import OpenDPNoise
+from support import precise
+from support.bits import SameBits
 from support.distributions import counts_p_value
 
 WRONG = Fraction(105, 100)
@@ -36,6 +39,44 @@ def seeded(filter_error: float | None = None) -> ExactNoise:
 def test_both_paths_give_the_same_vector(dimension, scale, blown):
     filtered = seeded().ball(scale, 8, dimension)
     assert filtered.tolist() == seeded(blown).ball(scale, 8, dimension).tolist()
+
+
+def precise_vector(scale: Fraction, dimension: int, uniforms: list[Fraction]) -> list[Fraction]:
+    """Return the vector of these uniform numbers to a hundred digits."""
+    pairs = -(-dimension // 2)
+    variates = [-precise.log(uniform) for uniform in uniforms[: dimension + pairs]]
+    circle = [precise.circle(uniform) for uniform in uniforms[dimension + pairs :]]
+    radii = variates[dimension:]
+    normal = [
+        precise.root(radius) * part
+        for radius, both in zip(radii, circle, strict=True)
+        for part in both
+    ][:dimension]
+    size = precise.root(sum(part**2 for part in normal))
+    return [scale * sum(variates[:dimension]) * part / size for part in normal]
+
+
+@pytest.mark.parametrize("later", [0, 2**64 - 1], ids=["zeros", "ones"])
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4, 7])
+def test_vectors_of_the_exact_side_are_those_of_a_hundred_digits(dimension, later):
+    """The words after the first are all zeros or all ones, so that the numbers have an end."""
+    bits = SameBits(later)
+    scale, rng = Fraction(2**40, 3), np.random.default_rng(dimension)
+    for words in rng.integers(1, 2**64 - 1, (20, words_needed(dimension)), dtype=np.uint64):
+        uniforms = [Fraction(int(word) + (later > 0), 2**64) for word in words]
+        truths = precise_vector(scale, dimension, uniforms)
+        expected = [math.floor(truth + Fraction(1, 2)) for truth in truths]
+        assert certain_vector(scale, dimension, words, bits) == expected
+        lazy = [LazyUniform(int(word), 64, bits) for word in words]
+        for coordinate, truth in zip(_coordinates(scale, dimension, lazy), truths, strict=True):
+            assert coordinate.low <= truth <= coordinate.high
+
+
+def test_a_vector_waits_for_words_that_say_something():
+    """A radius of which nothing is known, and a quarter turn whose cosine may be zero."""
+    for turn, rounded in ((2**62, -1), (2**62 - 1, 1)):  # of a length of ln 2
+        words = np.array([2**63, 0, turn], np.uint64)
+        assert certain_vector(Fraction(1), 1, words, SameBits(2**60)) == [rounded]
 
 
 def plane_probabilities(scale: float, width: int) -> np.ndarray:
@@ -85,15 +126,6 @@ def test_directions_are_uniform(dimension):
     assert np.abs(correlation - np.eye(dimension)).max() < 5 / math.sqrt(len(directions))
 
 
-@given(st.integers(0, 2**64 - 1))
-def test_the_circle_is_enclosed(word):
-    (low_c, high_c), (low_s, high_s) = ball._circle(LazyUniform(word, 64, SeededBits(0)))
-    angle = 2 * math.pi * (word / 2**64)
-    assert float(low_c) - 1e-14 <= math.cos(angle) <= float(high_c) + 1e-14
-    assert float(low_s) - 1e-14 <= math.sin(angle) <= float(high_s) + 1e-14
-    assert 0 < high_c - low_c < Fraction(1, 2**59)
-
-
 def test_numpy_circle_functions_are_within_the_error_that_the_proof_assumes():
     generator = np.random.default_rng(0)
     words = generator.integers(0, 2**64, 3000, dtype=np.uint64)
@@ -101,9 +133,9 @@ def test_numpy_circle_functions_are_within_the_error_that_the_proof_assumes():
     for word, cosine, sine in zip(
         words, np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns), strict=True
     ):
-        (low_c, high_c), (low_s, high_s) = ball._circle(LazyUniform(int(word), 64, SeededBits(0)))
-        assert abs(cosine - float((low_c + high_c) / 2)) < 27 * 2.0**-53
-        assert abs(sine - float((low_s + high_s) / 2)) < 27 * 2.0**-53
+        true_cosine, true_sine = precise.circle(Fraction(int(word), 2**64))
+        assert abs(cosine - float(true_cosine)) < 27 * 2.0**-53
+        assert abs(sine - float(true_sine)) < 27 * 2.0**-53
 
 
 def test_the_mechanism_costs_its_share_and_adds_the_stated_noise():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 import pytest
@@ -12,16 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.privacy.noise import ExactNoise, SeededBits, exact, lazy
+from privclust.privacy.noise.interval import Interval
 from privclust.privacy.noise.lazy import (
-    LazyExponential,
-    LazyGumbel,
     LazyUniform,
-    Shifted,
     certain_floor,
-    certain_maximum,
+    certain_order,
     certain_selection,
     exceeds,
+    exponential,
+    gumbel,
 )
+from support import precise
+from support.bits import SameBits
 
 seeds = st.integers(0, 2**32)
 scales = st.one_of(
@@ -84,11 +87,11 @@ ROWS = np.tile(np.arange(5), (DRAWS, 1))
         ),
         (
             lambda noise: noise.permute_and_flip_rows(ROWS, Fraction(3)),
-            "certain_maximum",
+            "certain_order",
         ),
         (
             lambda noise: noise.top_k_rows(ROWS, Fraction(3), 2),
-            "certain_maximum",
+            "certain_order",
         ),
     ],
 )
@@ -131,34 +134,39 @@ def test_refinement_settles_a_floor_that_the_first_word_leaves_open():
     digits = int(context.multiply(Decimal(2**200), context.exp(Decimal(-1))))
     words = [(digits >> shift) & (2**64 - 1) for shift in (136, 72, 8)]
     below, above = [*words[:2], words[2] - 1, 0], [*words[:2], words[2] + 1, 0]
-    assert certain_floor(Shifted(0, Fraction(1), LazyExponential(lazy_uniform(*below)))) == 1
-    assert certain_floor(Shifted(0, Fraction(1), LazyExponential(lazy_uniform(*above)))) == 0
+    assert certain_floor(Fraction(1), lazy_uniform(*below)) == 1
+    assert certain_floor(Fraction(1), lazy_uniform(*above)) == 0
 
 
 def test_a_word_of_zeros_is_refined_until_the_variate_is_known():
-    variate = LazyExponential(lazy_uniform(0, 0, 5))
     expected = -math.log(5) + 192 * math.log(2)
-    assert certain_floor(Shifted(0, Fraction(1), variate)) == math.floor(expected)
+    assert certain_floor(Fraction(1), lazy_uniform(0, 0, 5)) == math.floor(expected)
 
 
 def test_a_word_of_ones_keeps_the_variate_at_or_above_zero():
-    low, high = LazyExponential(lazy_uniform(2**64 - 1)).bounds()
-    assert 0 <= low < high < Fraction(1, 2**63)
-    assert LazyGumbel(lazy_uniform(2**64 - 1)).bounds()[1] == math.inf
+    variate = exponential(lazy_uniform(2**64 - 1))
+    assert 0 <= variate.low < variate.high < Fraction(1, 2**63)
+    assert gumbel(lazy_uniform(2**64 - 1)).high == math.inf
 
 
 def test_exceeds_decides_a_threshold_next_to_the_variate():
-    low, high = LazyExponential(lazy_uniform(2**60, 0, 0, 0)).bounds()
-    middle = (low + high) / 2
-    variate = lazy_uniform(2**60, 2**64 - 1, 2**64 - 1)
-    assert not exceeds(LazyExponential(variate), middle)
-    assert exceeds(LazyExponential(lazy_uniform(2**60, 0, 0)), middle)
+    variate = exponential(lazy_uniform(2**60, 0, 0, 0))
+    middle = (variate.low + variate.high) / 2
+    assert not exceeds(lazy_uniform(2**60, 2**64 - 1, 2**64 - 1), middle)
+    assert exceeds(lazy_uniform(2**60, 0, 0), middle)
 
 
-def test_maximum_of_equal_first_words_is_settled_by_the_next():
-    first = LazyExponential(lazy_uniform(12345, 9))
-    second = LazyExponential(lazy_uniform(12345, 7))  # a smaller uniform is a larger exponential
-    assert certain_maximum([first, second]) == 1
+def test_an_order_of_equal_first_words_is_settled_by_the_next():
+    for variate, order in ((exponential, [1, 2, 0]), (gumbel, [0, 2, 1])):
+        uniforms = [lazy_uniform(12345, later) for later in (9, 5, 7)]
+        # A smaller uniform is a larger exponential, and a smaller Gumbel variate.
+        assert certain_order([0, 0, 0], Fraction(1), variate, uniforms, 3) == order
+
+
+def test_only_what_may_come_next_is_refined():
+    close, far = [ScriptedBits(later) for later in (1, 9)], ScriptedBits()
+    uniforms = [LazyUniform(2**40, 64, bits) for bits in (*close, far)]
+    assert certain_order([0, 0, -(10**6)], Fraction(1), exponential, uniforms, 3) == [0, 1, 2]
 
 
 def test_selection_is_settled_by_later_words_at_a_boundary():
@@ -170,12 +178,108 @@ def test_selection_is_settled_by_later_words_at_a_boundary():
 @given(st.integers(0, 2**64 - 1))
 def test_bounds_enclose_the_variate_and_shrink(word):
     uniform = lazy_uniform(word, 2**63, 2**63)
-    variate, gumbel = LazyExponential(uniform), LazyGumbel(uniform)
-    wide, wide_gumbel = variate.bounds(), gumbel.bounds()
+    wide, wide_gumbel = exponential(uniform), gumbel(uniform)
     uniform.refine()
-    narrow, narrow_gumbel = variate.bounds(), gumbel.bounds()
-    assert wide[0] <= narrow[0] < narrow[1] <= wide[1]
-    assert wide_gumbel[0] <= narrow_gumbel[0] < narrow_gumbel[1] <= wide_gumbel[1]
+    narrow, narrow_gumbel = exponential(uniform), gumbel(uniform)
+    assert wide.low <= narrow.low < narrow.high <= wide.high
+    assert wide_gumbel.low <= narrow_gumbel.low < narrow_gumbel.high <= wide_gumbel.high
+
+
+# The exact side against functions of a hundred digits, at words next to a boundary: the words after
+# the first are all zeros or all ones, so that the uniform number is known without end.
+def endless(word: int, length: int, *, ones: bool) -> tuple[LazyUniform, Fraction]:
+    """Return a uniform number that ends in zeros or in ones, lazily and as a fraction."""
+    bits = SameBits(2**64 - 1 if ones else 0)
+    return LazyUniform(word, length, bits), Fraction(word + ones, 2**length)
+
+
+def words_around(boundary: Fraction, length: int) -> list[int]:
+    """Return the words next to a boundary of the uniform number, and others farther away."""
+    at = math.floor(boundary * 2**length)
+    steps = (0, 1, 2, 3, 100, 2**20)
+    near = [at + sign * step for step in steps for sign in (-1, 1)]
+    return [word for word in near if 0 < word < 2**length - 1]
+
+
+both_ends = pytest.mark.parametrize("ones", [False, True], ids=["zeros", "ones"])
+both_lengths = pytest.mark.parametrize("length", [32, 64])
+
+
+@both_ends
+@both_lengths
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(10, 3), Fraction(2**40, 7)])
+def test_floors_are_those_of_a_hundred_digits(scale, length, ones):
+    for multiple in (1, 2, 7, math.floor(scale * 3)):
+        for word in words_around(precise.exp(-multiple / scale), length):
+            uniform, number = endless(word, length, ones=ones)
+            assert certain_floor(scale, uniform) == math.floor(-scale * precise.log(number))
+
+
+@both_ends
+@both_lengths
+@pytest.mark.parametrize("threshold", [Fraction(1, 3), Fraction(1), Fraction(200, 13)])
+def test_thresholds_are_exceeded_as_a_hundred_digits_say(threshold, length, ones):
+    for word in words_around(precise.exp(-threshold), length):
+        uniform, number = endless(word, length, ones=ones)
+        assert exceeds(uniform, threshold) == (-precise.log(number) > threshold)
+
+
+@both_ends
+@both_lengths
+@pytest.mark.parametrize("scale", [Fraction(2), Fraction(10, 3)])
+def test_selections_are_those_of_a_hundred_digits(scale, length, ones):
+    gaps = [-3, 0, -1, -(10**9), -7]
+    weights = [precise.exp(gap / scale) if gap > -(10**6) else Fraction(0) for gap in gaps]
+    sums = [*accumulate(weights)]
+    for boundary in sums[:-1]:
+        for word in words_around(boundary / sums[-1], length):
+            uniform, number = endless(word, length, ones=ones)
+            expected = sum(total <= number * sums[-1] for total in sums[:-1])
+            assert certain_selection(gaps, scale, uniform) == expected
+
+
+@both_ends
+@both_lengths
+@pytest.mark.parametrize(
+    ("variate", "true", "inverse"),
+    [
+        (exponential, lambda u: -precise.log(u), lambda e: precise.exp(-e)),
+        (gumbel, lambda u: -precise.log(-precise.log(u)), lambda g: precise.exp(-precise.exp(-g))),
+    ],
+    ids=["exponential", "Gumbel"],
+)
+def test_orders_are_those_of_a_hundred_digits(variate, true, inverse, length, ones):
+    """The second number stands next to where it would be as large as the first."""
+    gaps, scale, first = [-2, 0, -40], Fraction(10, 3), 2 ** (length - 2) + 12345
+    _, number = endless(first, length, ones=ones)
+    boundary = inverse((gaps[0] - gaps[1]) / scale + true(number))
+    for word in words_around(boundary, length):
+        made = [endless(each, length, ones=ones) for each in (first, word, 2 ** (length - 1))]
+        noisy = [gap + scale * true(u) for gap, (_, u) in zip(gaps, made, strict=True)]
+        expected = sorted(range(3), key=lambda column: -noisy[column])
+        uniforms = [uniform for uniform, _ in made]
+        assert certain_order(gaps, scale, variate, uniforms, 3) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=4), st.data())
+def test_a_selection_is_open_while_any_numbers_inside_would_select_another(parts, data):
+    weights = [Interval(low, low + width) for low, width in parts]
+    sums = [*accumulate(weights)]
+    low = data.draw(st.integers(0, 8))
+    position = Interval(low, low + data.draw(st.integers(0, 3)))
+    picked = {
+        sum(total <= at for total in totals[:-1])
+        for at in range(position.low, position.high + 1)
+        for totals in product(*(range(total.low, total.high + 1) for total in sums))
+        if all(left <= right for left, right in pairwise(totals))
+    }
+    found = lazy._first_above((position, sums))
+    assert found is None or picked == {found}
+    assert (
+        found is not None
+        or len(picked) > 1
+        or any({total.low, total.high} & {position.low, position.high} for total in sums)
+    )
 
 
 def test_float_functions_are_within_the_error_that_the_proof_assumes():
@@ -231,4 +335,4 @@ def test_nothing_is_drawn_for_no_rows():
 
 
 def test_tiny_weights_do_not_stop_the_exact_side():
-    assert lazy.certain_selection([0, -(10**15)], Fraction(1, 10), lazy_uniform(2**40, 3)) == 0
+    assert certain_selection([0, -(10**15)], Fraction(1, 10), lazy_uniform(2**40, 3)) == 0

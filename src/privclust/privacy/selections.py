@@ -78,7 +78,8 @@ class PermuteAndFlip(_Selection):
     Why this is private: given the noise of the other columns, column j wins if its own noise
     exceeds a threshold, which neighbours move by at most score_range; the tail of the exponential
     distribution then changes by a factor of at most exp(ε). It is never worse than the exponential
-    mechanism of the same pure ε (McKenna, Sheldon 2020), but has no bounded range.
+    mechanism of the same pure ε (McKenna, Sheldon 2020). Its range is up to 2ε, so that it costs
+    ε²/2 in ρ, four times as much.
     """
 
     title: ClassVar[str] = "permute-and-flip"

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.privacy.noise.bits import Bits
-from privclust.privacy.noise.lazy import LazyExponential, LazyUniform
+from privclust.privacy.noise.interval import EVERYTHING, Interval
+from privclust.privacy.noise.lazy import LazyUniform, exponential, settle
 
 __all__ = ["certain_vector", "filtered_vectors", "words_needed"]
 
-Interval = tuple[Fraction, Fraction]
+_ZERO = Interval.exactly(0)
 
 
 def words_needed(dimension: int) -> int:
@@ -87,115 +87,32 @@ def certain_vector(
 ) -> list[int]:
     """Return the rounded vector that the words, and further words if need be, determine."""
     uniforms = [LazyUniform(int(word), 64, bits) for word in words]
-    while True:
-        bounds = _coordinates(scale, dimension, uniforms)
-        rounded = [
-            None if bound is None else (_nearest(bound[0]), _nearest(bound[1])) for bound in bounds
-        ]
-        if all(ends is not None and ends[0] == ends[1] for ends in rounded):
-            return [ends[0] for ends in rounded if ends is not None]
-        for uniform in uniforms:
-            uniform.refine()
+    return settle(uniforms, lambda: _coordinates(scale, dimension, uniforms), _rounded)
 
 
-def _nearest(value: Fraction) -> int:
-    return math.floor(value + Fraction(1, 2))
+def _rounded(coordinates: list[Interval]) -> list[int] | None:
+    """Return the nearest integers, or ``None`` if one of them is open."""
+    nearest = [coordinate.affine(Fraction(1, 2), 1).floor() for coordinate in coordinates]
+    certain = [integer for integer in nearest if integer is not None]
+    return certain if len(certain) == len(nearest) else None
 
 
-def _coordinates(
-    scale: Fraction, dimension: int, uniforms: list[LazyUniform]
-) -> list[Interval | None]:
-    """Enclose each coordinate, or return ``None`` for it where the known bits say nothing."""
+def _coordinates(scale: Fraction, dimension: int, uniforms: list[LazyUniform]) -> list[Interval]:
+    """Enclose each coordinate."""
     lengths, radii, angles = _parts(dimension)
-    exponentials = [_finite(LazyExponential(uniform)) for uniform in uniforms[: angles.start]]
-    if any(bounds is None for bounds in exponentials):
-        return [None] * dimension
-    known = [bounds for bounds in exponentials if bounds is not None]
-    circle = [_circle(uniform) for uniform in uniforms[angles]]
-    shares = list(known[radii])
-    if dimension % 2:
-        shares[-1] = _times(shares[-1], _square(circle[-1][0]))
-    total, length = _add(shares), _add(known[lengths])
-    if total[0] <= 0:
-        return [None] * dimension
-    precision = uniforms[0].length + 64
-    coordinates: list[Interval | None] = []
-    for radius, (cosine, sine) in zip(known[radii], circle, strict=True):
-        size = _times(length, _root(radius[0] / total[1], radius[1] / total[0], precision))
-        size = (scale * size[0], scale * size[1])
-        coordinates += [_signed(size, cosine), _signed(size, sine)]
+    variates = [exponential(uniform) for uniform in uniforms[: angles.start]]
+    if any(variate.high == math.inf for variate in variates):
+        return [EVERYTHING] * dimension
+    places = uniforms[0].places
+    circle = [uniform.interval().circle(places) for uniform in uniforms[angles]]
+    shares = variates[radii]
+    if dimension % 2:  # only the cosine of the last pair is used
+        shares[-1] *= circle[-1][0] * circle[-1][0]
+    total, length = sum(shares, _ZERO), sum(variates[lengths], _ZERO)
+    if total.low <= 0:
+        return [EVERYTHING] * dimension
+    coordinates = []
+    for radius, (cosine, sine) in zip(variates[radii], circle, strict=True):
+        size = (length * radius.over(total).root(places)).affine(0, scale)
+        coordinates += [size * cosine, size * sine]
     return coordinates[:dimension]
-
-
-def _finite(variate: LazyExponential) -> Interval | None:
-    low, high = variate.bounds()
-    return (low, high) if isinstance(low, Fraction) and isinstance(high, Fraction) else None
-
-
-def _add(bounds: list[Interval]) -> Interval:
-    return sum((low for low, _ in bounds), Fraction(0)), sum(
-        (high for _, high in bounds), Fraction(0)
-    )
-
-
-def _times(left: Interval, right: Interval) -> Interval:
-    """Multiply enclosures of numbers that are not negative."""
-    return left[0] * right[0], left[1] * right[1]
-
-
-def _signed(size: Interval, factor: Interval) -> Interval:
-    """Multiply a size of at least zero by a number of either sign."""
-    low = size[1] if factor[0] < 0 else size[0]
-    high = size[0] if factor[1] < 0 else size[1]
-    return low * factor[0], high * factor[1]
-
-
-def _square(bounds: Interval) -> Interval:
-    ends = (bounds[0] ** 2, bounds[1] ** 2)
-    return (Fraction(0) if bounds[0] < 0 < bounds[1] else min(ends)), max(ends)
-
-
-def _root(low: Fraction, high: Fraction, precision: int) -> Interval:
-    """Enclose a square root with integer arithmetic, to ``precision`` binary places."""
-    unit = 1 << precision
-    below = math.isqrt(math.floor(low * unit * unit))
-    above = math.isqrt(math.floor(high * unit * unit)) + 1
-    return Fraction(below, unit), Fraction(above, unit)
-
-
-def _circle(turn: LazyUniform) -> tuple[Interval, Interval]:
-    """Enclose the cosine and the sine of 2π times the turn."""
-    places = turn.length + 64
-    angle = (2 * _pi(places) * turn.numerator) >> turn.length
-    # Fewer than 2^17 units of rounding in the series, and 7 units of the last bit known.
-    error = Fraction(1, 1 << (places - 17)) + Fraction(7, 1 << turn.length)
-    cosine = Fraction(_series(angle, 1 << places, 1, places), 1 << places)
-    sine = Fraction(_series(angle, angle, 2, places), 1 << places)
-    return (cosine - error, cosine + error), (sine - error, sine + error)
-
-
-def _series(angle: int, term: int, step: int, places: int) -> int:
-    """Add up the Taylor series of a cosine (step 1) or sine (step 2) in fixed point."""
-    square, total = (angle * angle) >> places, 0
-    while term:
-        total += term
-        term = -((term * square) // (step * (step + 1)) >> places)
-        step += 2
-    return total
-
-
-@lru_cache(maxsize=64)
-def _pi(places: int) -> int:
-    """Return π in fixed point, off by less than one unit (Machin's formula)."""
-    guarded = places + 32
-
-    def arc_tangent_of_inverse(number: int) -> int:
-        power = total = (1 << guarded) // number
-        square, divisor, sign = number * number, 3, -1
-        while power:
-            power //= square
-            total += sign * (power // divisor)
-            sign, divisor = -sign, divisor + 2
-        return total
-
-    return 4 * (4 * arc_tangent_of_inverse(5) - arc_tangent_of_inverse(239)) >> 32

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +22,21 @@ from privclust.privacy.noise import float_filter
 from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
 from privclust.privacy.noise.float_filter import Words
+from privclust.privacy.noise.interval import Interval
 from privclust.privacy.noise.lazy import (
-    LazyExponential,
-    LazyGumbel,
     LazyUniform,
-    Shifted,
     certain_floor,
-    certain_maximum,
+    certain_order,
     certain_selection,
     exceeds,
+    exponential,
+    gumbel,
 )
 
 __all__ = ["ExactNoise", "Floats", "Integers"]
 
 # Relative error allowed for in every elementary result: 2^-48 is 32 units of float64 rounding. The
-# proofs need at most 27 of them.
+# most that a result needs are the 27 of an angle, see proofs/ball-laplace.md.
 FILTER_ERROR = 2.0**-48
 
 # With larger scales a draw could leave the range in which float64 holds integers exactly.
@@ -50,6 +51,17 @@ _CHUNK = 1 << 15
 # The system's bits cost more than the arithmetic on them. Half words leave more draws open, about
 # 2^-32 for each outcome that a draw is distinguished from; up to this many outcomes they pay.
 _HALF_WORD_OUTCOMES = 1 << 12
+
+
+class _Law(NamedTuple):
+    """A variate made of one uniform number: in floats with their errors, and enclosed exactly."""
+
+    filtered: Callable[[Words, float], tuple[Floats, Floats]]
+    certain: Callable[[LazyUniform], Interval]
+
+
+EXPONENTIAL = _Law(float_filter.exponentials, exponential)
+GUMBEL = _Law(float_filter.gumbels, gumbel)
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,9 @@ class ExactNoise:
 
         This has the distribution of the permute-and-flip mechanism.
         """
-        return _by_rows(scores, scale, lambda gaps: self._noisy_maxima(gaps, scale))
+        return _by_rows(scores, scale, lambda gaps: self._noisy_order(gaps, scale, EXPONENTIAL, 1))[
+            :, 0
+        ]
 
     def top_k_rows(self, scores: Integers, scale: Fraction, k: int) -> Integers:
         """Pick the ``k`` largest scores of each row, best first, after adding Gumbel noise.
@@ -116,7 +130,7 @@ class ExactNoise:
         """
         if not 1 <= k <= scores.shape[1]:
             raise ValueError(f"k must be between 1 and the {scores.shape[1]} candidates, got {k}.")
-        return _by_rows(scores, scale, lambda gaps: self._noisy_orders(gaps, scale, k))
+        return _by_rows(scores, scale, lambda gaps: self._noisy_order(gaps, scale, GUMBEL, k))
 
     # Discrete Laplace: a random sign on a geometric variate, without the negative zero.
     def _laplace_batch(self, scale: Fraction, wanted: int) -> Integers:
@@ -134,8 +148,7 @@ class ExactNoise:
         variates = float_filter.exponentials(words, self.filter_error)
         floors, sure = float_filter.floors(*float_filter.scaled(scale, *variates))
         for index in np.flatnonzero(~sure):
-            variate = Shifted(0, scale, LazyExponential(self._lazy(words[index])))
-            floors[index] = certain_floor(variate)
+            floors[index] = certain_floor(scale, self._lazy(words[index]))
         return floors
 
     def _coins(self, count: int) -> NDArray[np.bool_]:
@@ -158,7 +171,7 @@ class ExactNoise:
         for index in np.flatnonzero(~(np.abs(margin) > error)):
             exact_distance = abs(int(proposals[index])) - variance / proposal
             exact_penalty = exact_distance**2 / (2 * variance)
-            accepted[index] = exceeds(LazyExponential(self._lazy(words[index])), exact_penalty)
+            accepted[index] = exceeds(self._lazy(words[index]), exact_penalty)
         return proposals[accepted][:wanted]
 
     def _ball_batch(self, scale: Fraction, count: int, dimension: int) -> Integers:
@@ -183,36 +196,16 @@ class ExactNoise:
             picked[row] = certain_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
         return picked
 
-    def _noisy_maxima(self, gaps: Integers, scale: Fraction) -> Integers:
+    def _noisy_order(self, gaps: Integers, scale: Fraction, law: _Law, k: int) -> Integers:
+        """Return the columns of the ``k`` largest gaps in each row after noise of this law."""
         words = self._words(gaps.size, outcomes=gaps.shape[1]).reshape(gaps.shape)
-        variates = float_filter.exponentials(words, self.filter_error)
-        picked, sure = float_filter.winners(
-            *float_filter.shifted(gaps, scale, *variates, self.filter_error)
-        )
-        for row in np.flatnonzero(~sure):
-            reals = [
-                Shifted(int(gap), scale, LazyExponential(self._lazy(word)))
-                for gap, word in zip(gaps[row], words[row], strict=True)
-            ]
-            picked[row] = certain_maximum(reals)
-        return picked
-
-    def _noisy_orders(self, gaps: Integers, scale: Fraction, k: int) -> Integers:
-        words = self._words(gaps.size, outcomes=gaps.shape[1]).reshape(gaps.shape)
-        variates = float_filter.gumbels(words, self.filter_error)
+        variates = law.filtered(words, self.filter_error)
         noisy = float_filter.shifted(gaps, scale, *variates, self.filter_error)
         picked, sure = float_filter.rankings(*noisy, k)
         for row in np.flatnonzero(~sure):
-            picked[row] = self._exact_order(gaps[row], words[row], scale, k)
+            uniforms = [self._lazy(word) for word in words[row]]
+            picked[row] = certain_order(gaps[row].tolist(), scale, law.certain, uniforms, k)
         return picked
-
-    def _exact_order(self, gaps: Integers, words: Words, scale: Fraction, k: int) -> list[int]:
-        left = list(range(len(gaps)))
-        reals = [
-            Shifted(int(gap), scale, LazyGumbel(self._lazy(word)))
-            for gap, word in zip(gaps, words, strict=True)
-        ]
-        return [left.pop(certain_maximum([reals[index] for index in left])) for _ in range(k)]
 
     def _words(self, count: int, outcomes: int | Fraction) -> Words:
         """Return the first words of ``count`` uniform numbers."""

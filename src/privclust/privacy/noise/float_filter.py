@@ -25,7 +25,6 @@ __all__ = [
     "scaled",
     "selections",
     "shifted",
-    "winners",
 ]
 
 Words = NDArray[np.uint32] | NDArray[np.uint64]
@@ -101,23 +100,16 @@ def selections(
     return picked, (np.abs(inner - position) > error).all(axis=1)
 
 
-def winners(value: Floats, error: Floats) -> tuple[Integers, Mask]:
-    """Return the column of the largest number in each row, and where it is certain."""
-    picked: Integers = value.argmax(axis=1)
-    at = np.arange(len(value)), picked
-    floor = value[at] - error[at]
-    ceiling = value + error
-    ceiling[at] = -np.inf
-    return picked, floor > ceiling.max(axis=1)
-
-
 def rankings(value: Floats, error: Floats, k: int) -> tuple[Integers, Mask]:
     """Return the columns of the ``k`` largest numbers in each row, and where all are certain."""
-    order: Integers = np.argsort(-value, axis=1).astype(np.int64, copy=False)
-    value = np.take_along_axis(value, order, axis=1)
-    error = np.take_along_axis(error, order, axis=1)
-    # The largest upper bound among each place and all the places below it.
-    ceiling = np.maximum.accumulate((value + error)[:, ::-1], axis=1)[:, ::-1]
-    places = min(k, value.shape[1] - 1)
-    sure: Mask = np.all((value - error)[:, :places] > ceiling[:, 1 : places + 1], axis=1)
-    return order[:, :k], sure
+    best = value.argmax(axis=1)[:, None] if k == 1 else np.argsort(-value, axis=1)[:, :k]
+    order: Integers = best.astype(np.int64, copy=False)
+    at = order + np.arange(0, value.size, value.shape[1])[:, None]
+    floor, ceiling = value.take(at) - error.take(at), value + error
+    # Each place must beat the next, which beats those after it, and the last all that have none.
+    beaten = np.empty_like(floor)
+    beaten[:, :-1] = ceiling.take(at[:, 1:])
+    ceiling.put(at, -np.inf)
+    beaten[:, -1] = ceiling.max(axis=1)
+    sure: Mask = np.all(floor > beaten, axis=1)
+    return order, sure
