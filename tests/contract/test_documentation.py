@@ -26,7 +26,7 @@ MODULES = [
     if not found.name.endswith("__main__")
 ]
 # An audit takes half a minute; here it is enough that it runs.
-SPARED = {"[:5]": "[:1]", "runs=300, n_jobs=-1": "runs=30"}
+SPARED = {"[:6]": "[:1]", "runs=300, n_jobs=-1": "runs=30"}
 
 
 def examples(name: str) -> list[doctest.DocTest]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from privclust.audit import (
     NeighbourPair,
+    another_order,
     duplicate_mass,
     emptied_cluster,
     emptied_row,
@@ -59,7 +60,7 @@ def test_every_pair_of_points_differs_in_one_row(sides, n_clusters, n_rows, unit
     upper = lower + [side for _, side in sides]
     pairs = point_pairs(lower, upper, n_clusters=n_clusters, n_rows=n_rows, unit=unit)
     assert {pair.unit for pair in pairs} == {unit}
-    assert len({pair.name for pair in pairs}) == len(pairs) == 7
+    assert len({pair.name for pair in pairs}) == len(pairs) == 8
     for pair in pairs:
         assert_neighbours(pair)
         assert pair.left.shape[1] == pair.right.shape[1] == len(lower)
@@ -76,7 +77,7 @@ def test_every_pair_of_tables_differs_in_one_row(sizes, n_clusters, n_rows, unit
     categories = [[f"{column}-{value}" for value in range(n)] for column, n in enumerate(sizes)]
     pairs = table_pairs(categories, n_clusters=n_clusters, n_rows=n_rows, unit=unit)
     assert {pair.unit for pair in pairs} == {unit}
-    assert len({pair.name for pair in pairs}) == len(pairs) == 6
+    assert len({pair.name for pair in pairs}) == len(pairs) == 7
     for pair in pairs:
         assert_neighbours(pair)
         cells = {cell for side in (pair.left, pair.right) for cell in side.ravel()}
@@ -116,6 +117,15 @@ def test_duplicate_mass_may_gain_one_more_duplicate():
     assert_neighbours(pair)
     with pytest.raises(ValueError, match="no other row to replace"):
         duplicate_mass([1.0, 2.0], [1.0, 2.0], unit="replace-row")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_another_order_is_that_of_the_other_rows(unit):
+    pair = another_order(POINTS, [9.0, 9.0], unit=unit)
+    kept = 3 if unit == "add-remove-row" else 2
+    np.testing.assert_array_equal(pair.right[:-1], POINTS[:kept][::-1])
+    assert pair.right[-1].tolist() == [9.0, 9.0]
+    assert_neighbours(pair)
 
 
 @pytest.mark.parametrize("unit", UNITS)

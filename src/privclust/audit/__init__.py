@@ -7,6 +7,7 @@ neighbouring data sets that it runs a mechanism on.
 from privclust.audit.auditor import audit
 from privclust.audit.neighbours import (
     NeighbourPair,
+    another_order,
     duplicate_mass,
     emptied_cluster,
     emptied_row,
@@ -25,6 +26,7 @@ __all__ = [
     "NeighbourPair",
     "Verdict",
     "Witness",
+    "another_order",
     "audit",
     "duplicate_mass",
     "emptied_cluster",

@@ -23,6 +23,7 @@ __all__ = [
     "NeighbourPair",
     "RowUnit",
     "Unit",
+    "another_order",
     "duplicate_mass",
     "emptied_cluster",
     "emptied_row",
@@ -126,6 +127,27 @@ def duplicate_mass(
     """
     mass = np.repeat(_row(row), copies, axis=0)
     return _one_row_more("duplicate mass", mass, _row(other)[0], unit)
+
+
+def another_order(
+    rows: ArrayLike, row: ArrayLike, *, unit: RowUnit = "add-remove-row"
+) -> NeighbourPair:
+    """Turn the order of the rows round on the right, and add one more.
+
+    Data are multisets of rows, so that neighbours may come in any order. Rows that are equal, or
+    equally far from something, show whether their order decides anything.
+
+    Parameters
+    ----------
+    rows : array-like of shape (rows, columns)
+    row : array-like of shape (columns,)
+        The last row on the right.
+    unit : {"add-remove-row", "replace-row"}, default="add-remove-row"
+        Whether the row is added or replaces the last one.
+    """
+    pair = _one_row_more("another order", _rows(rows), _row(row)[0], unit)
+    right = np.concatenate([pair.right[-2::-1], pair.right[-1:]])
+    return NeighbourPair(pair.name, pair.left, right, pair.unit)
 
 
 def missing_value(

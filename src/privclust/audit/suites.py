@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from privclust.audit.neighbours import (
     NeighbourPair,
     RowUnit,
+    another_order,
     duplicate_mass,
     emptied_cluster,
     emptied_row,
@@ -58,12 +59,14 @@ def point_pairs(
     copies = max(1, n_rows // n_clusters)
     # All rows in the lowest tenth of the box, so that the opposite corner is far from each.
     crowd = low + 0.1 * (_along_diagonal(low, high, n_rows) - low)
+    corners = np.repeat([low, high], max(1, n_rows // 2), axis=0)
     return [
         far_outlier(crowd, low, high, unit=unit),
         far_outlier(crowd, low, high, distance=BEYOND, unit=unit),
         emptied_cluster(centres, copies=copies, unit=unit),
         duplicate_mass(low, high, copies=n_rows, unit=unit),
         missing_value(crowd, 0, unit=unit),
+        another_order(corners, (low + high) / 2, unit=unit),
         single_row(high, low if unit == "replace-row" else None),
         fewer_rows_than_clusters(centres, n_clusters, unit=unit),
     ]
@@ -106,6 +109,7 @@ def table_pairs(
         emptied_cluster(modes, copies=copies, unit=unit),
         duplicate_mass(first, last, copies=n_rows, unit=unit),
         missing_value(common, 0, unit=unit),
+        another_order(common, last, unit=unit),
         single_row(last, first if unit == "replace-row" else None),
         fewer_rows_than_clusters(modes, n_clusters, unit=unit),
     ]
