@@ -211,11 +211,25 @@ def test_factor_sums_change_by_the_length_of_the_unit_and_no_more(unit):
     assert change <= allowed
 
 
+def test_swaps_are_asked_only_in_frames_that_clip():
+    places = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for coarse in (False, True):
+        for origin in (np.zeros(3), np.array([-0.6, 0.0, 0.8])):
+            whole = Projection(origin, coarse=coarse)
+            with pytest.raises(ValueError, match="clips rows; give it a radius below 2"):
+                SwapCosts(whole, places[:1], places[1:])
+        # Rounding takes a corner of what nobody clips beyond the radius, and with it a score.
+        frame = Projection(np.zeros(3), radius=1.0, coarse=coarse)
+        asked = SwapCosts(frame, np.array([[-1.0, 0, 0]]), np.array([[-1.0, 0, 0]]))
+        corner = np.array([[GRID_RADIUS, 1.0, 1.0]])
+        assert asked(corner).min() >= -asked.largest
+
+
 @pytest.mark.parametrize("ask", ["best_swap", "factor_sums", "critic_gradients"])
 def test_blocks_make_no_difference(ask):
     rng = np.random.default_rng(3)
     rows = rng.uniform(-1, 1, (300, 2))
-    frame = Projection(np.zeros(2), coarse=True)
+    frame = Projection(np.zeros(2), radius=1.0, coarse=True)
     places = rng.uniform(-0.5, 0.5, (6, 2))
     components = np.abs(places[:3]) / np.linalg.norm(places[:3], axis=1, keepdims=True)
     exact = []

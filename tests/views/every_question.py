@@ -54,6 +54,7 @@ COUNTS = sparse.csr_array(np.array([[1, 0, 2], [0, 3, 1]]))
 TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 CATEGORIES = Schema({name: Categories([0, 1, 2]) for name in "abc"})
 FRAME = Projection(np.zeros(2))
+CLIPPED = Projection(np.zeros(2), radius=1.0)
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
 PLACES, CUTS = np.array([1]), np.array([[-0.2, 0.4]])
@@ -175,7 +176,7 @@ _POINTS = {
     "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
 _BASELINES = {
-    "best_swap": lambda v, s: v.best_swap("q", FRAME, CENTRES, CELLS, s),
+    "best_swap": lambda v, s: v.best_swap("q", CLIPPED, CENTRES, CELLS, s),
     "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
     "critic_gradients": lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s),
 }

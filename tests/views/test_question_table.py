@@ -13,7 +13,17 @@ from math import isqrt
 from typing import Any
 
 import pytest
-from every_question import CELLS, CENTRES, FRAME, QUESTIONS, TARGETS, Asked, exact_draws, seeded
+from every_question import (
+    CELLS,
+    CENTRES,
+    CLIPPED,
+    FRAME,
+    QUESTIONS,
+    TARGETS,
+    Asked,
+    exact_draws,
+    seeded,
+)
 
 from privclust.budget import Budget, Share
 from privclust.data.baselines.kernels import SwapCosts
@@ -34,7 +44,7 @@ from privclust.unit.step import UnitStep
 
 STEEPEST = EntropyScale(4).steepest
 CLIP = ClusterSums(FRAME, CENTRES, 0.5).length
-SWAP = SwapCosts(FRAME, CENTRES, CELLS).largest
+SWAP = SwapCosts(CLIPPED, CENTRES, CELLS).largest
 N_SITES, APART = len(TARGETS), 2**21
 # Of n sites in d dimensions: an L1 norm of at most ⌊√d · 2R⌋ each.
 AVERAGES = Size(N_SITES * isqrt(TARGETS.shape[1] * APART**2), N_SITES * APART**2, N_SITES * APART)

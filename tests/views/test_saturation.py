@@ -52,10 +52,10 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
     "embedded": POINT_RANGES,
     "baselines": {
-        # Squared distances of the whole frame, of radius 2 with 2^21 steps.
+        # Squared distances of a frame of radius 1, with 2^20 steps.
         "best_swap": (
             "baselines.kernels.SwapCosts.__call__",
-            [(-N_ROWS * 4 * 2**42, 0)],
+            [(-N_ROWS * 4 * 2**40, 0)],
         ),
         "factor_sums": (
             "baselines.kernels.FactorSums.__call__",

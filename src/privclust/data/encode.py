@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.data.dimension import check_dimension
 from privclust.data.reading import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Box, Schema
@@ -69,6 +70,9 @@ class Domain:
     radius: float
     fill: Floats
     within_ball: bool
+
+    def __post_init__(self) -> None:
+        check_dimension(len(self.names))
 
     @classmethod
     def from_schema(cls, schema: Schema, *, rescale: bool = False) -> Domain:

@@ -18,7 +18,7 @@ from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, sums_by_label
 from privclust.data.points.moments import as_line
-from privclust.data.points.public import Projection
+from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Pick, Question, Scores, Term
 
 __all__ = [
@@ -48,7 +48,8 @@ class SwapCosts:
     Attributes
     ----------
     frame : Projection
-        How the rows are seen.
+        How the rows are seen; it clips them, so that no two points of it are further apart than
+        twice its radius.
     centres : ndarray of shape (n_centres, frame.dimension)
     candidates : ndarray of shape (n_candidates, frame.dimension)
     """
@@ -56,6 +57,10 @@ class SwapCosts:
     frame: Projection
     centres: Floats
     candidates: Floats
+
+    def __post_init__(self) -> None:
+        if self.frame.radius >= WHOLE:  # rounding may take rows that nobody clips beyond it
+            raise ValueError("Swaps need a frame that clips rows; give it a radius below 2.")
 
     @cached_property
     def grid(self) -> ProjectionGrid:

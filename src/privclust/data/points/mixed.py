@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.data.dimension import check_dimension
 from privclust.data.encode import GRID_RADIUS, Domain
 from privclust.data.points.coded import GridCodes, MixedRows
 from privclust.data.reading import Block
@@ -50,6 +51,9 @@ class MixedDomain:
     scales: Floats
     center: Floats
     radius: float
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dimension)
 
     @classmethod
     def from_schema(cls, schema: Schema, *, rescale: bool = False) -> MixedDomain:

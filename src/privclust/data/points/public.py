@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.data.dimension import check_dimension
 from privclust.data.noisy import Noisy
 
 __all__ = [
@@ -44,6 +45,7 @@ class Projection:
 
     def __post_init__(self) -> None:
         # Exact arithmetic rests on these: they keep every product below 2^53, or 2^24 if coarse.
+        check_dimension(len(self.origin))
         close = 1e-9
         if np.linalg.norm(self.origin) > 1 + close or not 0 < self.radius <= WHOLE:
             raise ValueError("A frame needs its origin in the unit ball and a radius of at most 2.")
