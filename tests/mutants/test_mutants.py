@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -43,9 +47,47 @@ def test_a_pattern_that_is_gone_or_stands_there_twice_is_a_problem(tmp_path: Pat
     assert Mutant("", "b.py", "one", "", ()).problem(tmp_path) is not None
 
 
-def test_a_change_is_made_in_the_copy(tmp_path: Path) -> None:
+def test_a_change_is_made_in_the_copy_and_not_in_what_it_was_linked_to(tmp_path: Path) -> None:
     (tmp_path / "privclust").mkdir()
-    place = tmp_path / "privclust" / "a.py"
-    place.write_text("one two")
+    original, place = tmp_path / "a.py", tmp_path / "privclust" / "a.py"
+    original.write_text("one two")
+    os.link(original, place)
     Mutant("", "a.py", "two", "three", ()).make(tmp_path)
     assert place.read_text() == "one three"
+    assert original.read_text() == "one two"
+
+
+TRIED = """
+import sys
+from pathlib import Path
+from run import Mutant, import_libraries, verdict
+
+import_libraries()
+original = Path(sys.argv[1], "src")
+right, wrong = "float(np.mean(errors))", "float(np.min(errors))"
+test = "tests/unit/test_plan.py::test_the_expected_error_is_the_mean_of_the_rehearsals"
+for new, name in [
+    (wrong, test),
+    (right + " ", test),
+    (wrong, test + "_and_more"),
+    (right + "(", test),
+]:
+    mutant = Mutant("", "plan.py", right, new, (name,))
+    print(verdict(mutant, original, Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.system
+def test_only_a_test_that_fails_notices_a_mutant(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    changed = "src/privclust/plan.py"
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", TRIED, tmp_path],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    unrun = "ERROR: its tests cannot be run"
+    assert done.stdout.splitlines() == ["noticed", "SURVIVED", unrun, unrun]
+    assert (tmp_path / changed).read_bytes() == (ROOT / changed).read_bytes()
