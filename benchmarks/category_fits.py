@@ -29,6 +29,7 @@ from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
+from privclust.opening.rows import open_table
 from privclust.privacy.meter import Meter
 from privclust.reference import Dilca
 from privclust.unit import unit_from
@@ -52,8 +53,8 @@ class Fits:
         self, rows: pd.DataFrame, schema: Schema, unit: str, *, per_target: bool = False
     ) -> None:
         self._rows, self._schema, self._per_target = rows, schema, per_target
-        opened = TableRows(rows, schema, unit=unit_from(unit))
-        self._view = opened.private(Meter(Budget(1)), None)
+        opened = open_table(rows, schema, unit=unit_from(unit))
+        self._view = TableRows(opened).private(Meter(Budget(1)), None)
         counts = self._view._exact  # the scores of all sets of attributes are those of every fit
         counts.context_scores = _remembered(counts.context_scores)  # type: ignore[method-assign]
         self._kept: dict[tuple[str, float, float], list[MetricOnly]] = {}

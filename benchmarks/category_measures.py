@@ -7,7 +7,8 @@ import pandas as pd
 
 from privclust import Schema
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.data.table.door import TableRows
+from privclust.holder.table import OwnTable
+from privclust.opening.rows import open_table
 
 
 class MetricOnly:
@@ -18,8 +19,8 @@ class MetricOnly:
         self.contexts_ = {name: part.context for name, part in metric.attributes.items()}
 
     def transform(self, rows: pd.DataFrame) -> np.ndarray:
-        with TableRows(rows, self._schema) as opened:
-            return opened.coordinates(self.metric_.tables())
+        with open_table(rows, self._schema) as opened:
+            return OwnTable(opened).coordinates(self.metric_.tables())
 
 
 def hamming(name: str, labels: tuple[str, ...]) -> AttributeMetric:

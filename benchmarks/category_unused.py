@@ -36,7 +36,9 @@ from privclust.categorical.papers import Learned, Options
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError
+from privclust.holder.table import OwnTable
 from privclust.metrics import distance_l1, distance_pearson
+from privclust.opening.rows import open_table
 from privclust.privacy.meter import Meter
 from privclust.reference import Dilca
 
@@ -76,8 +78,9 @@ def main() -> None:
 def coded(name: str, folder: Path | None) -> tuple[pd.DataFrame, tuple[int, ...]]:
     """Return a table with its values as numbers, the rarest last, and how many each column has."""
     rows, schema, _ = table(name, folder)
-    with TableRows(rows, schema) as opened:
-        codes, coder = opened.codes(), opened.coder
+    with open_table(rows, schema) as opened:
+        own = OwnTable(opened)
+        codes, coder = own.codes(), own.coder
     ranked = {}
     for column, own, size in zip(coder.names, codes.T, coder.sizes, strict=True):
         falling = np.argsort(-np.bincount(own, minlength=size), kind="stable")
@@ -136,8 +139,8 @@ def learn(
     rows: pd.DataFrame, schema: Schema, budget: Budget, seed: np.random.SeedSequence
 ) -> Learned:
     """Return what the default method learns."""
-    with TableRows(rows, schema) as opened:
-        view = opened.private(Meter(budget), seed)
+    with open_table(rows, schema) as opened:
+        view = TableRows(opened).private(Meter(budget), seed)
         method = METHODS["pairs" if budget.delta else "tree"]
         return method(view, budget.whole, Options(targets=tuple(range(len(schema)))))
 

@@ -1,8 +1,8 @@
 """``PrivateEstimator``: the way of a fit, of a plan and of a release, written once.
 
-An estimator is a thin shell in scikit-learn's manner. It hands the data it is given to
-``privclust.data`` without looking at them, and keeps released values only. A family says how to
-open the data, what to ask, what to keep and what to publish; the order of these is here.
+An estimator is a thin shell in scikit-learn's manner. It opens the data it is given without looking
+at them, and keeps released values only. A family says how to open the data, through which door they
+are asked, what to ask, what to keep and what to publish; the order of these is here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from html import escape
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privclust._typing import Labels
 from privclust.budget import Budget
 from privclust.exceptions import (
     LeakWarning,
@@ -28,6 +27,7 @@ from privclust.exceptions import (
     PublicFactWarning,
 )
 from privclust.ledger import Ledger
+from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
 from privclust.pipelines import RESCORED, Leak, first_caller_outside, leaks_around
 from privclust.privacy.meter import Meter
@@ -35,7 +35,7 @@ from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.unit import Unit
 
-__all__ = ["PrivateClusterMixin", "PrivateEstimator", "Run"]
+__all__ = ["PrivateEstimator", "Run"]
 
 _ALARM = (
     "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: {reasons}.</p>"
@@ -81,12 +81,14 @@ class PrivateEstimator(BaseEstimator):
 
     A subclass has ``_kind`` (its kind of release), ``_checks`` (constraints of its parameters) and
 
-    - ``_open(X, public)``: the door to the data; names and types are looked at, no row is read;
-    - ``_ask(data, run, public)``: questions and post-processing, returning a result;
-    - ``_keep(data, result, public)``: attributes with a trailing underscore;
+    - ``_open(X, public)``: the data, opened; names and types are looked at, no row is read;
+    - ``_door(opened)``: the door that they are asked through;
+    - ``_ask(door, run, public)``: questions and post-processing, returning a result;
+    - ``_keep(facts, result, public)``: attributes with a trailing underscore;
     - ``_published()``: the arrays, schema and parameters of the release.
 
-    ``public`` is whatever public data a fit has beside the private ones.
+    ``public`` is whatever public data a fit has beside the private ones. Who asks has a door and no
+    rows, who keeps has public facts and noisy answers, who publishes has what was kept.
     """
 
     _kind: ClassVar[str]
@@ -123,10 +125,13 @@ class PrivateEstimator(BaseEstimator):
     def _open(self, X: Any, public: Any = None) -> Any:
         raise NotImplementedError
 
-    def _ask(self, data: Any, run: Run, public: Any = None) -> Any:
+    def _door(self, opened: Any) -> Any:
         raise NotImplementedError
 
-    def _keep(self, data: Any, result: Any, public: Any = None) -> None:
+    def _ask(self, door: Any, run: Run, public: Any = None) -> Any:
+        raise NotImplementedError
+
+    def _keep(self, facts: PublicFacts, result: Any, public: Any = None) -> None:
         raise NotImplementedError
 
     def _published(self) -> dict[str, Any]:
@@ -135,7 +140,7 @@ class PrivateEstimator(BaseEstimator):
     def _check_together(self) -> None:
         """Raise if parameters that are right by themselves do not go together."""
 
-    def _look_ahead(self, data: Any, public: Any = None) -> None:
+    def _look_ahead(self, door: Any, public: Any = None) -> None:
         """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
 
     # The way of a fit.
@@ -147,18 +152,22 @@ class PrivateEstimator(BaseEstimator):
         then: Callable[[Any], Then] | None = None,
         public: Any = None,
     ) -> Then | None:
-        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error."""
+        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error.
+
+        ``then`` answers the holder of the rows at the end, so that a stream is opened once.
+        """
         self._check_parameters()
         run = self._run() if run is None else run
-        with self._open(X, public) as data:
-            data.check_engine()
-            self._look_ahead(data, public)
-            receipt = self._reserve(run.budget, data.unit)
+        with self._open(X, public) as opened:
+            door = self._door(opened)
+            opened.check_engine()
+            self._look_ahead(door, public)
+            receipt = self._reserve(run.budget, opened.unit)
             with self._telling_of_the_charge(run.budget, receipt):
-                result = self._ask(data, run, public)
-                self._keep(data, result, public)
-                self._finish(data.unit, run, receipt, result.warnings)
-            answer = None if then is None else then(data)
+                result = self._ask(door, run, public)
+                self._keep(opened.facts, result, public)
+                self._finish(opened.unit, run, receipt, result.warnings)
+            answer = None if then is None else then(opened)
         for message in self.warnings_:
             self._warn(message, LowSignalWarning)
         return answer
@@ -286,15 +295,3 @@ class PrivateEstimator(BaseEstimator):
             reasons = escape("; ".join(self._flaws()))
             shown["text/html"] = _ALARM.format(reasons=reasons) + shown["text/html"]
         return shown
-
-
-class PrivateClusterMixin(ClusterMixin):
-    """``fit_predict`` that opens the data once, because they may be a stream."""
-
-    def fit_predict(self, X: Any, y: object = None, **_: Any) -> Labels:
-        """Fit, and return the label of each row to the caller; the labels are not kept."""
-        labels: Labels = self._fit(X, then=self._labels)
-        return labels
-
-    def _labels(self, data: Any) -> Labels:
-        raise NotImplementedError

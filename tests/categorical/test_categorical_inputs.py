@@ -9,16 +9,17 @@ import pytest
 
 from privclust import Bins, Box, Categories, Schema
 from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes
-from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError, SchemaError
+from privclust.holder.table import OwnTable
+from privclust.opening.rows import open_table
 from support.survey import SCHEMA, survey
 
 ROWS = survey(300)
 
 
 def codes_of(rows, schema=SCHEMA):
-    with TableRows(rows, schema) as opened:
-        return opened.codes()
+    with open_table(rows, schema) as opened:
+        return OwnTable(opened).codes()
 
 
 def sentence_of(error):

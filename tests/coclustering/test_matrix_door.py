@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from privclust.data.matrix.door import CountMatrix
 from privclust.data.reading import open_rows
 from privclust.exceptions import DataError
+from privclust.opening.matrices import open_matrix
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 
 DENSE = np.array([[0, 2, 0], [1, 0, 3]])
@@ -19,8 +19,8 @@ TRIPLES = {"row": [0, 1, 1, 1], "column": [1, 0, 2, 2], "count": [2, 1, 1, 2]}
 
 
 def counts_of(data, unit=None, **declared):
-    with CountMatrix(data, unit=unit or MatrixCount(), **declared) as matrix:
-        return matrix._counts
+    with open_matrix(data, unit=unit or MatrixCount(), **declared) as opened:
+        return sparse.vstack([rows.counts for rows in opened.source.blocks()], format="csr")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
@@ -153,18 +153,18 @@ HEADER = "%%MatrixMarket matrix {} integer general\n"
 def test_a_small_file_that_declares_a_huge_matrix_is_refused_when_it_is_opened(text, tmp_path):
     (tmp_path / "x.mtx").write_text(text)
     with pytest.raises(DataError, match=r"memory of this machine|holds no matrix"):
-        CountMatrix(tmp_path / "x.mtx", unit=MatrixCount())
+        open_matrix(tmp_path / "x.mtx", unit=MatrixCount())
 
 
 def test_a_shape_that_no_memory_holds_is_refused_when_it_is_declared(tmp_path):
     huge = (3 * 10**12, 3)
     with pytest.raises(DataError, match="memory of this machine"):
-        CountMatrix(pd.DataFrame(TRIPLES), unit=MatrixCount(), shape=huge)
+        open_matrix(pd.DataFrame(TRIPLES), unit=MatrixCount(), shape=huge)
     np.savez(tmp_path / "x.npz", data=[1], indices=[0], indptr=[0, 1], shape=huge)
     with pytest.raises(DataError, match="memory of this machine"):
-        CountMatrix(tmp_path / "x.npz", unit=MatrixCount())
+        open_matrix(tmp_path / "x.npz", unit=MatrixCount())
     with pytest.raises(DataError, match="memory of this machine"):
-        CountMatrix(sparse.coo_array(([1], ([0], [0])), shape=huge), unit=MatrixCount())
+        open_matrix(sparse.coo_array(([1], ([0], [0])), shape=huge), unit=MatrixCount())
 
 
 def test_the_callers_matrix_is_left_as_it_was():

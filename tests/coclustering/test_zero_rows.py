@@ -13,8 +13,8 @@ from scipy import sparse
 
 from privclust.audit import audit
 from privclust.budget import Budget
-from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import ProfilesView
+from privclust.opening.matrices import open_matrix
 from privclust.privacy.mechanisms import DiscreteGaussian
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
@@ -43,7 +43,7 @@ def exact_profiles(matrix: sparse.csr_array) -> np.ndarray:
 
 
 def test_stored_zeros_are_dropped_at_the_door() -> None:
-    assert CountMatrix(WITH_ZEROS, unit=MatrixRow())._counts.data.all()
+    assert open_matrix(WITH_ZEROS, unit=MatrixRow()).source._counts.data.all()
 
 
 @pytest.mark.filterwarnings("error")

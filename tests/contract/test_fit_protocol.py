@@ -265,7 +265,7 @@ def test_nothing_exact_is_kept(record):
         *("medoid_indices_", "centers_", "order_", "order_costs_", "cost_estimate_"),
         *("released_source_", "served_by_source_", "_targets", "_rescaled", "_learned"),
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
-        *("components_", "generator_", "_region"),
+        *("components_", "generator_"),
         *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
         "_profile_centers",
     }

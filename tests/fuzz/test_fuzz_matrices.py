@@ -12,8 +12,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from privclust import PrivateCoclustering
-from privclust.data.matrix.door import CountMatrix
 from privclust.exceptions import DataError
+from privclust.opening.matrices import open_matrix
 from privclust.unit import MatrixEntry
 from support.damage import attempts, one_sentence
 
@@ -52,8 +52,8 @@ def test_any_matrix_file_is_read_or_one_sentence(form, tmp_path):
     for content in attempts(FILES[form]):
         path.write_bytes(content)
         try:
-            with CountMatrix(path, unit=unit, shape=shape) as opened:
-                assert opened.n_columns
+            with open_matrix(path, unit=unit, shape=shape) as opened:
+                assert opened.facts.n_columns
         except DataError as error:
             one_sentence(error, PRIVATE)
 
@@ -62,8 +62,8 @@ def test_any_matrix_file_is_read_or_one_sentence(form, tmp_path):
 def test_an_undamaged_matrix_file_is_read(form, tmp_path):
     path = tmp_path / f"x.{SUFFIX.get(form, form)}"
     path.write_bytes(FILES[form])
-    with CountMatrix(path, unit=MatrixEntry(10), shape=SHAPE) as opened:
-        assert opened.n_columns == SHAPE[1]
+    with open_matrix(path, unit=MatrixEntry(10), shape=SHAPE) as opened:
+        assert opened.facts.n_columns == SHAPE[1]
 
 
 @pytest.mark.parametrize("form", ["mtx", "named", "csv", "parquet"])

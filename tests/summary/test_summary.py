@@ -14,6 +14,7 @@ from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.kmeans.release import saw_the_rows
 from privclust.kmeans.spread import Spread
 from privclust.metrics import inertia
+from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 from privclust.summary import Summary
 from privclust.summary.automatic import by_summary
@@ -229,7 +230,8 @@ def test_the_report_says_that_all_of_it_was_paid_once():
 
 def test_k_is_chosen_within_the_budget_of_one_fit():
     meter = Meter(MODEL._budget())
-    with PointRows(ROWS, schema=SCHEMA, rescale=True) as rows:
+    with open_points(ROWS, schema=SCHEMA) as opened:
+        rows = PointRows(opened, rescale=True)
         view = rows.private(meter, np.random.SeedSequence(0))
         result = by_summary(view, meter.budget.whole, np.random.default_rng(0))
         centres = rows.domain.to_data_units(result.centres)

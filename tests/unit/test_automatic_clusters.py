@@ -11,6 +11,7 @@ from privclust import Budget, PrivateKMeans
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError
 from privclust.kmeans.few_rows import prefers_caution
+from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 
 RNG = np.random.default_rng(3)
@@ -82,8 +83,8 @@ def test_what_is_no_number_of_clusters_is_refused_in_one_sentence(wrong):
 
 def preferred(n_rows, *, n_columns=4, n_clusters=3, epsilon=1.0, delta=0):
     budget = Budget(epsilon, delta)
-    with PointRows(np.zeros((1, n_columns)), bounds=(0, 1)) as rows:
-        view = rows.private(Meter(budget), np.random.SeedSequence(0))
+    with open_points(np.zeros((1, n_columns)), bounds=(0, 1)) as opened:
+        view = PointRows(opened).private(Meter(budget), np.random.SeedSequence(0))
         return prefers_caution(view, budget.whole, n_rows, n_clusters)
 
 

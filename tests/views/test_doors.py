@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,14 @@ from privclust.data.matrix.door import CountMatrix
 from privclust.data.numbers.door import NumberRows
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
+from privclust.data.reading import open_rows
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.exceptions import SchemaError
+from privclust.opening.matrices import open_matrix
+from privclust.opening.rows import open_numbers, open_points, open_sources, open_table
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import SystemBits
 from privclust.schema import Box, Categories, Schema
@@ -52,27 +56,27 @@ PEOPLE = pd.DataFrame(
 
 def points(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> PointRows:
     kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
-    return PointRows(data[kept], schema=NUMBERS, unit=unit, **options)
+    return PointRows(open_points(data[kept], schema=NUMBERS, unit=unit), **options)
 
 
 def table(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> TableRows:
     kept = ["who", "a", "b", "c"] if unit == Person("who", 1) else ["a", "b", "c"]
-    return TableRows(data[kept], CATEGORIES, unit=unit, **options)
+    return TableRows(open_table(data[kept], CATEGORIES, unit=unit), **options)
 
 
 def mixed(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> PointRows:
     kept = ["who", "x", "a"] if unit == Person("who", 1) else ["x", "a"]
-    return PointRows(data[kept], schema=MIXED, unit=unit, **options)
+    return PointRows(open_points(data[kept], schema=MIXED, unit=unit), **options)
 
 
 def sites(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> SourceRows:
     kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
-    return SourceRows(data[kept], NUMBERS, unit, **options)
+    return SourceRows(open_sources(data[kept], NUMBERS, unit), **options)
 
 
 def numbers(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> NumberRows:
     kept = ["who", "x", "y"] if unit == Person("who", 1) else ["x", "y"]
-    return NumberRows(data[kept], unit=unit, **options)
+    return NumberRows(open_numbers(data[kept], unit=unit), **options)
 
 
 def ask_points(door: PointRows, seed: Any = None) -> Any:
@@ -123,7 +127,7 @@ ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
 
 
 def exact_answers(ask: Callable[[Any], Any], door: Door) -> list[Any]:
-    with exact_draws() as draws, door:
+    with exact_draws() as draws:
         ask(door)
     return [exact for _, exact in draws]
 
@@ -154,7 +158,7 @@ def test_units_of_matrices_are_refused_where_rows_are_meant(opened: Any, unit: U
 
 
 def matrix(unit: Any) -> CountMatrix:
-    return CountMatrix(COUNTS, unit=unit)
+    return CountMatrix(open_matrix(COUNTS, unit=unit))
 
 
 def ask_matrix(door: CountMatrix, seed: Any = None) -> Any:
@@ -224,18 +228,16 @@ def test_the_number_of_rows_is_public_where_they_are_replaced() -> None:
 # Closing
 
 
-def test_rows_are_closed_when_the_door_is_left_and_when_it_cannot_be_opened() -> None:
-    door = points(Person("who", 1))
-    with door:
-        assert not door._rows._closed
-    assert door._rows._closed
-    opened = []
+def test_rows_are_closed_when_they_are_left_and_when_they_cannot_be_opened() -> None:
+    with open_points(PEOPLE[["x", "y"]], schema=NUMBERS) as opened:
+        assert not opened.rows._closed
+    assert opened.rows._closed
+    seen = []
 
-    class Watched(PointRows):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            opened.append(self)
-            super().__init__(*args, **options)
+    def noted(*args: Any, **options: Any) -> Any:
+        seen.append(open_rows(*args, **options))
+        return seen[0]
 
-    with pytest.raises(SchemaError):
-        Watched(PEOPLE[["x", "y"]])
-    assert opened[0]._rows._closed
+    with patch("privclust.opening.rows.open_rows", noted), pytest.raises(SchemaError):
+        open_points(PEOPLE[["x", "y"]])
+    assert seen[0]._closed

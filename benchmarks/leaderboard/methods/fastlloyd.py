@@ -13,6 +13,7 @@ from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
 from privclust.datasets import PointSet
 from privclust.kmeans.packing import packed_centres
+from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 
 STEPS = 5
@@ -23,7 +24,8 @@ COUNTS = 0.2  # of a step's budget
 def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:
     """Return the released centres."""
     budget = Budget(epsilon, delta)
-    with PointRows(data.points, schema=data.schema) as rows:
+    with open_points(data.points, schema=data.schema) as opened:
+        rows = PointRows(opened)
         view, domain = rows.private(Meter(budget), None), rows.domain
         low, high = domain.box_in_unit_ball()
         found = packed_centres(data.n_clusters, low, high, np.random.default_rng(seed))

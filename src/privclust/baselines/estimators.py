@@ -6,19 +6,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust._typing import Floats
 from privclust.baselines.dphd import high_dim
 from privclust.baselines.nmf import factorised
+from privclust.baselines.predicting import Loadings
 from privclust.budget import Budget, Share
-from privclust.data.baselines.door import BaselineRows, NonNegativeRows
-from privclust.data.points.door import PointRows
+from privclust.data.baselines.door import BaselineRows, NonNegativeRows, around_origin
+from privclust.data.points.door import Region
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
+from privclust.opening.rows import Opened, PublicFacts
 from privclust.parameters import whole
 from privclust.schema import Schema
-from privclust.unit import Unit, unit_from
+from privclust.unit import Unit
 
 __all__ = ["PrivateHighDimKMeans", "PrivateNMF"]
 
@@ -86,7 +87,8 @@ class PrivateHighDimKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    _door: ClassVar[type[PointRows]] = BaselineRows
+    def _door(self, opened: Opened) -> BaselineRows:
+        return BaselineRows(opened, rescale=self._rescales(opened.schema))
 
     def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return high_dim(view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps))
@@ -95,7 +97,7 @@ class PrivateHighDimKMeans(KMeansEstimator):
         return {"n_swaps": int(self.n_swaps)}
 
 
-class PrivateNMF(KMeansEstimator):
+class PrivateNMF(Loadings, KMeansEstimator):
     """DPNMF, a baseline: private non-negative matrix factorisation. NOT RECOMMENDED.
 
     The idea of Saha and Imtiaz (2024), correct where the authors' code is not. Rows are clipped to
@@ -168,37 +170,24 @@ class PrivateNMF(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def loadings(self, X: Any) -> Floats:
-        """Return the non-negative loadings of rows on the components, for whoever holds the rows.
-
-        The largest loading of a row names its component as the authors of the method do;
-        ``predict`` names the nearest centre, as the release does.
-        """
-        with NonNegativeRows(X, radius=self.radius, **self._known(X)) as rows:
-            return rows.loadings(self.components_)
-
     def _check_together(self) -> None:
         super()._check_together()
         number = isinstance(self.radius, (int, float, np.number))
         if self.radius is not None and not (number and 0 < float(self.radius) < np.inf):
             raise ParameterError(f"radius must be None or above zero, got {self.radius!r}.")
 
-    def _open(self, X: Any, public: Any = None) -> NonNegativeRows:
-        schema = self._declared()
-        return NonNegativeRows(
-            X,
-            radius=self.radius,
-            schema=schema,
-            bounds=self.bounds,
-            unit=unit_from(self.unit),
-            rescale=self._rescales(schema),
-        )
+    def _door(self, opened: Opened) -> NonNegativeRows:
+        rescale = self._rescales(opened.schema)
+        return NonNegativeRows(opened, radius=self.radius, rescale=rescale)
+
+    def _region(self, schema: Schema) -> Region:
+        return around_origin(super()._region(schema), self.radius)
 
     def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return factorised(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))
 
-    def _keep(self, data: Any, result: KMeansResult, public: Any = None) -> None:
-        super()._keep(data, result, public)
+    def _keep(self, facts: PublicFacts, result: KMeansResult, public: Any = None) -> None:
+        super()._keep(facts, result, public)
         lengths = np.linalg.norm(result.centres, axis=1, keepdims=True)
         self.components_ = result.centres / lengths
 

@@ -11,10 +11,11 @@ from privclust._typing import Floats
 from privclust.baselines.wgan import adversarial
 from privclust.budget import Budget, Share
 from privclust.data.baselines.door import BaselineRows
-from privclust.data.points.door import PointRows
+from privclust.data.points.door import region_of
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
+from privclust.opening.rows import Opened
 from privclust.parameters import whole
 from privclust.schema import Schema
 from privclust.unit import Unit
@@ -59,7 +60,6 @@ class PrivateWGAN(KMeansEstimator):
     """
 
     _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_steps": whole()}
-    _door: ClassVar[type[PointRows]] = BaselineRows
 
     def __init__(
         self,
@@ -95,16 +95,15 @@ class PrivateWGAN(KMeansEstimator):
         check_is_fitted(self)
         whole()("n_rows", n_rows)
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
-        return self._region.released(points)
+        return region_of(self.schema_, rescale=self._rescaled).released(points)
 
     def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = int(self.n_steps)
         result, self.generator_ = adversarial(view, share, int(self.n_clusters), rng, n_steps=steps)
         return result
 
-    def _keep(self, data: PointRows, result: KMeansResult, public: Any = None) -> None:
-        super()._keep(data, result, public)
-        self._region = data.domain
+    def _door(self, opened: Opened) -> BaselineRows:
+        return BaselineRows(opened, rescale=self._rescales(opened.schema))
 
     def _options(self) -> dict[str, Any]:
         return {"n_steps": int(self.n_steps)}

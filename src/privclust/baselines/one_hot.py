@@ -10,8 +10,8 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.categorical.clustered import ClusteredCategories
+from privclust.categorical.declared import Declared
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Learned
 from privclust.categorical.release import sizes_of
 from privclust.categorical.result import CategoricalClusters, Learning
@@ -122,18 +122,18 @@ class PrivateOneHotKMeans(ClusteredCategories):
             known={"schema": schema},
         )
 
-    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
-        super()._look_ahead(data, public)
-        check_clusters(int(self.n_clusters), sum(sizes_of(data.schema)))
+    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
+        super()._look_ahead(door, public)
+        check_clusters(int(self.n_clusters), sum(sizes_of(door.schema)))
 
-    def _ask(self, data: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
-        embedding = _one_hot(data.schema)
+    def _ask(self, door: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
+        embedding = _one_hot(door.schema)
         # No row is longer: what one value adds is orthogonal to what the others add.
         longest = sum(float((part**2).sum(axis=1).max()) for part in embedding.points)
-        points = data.private(run.meter, run.seed).as_points(embedding, math.sqrt(longest))
+        points = door.private(run.meter, run.seed).as_points(embedding, math.sqrt(longest))
         cluster = _METHODS[self.method]
         found = cluster(points, run.budget.whole, int(self.n_clusters), run.choices)
-        learning = Learning(_mismatch(data.schema), Learned({}, {}, 0.0))
+        learning = Learning(_mismatch(door.schema), Learned({}, {}, 0.0))
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )

@@ -15,10 +15,11 @@ from privclust.bounds.plan import WIDTH, synthetic
 from privclust.bounds.result import BoundsResult
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
-from privclust.data.numbers.public import forms_of
+from privclust.data.numbers.public import ColumnForm, forms_of
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
+from privclust.opening.rows import Opened, PublicFacts, open_numbers
 from privclust.parameters import fraction, one_of, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Csv
@@ -165,8 +166,8 @@ class PrivateBounds(PrivateEstimator):
             raise ParameterError("csv needs columns, the names of the columns; add them.")
         forms_of(self.columns)
 
-    def _open(self, X: Any, public: Any = None) -> NumberRows:
-        return NumberRows(
+    def _open(self, X: Any, public: Any = None) -> Opened:
+        return open_numbers(
             X,
             forms_of(self.columns),
             unit=unit_from(self.unit),
@@ -175,14 +176,19 @@ class PrivateBounds(PrivateEstimator):
             total=self.unreadable == "missing",
         )
 
-    def _ask(self, data: NumberRows, run: Run, public: Any = None) -> BoundsResult:
-        share = float(self.outside_share)
-        result = found_bounds(data.private(run.meter, run.seed), run.budget.whole, share)
-        return replace(result, warnings=tuple(doubts_about(result, data.schema.names, share)))
+    def _door(self, opened: Opened) -> NumberRows:
+        return NumberRows(opened, total=self.unreadable == "missing")
 
-    def _keep(self, data: NumberRows, result: BoundsResult, public: Any = None) -> None:
-        self._remember_columns(data.names, data.n_columns)
-        self.schema_ = drafted(result, data.forms, ignore=self.ignore, csv=self.csv)
+    def _ask(self, door: NumberRows, run: Run, public: Any = None) -> BoundsResult:
+        share = float(self.outside_share)
+        result = found_bounds(door.private(run.meter, run.seed), run.budget.whole, share)
+        return replace(result, warnings=tuple(doubts_about(result, door.schema.names, share)))
+
+    def _keep(self, facts: PublicFacts, result: BoundsResult, public: Any = None) -> None:
+        self._remember_columns(facts.names, facts.n_columns)
+        usual: dict[str, ColumnForm] = dict.fromkeys(facts.schema.names, "number")
+        forms = forms_of(self.columns) or usual
+        self.schema_ = drafted(result, forms, ignore=self.ignore, csv=self.csv)
         self.bounds_ = self.schema_.low, self.schema_.high
         self.found_ = result.found
         for name in ("inside", "inside_error", "missing", "missing_error"):

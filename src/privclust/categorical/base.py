@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from privclust.categorical.declared import Declared, check_width
 from privclust.categorical.learning import METHODS
-from privclust.categorical.metric_mixin import Declared, MetricMixin, check_width
 from privclust.categorical.papers import Options
 from privclust.categorical.plan import NOISE, synthetic
+from privclust.categorical.predicting import MetricMixin
 from privclust.categorical.release import release_arrays
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import check_subsets
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import SchemaError
+from privclust.opening.rows import Opened, PublicFacts, open_table
 from privclust.parameters import fraction, one_of, positive, whole
 from privclust.plan import Plan, rehearse
 from privclust.schema import Bins, Box, Categories, Schema
@@ -93,11 +95,14 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         if isinstance(declared, Schema):
             check_width(declared)
 
-    def _open(self, X: Any, public: Any = None) -> TableRows:
-        return TableRows(X, self._declared(), unit=unit_from(self.unit))
+    def _open(self, X: Any, public: Any = None) -> Opened:
+        return open_table(X, self._declared(), unit=unit_from(self.unit))
 
-    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
-        self._options(data.schema)
+    def _door(self, opened: Opened) -> TableRows:
+        return TableRows(opened)
+
+    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
+        self._options(door.schema)
 
     def _options(self, schema: Schema) -> Options:
         """Return the choices of the methods; raise if the schema does not allow them."""
@@ -115,9 +120,9 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             sigma=float(self.sigma),
         )
 
-    def _keep_metric(self, data: TableRows, learning: Learning) -> None:
-        self._remember_columns(data.names, data.n_columns)
-        self.schema_, self.metric_ = data.schema, learning.metric
+    def _keep_metric(self, facts: PublicFacts, learning: Learning) -> None:
+        self._remember_columns(facts.names, facts.n_columns)
+        self.schema_, self.metric_ = facts.schema, learning.metric
         parts = learning.metric.attributes
         self.contexts_ = {name: part.context for name, part in parts.items()}
         self.cell_error_ = learning.learned.cell_error

@@ -6,40 +6,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust._typing import Labels
 from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.predicting import CategoryLabels
 from privclust.categorical.result import CategoricalClusters
-from privclust.data.table.door import TableRows
-from privclust.data.table.public import ValuePoints
-from privclust.estimator import PrivateClusterMixin
+from privclust.opening.rows import PublicFacts
 from privclust.parameters import whole
 
 __all__ = ["ClusteredCategories"]
 
 
-class ClusteredCategories(PrivateClusterMixin, CategoricalEstimator):
-    """What they keep, publish and predict; a subclass has the parameters and the algorithm."""
+class ClusteredCategories(CategoryLabels, CategoricalEstimator):
+    """What they keep and publish; a subclass has the parameters and the algorithm."""
 
     _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "n_clusters": whole()}
 
     n_clusters: int
 
-    def predict(self, X: Any) -> Labels:
-        """Return the index of the nearest released centre of each row."""
-        with self._open_again(X) as rows:
-            return self._labels(rows)
-
-    def _keep(self, data: TableRows, result: CategoricalClusters, public: Any = None) -> None:
-        self._keep_metric(data, result.learning)
+    def _keep(self, facts: PublicFacts, result: CategoricalClusters, public: Any = None) -> None:
+        self._keep_metric(facts, result.learning)
         self.cluster_centers_ = result.centres
         self.cluster_sizes_ = result.found.sizes.value
         error = result.found.sizes.standard_error
         self.cluster_sizes_error_ = np.full(len(result.found.sizes.value), error)
         self.value_points_ = result.embedding.points
-
-    def _labels(self, data: TableRows) -> Labels:
-        parts = data.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
-        return np.concatenate([*parts]).astype(np.int64, copy=False)
 
     def _published(self) -> dict[str, Any]:
         published, n_clusters = super()._published(), len(self.cluster_centers_)

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from privclust.budget import Budget
 from privclust.categorical.base import CategoricalEstimator
+from privclust.categorical.declared import Declared
 from privclust.categorical.learning import BY_TARGET, Method, learn_metric
-from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.papers import Options
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
+from privclust.opening.rows import PublicFacts
 from privclust.parameters import flag
 from privclust.schema import Schema
 from privclust.unit import Unit
@@ -171,13 +172,13 @@ class PrivateDilca(CategoricalEstimator):
         if isinstance(declared, Schema):
             self._options(declared)
 
-    def _ask(self, data: TableRows, run: Run, public: Any = None) -> Learning:
-        view = data.private(run.meter, run.seed)
-        options = self._options(data.schema)
+    def _ask(self, door: TableRows, run: Run, public: Any = None) -> Learning:
+        view = door.private(run.meter, run.seed)
+        options = self._options(door.schema)
         return learn_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
 
-    def _keep(self, data: TableRows, result: Learning, public: Any = None) -> None:
-        self._keep_metric(data, result)
+    def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
+        self._keep_metric(facts, result)
 
     def _published(self) -> dict[str, Any]:
         published = super()._published()

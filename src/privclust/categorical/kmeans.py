@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from privclust.budget import Budget, Number
 from privclust.categorical.clustered import ClusteredCategories
+from privclust.categorical.declared import Declared
 from privclust.categorical.joining import joined_estimate
 from privclust.categorical.learning import learn_metric
-from privclust.categorical.metric_mixin import Declared
 from privclust.categorical.principal_axes import MOST_AXES, principal_axes
 from privclust.categorical.result import CategoricalClusters
 from privclust.data.table.door import TableRows
@@ -139,16 +139,16 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _look_ahead(self, data: TableRows, public: Any = None) -> None:
-        super()._look_ahead(data, public)
+    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
+        super()._look_ahead(door, public)
         check_clusters(int(self.n_clusters), MOST_AXES)
 
-    def _ask(self, data: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
+    def _ask(self, door: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
         for_metric = run.budget.whole.take(self.metric_share)
         for_clusters = run.budget.remainder(for_metric)
         n_clusters = int(self.n_clusters)
-        view = data.private(run.meter, run.seed)
-        learning = learn_metric(view, for_metric, self.method, self._options(data.schema))
+        view = door.private(run.meter, run.seed)
+        learning = learn_metric(view, for_metric, self.method, self._options(door.schema))
         estimate = joined_estimate(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)

@@ -73,13 +73,14 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
         raise ReleaseError(
             "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
         )
-    from privclust.data.table.door import TableRows
     from privclust.data.table.public import ValuePoints
+    from privclust.holder.table import OwnTable
+    from privclust.opening.rows import open_table
 
     ends = np.cumsum(sizes_of(release.schema))[:-1]
     embedding = ValuePoints(np.split(release.arrays["value_points"], ends))
-    with TableRows(X, release.schema, ignore=None) as rows:
-        yield from rows.label_parts(embedding, release.arrays["cluster_centers"])
+    with open_table(X, release.schema, ignore=None) as opened:
+        yield from OwnTable(opened).label_parts(embedding, release.arrays["cluster_centers"])
 
 
 def _check(release: Release) -> None:

@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from privclust._typing import Labels
 from privclust.coclustering.association import noisy_tau, tau_weights
 from privclust.coclustering.blocks import BlockMixin
 from privclust.coclustering.plan import GUESSING, MOST_REHEARSED, synthetic
+from privclust.coclustering.predicting import MatrixLabels
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import MatrixView, ProfilesView
-from privclust.estimator import PrivateClusterMixin, PrivateEstimator, Run
+from privclust.estimator import PrivateEstimator, Run
+from privclust.opening.matrices import OpenedMatrix, open_matrix
+from privclust.opening.rows import PublicFacts
 from privclust.parameters import check_memory, whole
 from privclust.plan import Plan, rehearse
 from privclust.release import About
@@ -28,7 +29,7 @@ __all__ = ["Coclusterer"]
 _LARGEST_COUNT = float(2**31 - 1)
 
 
-class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
+class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
     """Common parts of the co-clustering estimators; see a subclass for the parameters."""
 
     _kind = "coclustering"
@@ -41,14 +42,6 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
     unit: Unit | str
     shape: tuple[int, int] | None
     rule: str
-
-    def predict(self, X: Any) -> Labels:
-        """Return the row cluster of each row of ``X``, which must have the same columns."""
-        check_is_fitted(self)
-        if self.shape is None:
-            self._compare_columns(X)
-        with self._open(X) as matrix:
-            return self._labels(matrix)
 
     def plan(
         self, n_rows: int = 1000, n_features: int | None = None, *, row_total: float = 100
@@ -77,17 +70,20 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
         )
 
     # The way of a fit.
-    def _open(self, X: Any, public: Any = None) -> CountMatrix:
-        return CountMatrix(X, unit=matrix_unit_from(self.unit), shape=self.shape)
+    def _open(self, X: Any, public: Any = None) -> OpenedMatrix:
+        return open_matrix(X, unit=matrix_unit_from(self.unit), shape=self.shape)
 
-    def _look_ahead(self, data: CountMatrix, public: Any = None) -> None:
+    def _door(self, opened: OpenedMatrix) -> CountMatrix:
+        return CountMatrix(opened)
+
+    def _look_ahead(self, door: CountMatrix, public: Any = None) -> None:
         groups = self._groups_per_cluster * int(self.n_row_clusters)
         clusters = groups + int(self.n_column_clusters)
-        known = sum(data.known_shape or ())
+        known = sum(door.known_shape or ())
         check_memory(8.0 * (known + clusters) * clusters, "ask for fewer clusters")
 
-    def _ask(self, data: CountMatrix, run: Run, public: Any = None) -> CoclusteringResult:
-        result = self._method(data.private(run.meter, run.seed), run)
+    def _ask(self, door: CountMatrix, run: Run, public: Any = None) -> CoclusteringResult:
+        result = self._method(door.private(run.meter, run.seed), run)
         return replace(result, warnings=self._doubts(result.directions))
 
     def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
@@ -112,8 +108,8 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
             "raise epsilon, ask for fewer clusters or gather more data.",
         )
 
-    def _keep(self, data: CountMatrix, result: CoclusteringResult, public: Any = None) -> None:
-        self._remember_columns(data.names, data.n_columns)
+    def _keep(self, facts: PublicFacts, result: CoclusteringResult, public: Any = None) -> None:
+        self._remember_columns(facts.names, facts.n_columns)
         cap = matrix_unit_from(self.unit).cap
         largest = _LARGEST_COUNT if cap is None else float(cap)
         self.schema_ = Schema({"entry": Box(0, largest)}, note="One fact for all entries.")
@@ -135,9 +131,6 @@ class Coclusterer(BlockMixin, PrivateClusterMixin, PrivateEstimator):
                 result.profiles.value, result.profiles.standard_error
             )
         self.n_directions_ = result.directions
-
-    def _labels(self, data: CountMatrix) -> Labels:
-        return data.labels(self.column_weights_).astype(np.int64, copy=False)
 
     def _published(self) -> dict[str, Any]:
         names = ("column_labels", "block_totals", "block_totals_error", "column_weights")

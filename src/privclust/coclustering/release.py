@@ -30,11 +30,12 @@ def labels(
     release: Release, X: Any, shape: tuple[int, int] | None = None
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the row cluster of every row of a matrix with the same columns."""
-    from privclust.data.matrix.door import CountMatrix
+    from privclust.holder.matrix import OwnMatrix
+    from privclust.opening.matrices import open_matrix
 
     unit = matrix_unit_from(dict(release.privacy.unit))
-    with CountMatrix(X, unit=unit, shape=shape) as matrix:
-        yield from matrix.label_parts(release.arrays["column_weights"])
+    with open_matrix(X, unit=unit, shape=shape) as opened:
+        yield from OwnMatrix(opened).label_parts(release.arrays["column_weights"])
 
 
 def _check(release: Release) -> None:

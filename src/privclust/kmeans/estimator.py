@@ -190,9 +190,9 @@ class PrivateKMeans(KMeansEstimator):
         run, counted = super()._run(), self.ledger is not None or self._is_to_be_charged
         return replace(run, meter=Meter(run.budget, or_pure=not counted))
 
-    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        super()._look_ahead(data, public)
-        if self._metric(data.schema) == "dilca":
+    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
+        super()._look_ahead(door, public)
+        if self._metric(door.schema) == "dilca":
             from privclust.kmeans.learned import check_learnable
 
             if self.profile_share is not None:
@@ -200,17 +200,17 @@ class PrivateKMeans(KMeansEstimator):
                     'profile_share pays for histograms of clusters by metric="mismatch", which '
                     'metric="dilca" does not make; drop one of them.'
                 )
-            check_learnable(data)
+            check_learnable(door)
 
-    def _found(self, data: PointRows, run: Run) -> KMeansResult:
-        if self._metric(data.schema) != "dilca":
-            return super()._found(data, run)
+    def _found(self, door: PointRows, run: Run) -> KMeansResult:
+        if self._metric(door.schema) != "dilca":
+            return super()._found(door, run)
         from privclust.kmeans.learned import by_learned_metric
 
         def cluster(view: PointsView, share: Share) -> KMeansResult:
             return self._cluster(view, share, run.choices)
 
-        return by_learned_metric(data, run, self._looked_for(PLANNED), cluster)
+        return by_learned_metric(door, run, self._looked_for(PLANNED), cluster)
 
     def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
         if self.n_clusters == AUTO:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from privclust.budget import Share
-from privclust.categorical.metric_mixin import check_width
+from privclust.categorical.declared import check_width
 from privclust.categorical.mixed import learn_points
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
@@ -22,37 +22,37 @@ __all__ = ["METRIC", "by_learned_metric", "check_learnable"]
 METRIC = 0.5  # of the budget
 
 
-def check_learnable(data: PointRows) -> None:
+def check_learnable(door: PointRows) -> None:
     """Raise, before anything is paid, if no metric can be learned for such columns."""
-    if not data.schema.categorical:
+    if not door.schema.categorical:
         raise ParameterError(
             'metric="dilca" learns distances between categories, but the schema declares none; '
             'use metric="auto".'
         )
-    check_width(data.schema)
-    data.check_table()
+    check_width(door.schema)
+    door.check_table()
 
 
 def by_learned_metric(
-    data: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
+    door: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
 ) -> KMeansResult:
     """Learn a metric, and cluster the rows as points of its axes.
 
     Parameters
     ----------
-    data : PointRows
+    door : PointRows
     run : Run
     n_clusters : int
     cluster : callable
         Clusters the rows of a view within a share.
     """
     for_metric = run.budget.whole.take(METRIC)
-    view = data.table(run.meter, run.seed)
-    learned = learn_points(view, for_metric, data.schema, n_clusters)
+    view = door.table(run.meter, run.seed)
+    learned = learn_points(view, for_metric, door.schema, n_clusters)
     points = view.as_points(learned.points, learned.radius)
     found: KMeansResult = cluster(points, run.budget.remainder(for_metric))
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
-    table = learned.centers(places, data.schema)
+    table = learned.centers(places, door.schema)
     doubts = (*learned.warnings, *found.warnings)
     return replace(found, learned=LearnedCenters(places, values, table), warnings=doubts)

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from privclust.data.points.door import PointRows, region_of
+from privclust.data.points.door import PointRows, Region, region_of
 from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import PublicFactWarning
 from privclust.kmeans.plan import INERTIA, MOST_REHEARSED, rehearsable
 from privclust.kmeans.profiles import PROFILE_ARRAYS, profile_arrays, share_in_words
+from privclust.opening.rows import Opened, open_points
 from privclust.parameters import check_declared_once, either, flag, whole
 from privclust.plan import Plan, Synthetic, beside_no_delta, rehearse
 from privclust.schema import Schema
@@ -26,7 +27,6 @@ class PointsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _checks: ClassVar[Any] = {"rescale": either(None, flag())}
-    _door: ClassVar[type[PointRows]] = PointRows
 
     schema: Any
     bounds: tuple[Any, Any] | None
@@ -47,7 +47,7 @@ class PointsEstimator(PrivateEstimator):
         whole()("n_rows", n_rows)
         either(None, whole())("n_features", n_features)
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        schema, rescale = rehearsable(declared), self._rescales(self._declared())
+        schema, rescale = rehearsable(declared), self._rescales(declared)
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
         unit = row_unit(self.unit)
         known = {"schema": schema, "bounds": None, "rescale": rescale}
@@ -93,19 +93,22 @@ class PointsEstimator(PrivateEstimator):
     def _check_together(self) -> None:
         check_declared_once(self.schema, self.bounds)
 
-    def _open(self, X: Any, public: Any = None) -> PointRows:
+    def _open(self, X: Any, public: Any = None) -> Opened:
         schema = self._declared()
-        return self._door(
-            X,
-            schema=schema,
-            bounds=self.bounds,
-            unit=unit_from(self.unit),
-            rescale=self._rescales(schema),
-        )
+        if schema is not None:  # one that cannot be used is refused before anything is opened
+            self._region(schema)
+        return open_points(X, schema=schema, bounds=self.bounds, unit=unit_from(self.unit))
 
-    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        uneven = data.schema.uneven_widths()
-        if uneven is not None and not data.rescale:
+    def _door(self, opened: Opened) -> PointRows:
+        return PointRows(opened, rescale=self._rescales(opened.schema))
+
+    def _region(self, schema: Schema) -> Region:
+        """Return where the rows of a schema lie, as the door sees them."""
+        return region_of(schema, rescale=self._rescales(schema))
+
+    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
+        uneven = door.schema.uneven_widths()
+        if uneven is not None and not self._rescales(door.schema):
             self._warn(
                 f"The declared width of {uneven[1]!r} is more than ten times that of "
                 f"{uneven[0]!r}, so it alone decides the distances; pass rescale=True.",
@@ -122,11 +125,11 @@ class PointsEstimator(PrivateEstimator):
     def _declared(self) -> Schema | None:
         return None if self.schema is None else Schema.of(self.schema)
 
-    def _rescales(self, schema: Schema | None) -> bool:
+    def _rescales(self, schema: Schema) -> bool:
         """Tell whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
-        return schema is not None and schema.ball is None
+        return self.schema is not None and schema.ball is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -54,15 +54,17 @@ def centers_error(release: Release) -> Floats | None:
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
-    from privclust.data.points.door import PointRows
+    from privclust.holder.points import OwnPoints
+    from privclust.opening.rows import open_points
 
     rescale, arrays = bool(release.parameters.get("rescale")), release.arrays
-    with PointRows(X, schema=release.schema, rescale=rescale, ignore=None) as rows:
+    with open_points(X, schema=release.schema, ignore=None) as opened:
+        own = OwnPoints(opened, rescale=rescale)
         if "value_points" not in arrays:
-            yield from rows.label_parts(arrays["cluster_centers"])
+            yield from own.label_parts(arrays["cluster_centers"])
             return
-        rows.see_as(arrays["value_points"])
-        yield from rows.label_parts(arrays["cluster_places"])
+        own.see_as(arrays["value_points"])
+        yield from own.label_parts(arrays["cluster_places"])
 
 
 def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from privclust.categorical.context import Context, association, choose_context
+from privclust.categorical.declared import Declared, check_width
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.metric_mixin import Declared, MetricMixin, check_width
+from privclust.categorical.predicting import MetricMixin
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.reading import open_rows
 from privclust.data.reading.convert import as_kind, decoded
-from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale, pair_counts, subset_sums
 from privclust.data.table.public import NoisyTables, PairLayout
+from privclust.holder.table import OwnTable
+from privclust.opening.rows import PublicFacts, open_table
 from privclust.schema import Categories, Fact
 
 __all__ = ["Dilca"]
@@ -83,9 +85,10 @@ class Dilca(MetricMixin, BaseEstimator):
         if self.rule not in _RULES:
             raise ValueError(f"rule must be one of {_RULES}, got {self.rule!r}.")
         declared = facts_of_rows(X) if self.schema is None else self.schema
-        with TableRows(X, declared) as rows:
-            check_width(rows.schema)
-            codes, coder = rows.codes(), rows.coder
+        with open_table(X, declared) as opened:
+            own, facts = OwnTable(opened), opened.facts
+            check_width(facts.schema)
+            codes, coder = own.codes(), own.coder
         layout = PairLayout.all_pairs(coder.sizes)
         estimate = plain_estimate(
             NoisyTables(layout, pair_counts(codes, layout).astype(np.float64), 0.0, 0.0)
@@ -103,14 +106,14 @@ class Dilca(MetricMixin, BaseEstimator):
             )
         self.metric_ = CategoricalMetric(coder.names, parts)
         self.contexts_ = {name: part.context for name, part in parts.items()}
-        self.schema_ = rows.schema
-        self._remember_columns(rows)
+        self.schema_ = facts.schema
+        self._remember_columns(facts)
         return self
 
-    def _remember_columns(self, rows: TableRows) -> None:
-        self.n_features_in_ = rows.n_columns
-        if rows.names is not None:
-            self.feature_names_in_ = np.array(rows.names, dtype=object)
+    def _remember_columns(self, facts: PublicFacts) -> None:
+        self.n_features_in_ = facts.n_columns
+        if facts.names is not None:
+            self.feature_names_in_ = np.array(facts.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 

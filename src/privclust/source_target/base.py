@@ -8,6 +8,7 @@ from privclust.data.sites.door import SourceRows
 from privclust.data.sites.metrics import METRICS, MetricName
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
+from privclust.opening.rows import Opened, PublicFacts, open_sources
 from privclust.parameters import (
     check_declared_once,
     either,
@@ -95,12 +96,15 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         )
 
     # The way of a fit.
-    def _open(self, X: Any, public: Any = None) -> SourceRows:
+    def _open(self, X: Any, public: Any = None) -> Opened:
         schema = declared_schema(public, self.schema, self.bounds)
-        return SourceRows(X, schema, unit_from(self.unit))
+        return open_sources(X, schema, unit_from(self.unit))
 
-    def _ask(self, data: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
-        view = data.private(public.space, run.meter, run.seed)
+    def _door(self, opened: Opened) -> SourceRows:
+        return SourceRows(opened)
+
+    def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
+        view = door.private(public.space, run.meter, run.seed)
         released = sanitised(
             view, run.budget.whole, public, run.choices, self.method, self._settings()
         )
@@ -122,9 +126,9 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             pull=bool(self.pull),
         )
 
-    def _keep(self, data: SourceRows, result: SourceTargetResult, public: Any = None) -> None:
+    def _keep(self, facts: PublicFacts, result: SourceTargetResult, public: Any = None) -> None:
         """Keep released values and public ones; nothing else."""
-        self.schema_ = data.schema
+        self.schema_ = facts.schema
         self._keep_choice(public, result.found)
         self.cost_estimate_ = result.found.cost
         self.released_source_ = ReleasedSource.of(result.released, public.space)

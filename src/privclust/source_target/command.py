@@ -197,7 +197,7 @@ def _numbers(target: Path, names: list[str]) -> Any:
     """Read columns of numbers of the public points."""
     import numpy as np
 
-    from privclust.data.points.door import public_rows
+    from privclust.opening.rows import public_rows
 
     return np.concatenate([np.empty((0, len(names))), *public_rows(target, names)])
 

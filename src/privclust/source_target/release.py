@@ -23,7 +23,7 @@ __all__ = ["distances_to_centres", "labels"]
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the number of the nearest chosen centre for every public point."""
-    from privclust.data.points.door import public_rows
+    from privclust.opening.rows import public_rows
 
     if not METRICS[release.parameters["metric"]].has_coordinates:
         raise ReleaseError(

@@ -14,6 +14,7 @@ from privclust.estimator import PrivateEstimator, Run
 from privclust.kmeans.points import PointsEstimator
 from privclust.kmeans.profiles import check_numbers, divided
 from privclust.ledger import Ledger
+from privclust.opening.rows import PublicFacts
 from privclust.parameters import either, fraction, one_of, whole
 from privclust.plan import Plan, Synthetic
 from privclust.release import Release
@@ -168,43 +169,43 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         return self._with_profiles(plan, int(n_clusters), n_features)
 
     # The way of a fit.
-    def _ask(self, data: PointRows, run: Run, public: Any = None) -> SummaryResult:
-        view = data.private(run.meter, run.seed)
+    def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
+        view = door.private(run.meter, run.seed)
         budget, for_profiles = divided(run.budget.whole, self.profile_share)
-        result = self._summarised(data, run, view, budget)
+        result = self._summarised(door, run, view, budget)
         if for_profiles is not None:
-            result = replace(result, profiles=profiled(view, for_profiles, result, data))
+            result = replace(result, profiles=profiled(view, for_profiles, result, door))
         doubts = (MISSED,) if result.misses_far_rows else ()
         return replace(result, warnings=(*result.warnings, *doubts))
 
     def _summarised(
-        self, data: PointRows, run: Run, view: PointsView, budget: Share
+        self, door: PointRows, run: Run, view: PointsView, budget: Share
     ) -> SummaryResult:
-        if self._metric(data.schema) != "dilca":
+        if self._metric(door.schema) != "dilca":
             return summarised(view, budget, run.choices)
         from privclust.summary.learned import summarised_by_learned_metric
 
-        return summarised_by_learned_metric(data, run, view, budget)
+        return summarised_by_learned_metric(door, run, view, budget)
 
-    def _look_ahead(self, data: PointRows, public: Any = None) -> None:
-        super()._look_ahead(data, public)
-        if self._metric(data.schema) == "dilca":
+    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
+        super()._look_ahead(door, public)
+        if self._metric(door.schema) == "dilca":
             from privclust.kmeans.learned import check_learnable
 
-            check_learnable(data)
+            check_learnable(door)
         if self.profile_share is not None:
-            check_numbers(data.schema)
+            check_numbers(door.schema)
 
-    def _keep(self, data: PointRows, result: SummaryResult, public: Any = None) -> None:
-        domain = data.domain
-        self._remember_columns(data.names, data.n_columns)
-        self.schema_ = data.schema
+    def _keep(self, facts: PublicFacts, result: SummaryResult, public: Any = None) -> None:
+        domain = self._region(facts.schema)
+        self._remember_columns(facts.names, facts.n_columns)
+        self.schema_ = facts.schema
         places = domain.released(result.cells.cells)
         cells = result.cells.scaled(domain.radius)
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales
-        self._cells, self._rescaled = cells, data.rescale
+        self._cells, self._rescaled = cells, self._rescales(facts.schema)
         profiles = result.profiles
         self._keep_profiles(None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers

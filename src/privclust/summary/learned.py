@@ -30,13 +30,13 @@ _STEP = 1e-3  # in radii of the rows on the axes
 
 
 def summarised_by_learned_metric(
-    data: PointRows, run: Run, view: PointsView, budget: Share
+    door: PointRows, run: Run, view: PointsView, budget: Share
 ) -> SummaryResult:
     """Learn a metric, and summarise the rows as points of its axes.
 
     Parameters
     ----------
-    data : PointRows
+    door : PointRows
     run : Run
     view : PointsView
         The rows by mismatches, for the last question.
@@ -44,11 +44,11 @@ def summarised_by_learned_metric(
         What all of it may spend.
     """
     for_metric, for_within = budget.take(METRIC), budget.take(_WITHIN)
-    table = data.table(run.meter, run.seed)
-    learned = learn_points(table, for_metric, data.schema, CLUSTERS)
+    table = door.table(run.meter, run.seed)
+    learned = learn_points(table, for_metric, door.schema, CLUSTERS)
     points = table.as_points(learned.points, learned.radius)
     found = summarised(points, budget.remainder(for_metric, for_within), run.choices)
-    mapped = _Mapped(learned, points, data)
+    mapped = _Mapped(learned, points, door)
     cells = mapped.cells(found.cells)
     within = _within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
@@ -58,8 +58,8 @@ def summarised_by_learned_metric(
 class _Mapped:
     """How places on the axes become numbers and shares, in the unit ball of each."""
 
-    def __init__(self, learned: LearnedPoints, points: PointsView, data: PointRows) -> None:
-        self._learned, self._axes, self._data = learned, points.domain, data
+    def __init__(self, learned: LearnedPoints, points: PointsView, door: PointRows) -> None:
+        self._learned, self._axes, self._door = learned, points.domain, door
 
     def cells(self, found: Cells) -> Cells:
         """Return the cells as numbers and shares; noise goes the same way, on average."""
@@ -74,8 +74,8 @@ class _Mapped:
         )
 
     def _places(self, points: Floats) -> Floats:
-        table = self._learned.centers(self._axes.to_data_units(points), self._data.schema)
-        return self._data.domain.to_unit_ball(table)
+        table = self._learned.centers(self._axes.to_data_units(points), self._door.schema)
+        return self._door.domain.to_unit_ball(table)
 
     def _slopes(self, points: Floats) -> list[Floats]:
         """Return how far each coordinate moves with each axis, over all points."""

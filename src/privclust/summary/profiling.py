@@ -15,14 +15,14 @@ __all__ = ["profiled"]
 
 
 def profiled(
-    view: PointsView, share: Share, result: SummaryResult, data: PointRows
+    view: PointsView, share: Share, result: SummaryResult, door: PointRows
 ) -> ClusterProfiles:
     """Ask for the histograms of as many clusters as the released cells suggest.
 
     The clusters are computed from the cells as they will be released, so that everybody who
     computes them later finds the same.
     """
-    schema, domain = data.schema, data.domain
+    schema, domain = door.schema, door.domain
     places = domain.released(result.cells.cells)
     cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.

@@ -7,6 +7,7 @@ from privclust import PrivateBounds
 from privclust.audit import audit, duplicate_mass
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
+from privclust.opening.rows import open_numbers
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
 from support.audits import answers_at_once, quick_audit
@@ -27,7 +28,7 @@ def audit_question(currency, noise):
 
     def answers(data, runs, rng):
         source = noise(SeededBits(int(rng.integers(2**62))))
-        view = NumberRows(data, noise=source).private(Meter(plenty_of(budget)), None)
+        view = NumberRows(open_numbers(data), noise=source).private(Meter(plenty_of(budget)), None)
         (found,) = answers_at_once(lambda: view.histograms("q", EDGES, budget.whole), runs)
         return found.reshape(runs, -1)
 

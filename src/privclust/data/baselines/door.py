@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from privclust._typing import Floats
-from privclust.data.baselines.kernels import loadings_of, on_factor_grid
 from privclust.data.baselines.view import BaselinesView
+from privclust.data.door import OpenedRows
 from privclust.data.encode import Domain
-from privclust.data.points.door import PointRows
+from privclust.data.points.door import PointRows, Region
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
+from privclust.privacy.noise import NoiseSource
 
-__all__ = ["BaselineRows", "NonNegativeRows"]
+__all__ = ["BaselineRows", "NonNegativeRows", "around_origin"]
 
 
 class BaselineRows(PointRows):
-    """Numeric rows of a caller, opened under a schema; see :class:`PointRows`."""
+    """Opened numeric rows; see :class:`PointRows`."""
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> BaselinesView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
@@ -31,35 +30,41 @@ class NonNegativeRows(BaselineRows):
 
     Parameters
     ----------
-    data
+    opened, rescale, noise
         See :class:`PointRows`.
     radius : float or None
-        The length to which rows are shortened; by default that of the far corner of the bounds.
-    **options
-        See :class:`PointRows`.
+        See :func:`around_origin`.
     """
 
-    def __init__(self, data: Any, *, radius: float | None = None, **options: Any) -> None:
-        super().__init__(data, **options)
-        with self._closed_on_error():
-            domain = self.domain
-            if not isinstance(domain, Domain) or (domain.low < 0).any():
-                raise SchemaError(
-                    "A non-negative factorisation needs numbers of at least zero; declare them so."
-                )
-            far = float(np.linalg.norm(domain.high / domain.widths))
-            self.domain = self._around_origin = replace(
-                domain,
-                center=np.zeros(domain.dimension),
-                radius=far if radius is None else min(float(radius), far),
-                within_ball=True,
-            )
+    def __init__(
+        self,
+        opened: OpenedRows,
+        *,
+        radius: float | None = None,
+        rescale: bool = False,
+        noise: NoiseSource | None = None,
+    ) -> None:
+        super().__init__(opened, rescale=rescale, noise=noise)
+        self.domain = around_origin(self.domain, radius)
 
-    # For the caller who holds the rows: answers about single rows, which are not a release.
-    def loadings(self, components: Floats) -> Floats:
-        """Return the non-negative loadings of each row on components of length one."""
-        parts = []
-        for block in self._rows.blocks():
-            grid = self._around_origin.to_grid(self._around_origin.rows(block))
-            parts.append(loadings_of(on_factor_grid(grid), components))
-        return np.concatenate(parts)
+
+def around_origin(domain: Region, radius: float | None) -> Domain:
+    """Return a domain of non-negative numbers with its ball around the origin.
+
+    Parameters
+    ----------
+    domain : Domain
+    radius : float or None
+        The length to which rows are shortened; by default that of the far corner of the bounds.
+    """
+    if not isinstance(domain, Domain) or (domain.low < 0).any():
+        raise SchemaError(
+            "A non-negative factorisation needs numbers of at least zero; declare them so."
+        )
+    far = float(np.linalg.norm(domain.high / domain.widths))
+    return replace(
+        domain,
+        center=np.zeros(domain.dimension),
+        radius=far if radius is None else min(float(radius), far),
+        within_ball=True,
+    )

@@ -25,7 +25,6 @@ __all__ = [
     "Summed",
     "Total",
     "current_engine",
-    "engine_for",
     "using",
 ]
 
@@ -129,15 +128,6 @@ def current_engine() -> Engine:
 
         return LocalEngine()
     return chosen
-
-
-def engine_for(source: Parted) -> Engine:
-    """Return the engine for what the holder asks about rows: this machine, if they stay here."""
-    if source.stays_here is None:
-        return current_engine()
-    from privclust.data.engines.local import LocalEngine
-
-    return LocalEngine(0)
 
 
 @contextmanager

@@ -24,7 +24,6 @@ __all__ = [
     "BlockSums",
     "ColumnScores",
     "ColumnSums",
-    "HeaviestGroup",
     "ProfileSums",
     "RowScores",
     "RowSums",
@@ -195,26 +194,6 @@ class StepsOf:
         """Return those of some rows."""
         data = rows.counts.data
         return Steps(len(data), int(data.max(initial=0)), int(data.sum()))
-
-
-@dataclass(frozen=True)
-class HeaviestGroup:
-    """The group of each row whose weights of the columns speak most for it.
-
-    For whoever holds the rows. Where whole rows are protected, the square roots of the entries are
-    weighed.
-    """
-
-    weights: Floats
-    rooted: bool
-
-    def __call__(self, rows: MatrixRows) -> Stacked:
-        """Return the groups of some rows."""
-        entries = rows.counts
-        if self.rooted:
-            entries = entries.astype(np.float64)
-            entries.data = np.sqrt(entries.data)
-        return Stacked((np.asarray((entries @ self.weights).argmax(axis=1)),))
 
 
 def _most_similar(rooted: Any, prototypes: Floats) -> ShortLabels:

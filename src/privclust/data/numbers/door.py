@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.door import Door
+from privclust.data.door import Door, OpenedRows
 from privclust.data.numbers.kernels import FiniteNumbers
-from privclust.data.numbers.public import ColumnForm, without_bounds
 from privclust.data.numbers.view import NumbersView
 from privclust.data.reading import Block
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.schema import Csv
-from privclust.unit import Unit
 
 __all__ = ["NumberRows"]
 
 
 class NumberRows(Door):
-    """Columns of numbers of a caller, opened without bounds.
+    """Opened columns of numbers, without bounds.
 
     Parameters
     ----------
-    data : anything that :func:`privclust.data.reading.open_rows` reads
-    forms : mapping of str to form, or None
-        The columns and how they are written; ``None`` for all columns, as numbers.
-    unit : Unit or None
-        The privacy unit.
-    ignore : sequence of str
-        Columns of the data that are not read.
-    csv : Csv or None
-        How CSV files are written; with ``forms`` only.
+    opened : OpenedRows
     total : bool
         Whether a value that is not of its form is treated as missing instead of refused.
     noise : NoiseSource or None
@@ -42,30 +28,11 @@ class NumberRows(Door):
     """
 
     def __init__(
-        self,
-        data: Any,
-        forms: Mapping[str, ColumnForm] | None = None,
-        *,
-        unit: Unit | None = None,
-        ignore: Sequence[str] = (),
-        csv: Csv | None = None,
-        total: bool = False,
-        noise: NoiseSource | None = None,
+        self, opened: OpenedRows, *, total: bool = False, noise: NoiseSource | None = None
     ) -> None:
-        rules: dict[str, Any] = {"csv": csv, "total": total}
-        super().__init__(
-            data,
-            None if forms is None else without_bounds(forms, ignore=ignore, **rules),
-            short_form=lambda rows: without_bounds(
-                dict.fromkeys(rows.selection.names, "number"), ignore=(), **rules
-            ),
-            unit=unit,
-            ignore=ignore,
-            noise=noise,
-        )
-        usual: dict[str, ColumnForm] = dict.fromkeys(self.schema.names, "number")
-        self.forms = usual if forms is None else dict(forms)
-        self._numbers = FiniteNumbers(self.n_columns, self.schema.names if total else ())
+        super().__init__(opened, noise=noise)
+        names = self.schema.names
+        self._numbers = FiniteNumbers(len(names), names if total else ())
 
     def _content(self, block: Block) -> Floats:
         return self._numbers.rows(block)

@@ -1,7 +1,6 @@
 """Mixed rows as rows of categories: numbers in bins of equal width, by the declared bounds alone.
 
-A learned metric compares values by tables of counts, so it needs categories in every column; and
-its rows become points, the sums of the public points of their values.
+A learned metric compares values by tables of counts, so it needs categories in every column.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust._typing import Floats
 from privclust.data.encode import Domain
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import BINS, ValuePoints
+from privclust.data.table.public import BINS
 from privclust.schema import Bins, Box, Fact, Schema
 
-__all__ = ["BinnedCoder", "EmbeddedRegion", "binned"]
+__all__ = ["BinnedCoder", "binned"]
 
 
 def binned(schema: Schema) -> Schema:
@@ -53,33 +51,3 @@ class BinnedCoder(CategoryCoder):
         domain = self._boxes[name]
         numbers = domain.complete(block.numbers([name], lenient=domain.lenient))[:, 0]
         return np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
-
-
-class EmbeddedRegion:
-    """Rows as points of a public embedding, for whoever holds them.
-
-    Parameters
-    ----------
-    coder : CategoryCoder
-    points : ValuePoints
-        The points of the values of every column.
-    """
-
-    def __init__(self, coder: CategoryCoder, points: ValuePoints) -> None:
-        self._coder, self._points = coder, points
-
-    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
-        """Return the squared distances of the rows of a block to public points.
-
-        Parameters
-        ----------
-        block : Block
-        centers : ndarray of shape (n_centers, n_axes)
-        up_to_row : bool
-            Leave out what is the same for all of them.
-        """
-        rows = self._points.rows(self._coder.codes(block))
-        squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
-        if not up_to_row:
-            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
-        return np.asarray(squares)

@@ -10,13 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.data.engines.base import Stacked
 from privclust.data.reading import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
 from privclust.schema import Kind
 
-__all__ = ["Embedding", "NearestEmbeddedCentre"]
+__all__ = ["Embedding"]
 
 
 class _EmbeddedBlock(Block):
@@ -49,18 +48,3 @@ class Embedding:
     def __call__(self, block: Block) -> Block:
         """Return the block, seen as points."""
         return _EmbeddedBlock(block, self.coder, self.points)
-
-
-@dataclass(frozen=True)
-class NearestEmbeddedCentre:
-    """The index of the nearest public centre of each row, for whoever holds the rows."""
-
-    coder: CategoryCoder
-    points: ValuePoints
-    centres: Floats
-
-    def __call__(self, block: Block) -> Stacked:
-        """Return the labels of a block."""
-        rows = self.points.rows(self.coder.codes(block))
-        halves = (self.centres**2).sum(axis=1) / 2
-        return Stacked(((halves - rows @ self.centres.T).argmin(axis=1),))

@@ -1,4 +1,4 @@
-"""What every estimator with a learned metric can do: coordinates of rows, distances, names.
+"""What fitted metrics tell the holder of rows: coordinates, distances, labels.
 
 Private or not: it needs a fitted ``metric_`` and the ``schema_`` it was learned under.
 """
@@ -16,26 +16,15 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Labels
 from privclust.categorical.metric import CategoricalMetric
-from privclust.data.table.door import TableRows
-from privclust.exceptions import SchemaError
-from privclust.schema import Bins, Categories, Schema
+from privclust.data.table.public import ValuePoints
+from privclust.holder.table import OwnTable
+from privclust.opening.rows import Opened, open_table
+from privclust.predicting import PrivateClusterMixin
+from privclust.schema import Schema
 
-__all__ = ["Declared", "MetricMixin", "check_width"]
-
-
-# A schema, the one fact that holds for every column, or one fact for each.
-Declared = Schema | Bins | Categories | Sequence[Bins | Categories]
-
-
-def check_width(schema: Schema) -> None:
-    """Raise unless there are columns to compare values by."""
-    if len(schema) < 2:
-        raise SchemaError(
-            "A categorical metric compares values by other columns, but the data have "
-            "1 feature(s) only; declare at least two."
-        )
+__all__ = ["CategoryLabels", "MetricMixin"]
 
 
 class MetricMixin(TransformerMixin):
@@ -47,8 +36,8 @@ class MetricMixin(TransformerMixin):
 
     def transform(self, X: Any) -> Floats:
         """Return Euclidean coordinates of rows; their distances are those of the metric."""
-        with self._open_again(X) as rows:
-            return rows.coordinates(self.metric_.tables())
+        with self._open_again(X) as opened:
+            return OwnTable(opened).coordinates(self.metric_.tables())
 
     def pairwise_distances(self, X: Any, Y: Any = None) -> Floats:
         """Return the distances between the rows of ``X`` and those of ``Y``, or of ``X``."""
@@ -84,10 +73,10 @@ class MetricMixin(TransformerMixin):
         ]
         return np.array(names, dtype=object)
 
-    def _open_again(self, X: Any) -> TableRows:
+    def _open_again(self, X: Any) -> Opened:
         """Open new rows.
 
-        Columns of a schema are looked for by name, at the door. Those of the short form are the
+        Columns of a schema are looked for by name. Those of the short form are the
         columns of the fit, and scikit-learn's own message says if they are not.
         """
         check_is_fitted(self)
@@ -97,7 +86,7 @@ class MetricMixin(TransformerMixin):
             validate_data(self, X, reset=False, skip_check_array=True)
         unnamed = not hasattr(self, "feature_names_in_")
         declared = list(self.schema_.columns.values()) if unnamed else self.schema_
-        return TableRows(X, declared, ignore=ignored)
+        return open_table(X, declared, ignore=ignored)
 
     def _ignored(self) -> Sequence[str]:
         """Return the columns of new rows that are not read."""
@@ -110,3 +99,22 @@ class MetricMixin(TransformerMixin):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class CategoryLabels(PrivateClusterMixin):
+    """Exact labels of rows by released centres; they are not a release."""
+
+    cluster_centers_: Floats
+    value_points_: list[Floats]
+
+    def predict(self, X: Any) -> Labels:
+        """Return the index of the nearest released centre of each row."""
+        with self._open_again(X) as opened:
+            return self._labels(self._own(opened))
+
+    def _own(self, opened: Opened) -> OwnTable:
+        return OwnTable(opened)
+
+    def _labels(self, own: OwnTable) -> Labels:
+        parts = own.label_parts(ValuePoints(self.value_points_), self.cluster_centers_)
+        return np.concatenate([*parts]).astype(np.int64, copy=False)

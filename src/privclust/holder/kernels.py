@@ -1,0 +1,93 @@
+"""What is computed of each row for whoever holds the rows; it travels to workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.data.engines.base import Stacked
+from privclust.data.points.mixed import Region
+from privclust.data.reading import Block
+from privclust.data.reading.matrix_parts import MatrixRows
+from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.public import ValuePoints
+
+__all__ = ["EmbeddedRegion", "HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
+
+
+@dataclass(frozen=True)
+class NearestCentre:
+    """The index of the nearest centre of each row, in the units of the data."""
+
+    domain: Region | EmbeddedRegion
+    centres: Floats
+
+    def __call__(self, block: Block) -> Stacked:
+        """Return the labels of a block."""
+        return Stacked((self.domain.squares(block, self.centres, up_to_row=True).argmin(axis=1),))
+
+
+@dataclass(frozen=True)
+class NearestEmbeddedCentre:
+    """The index of the nearest public centre of each row."""
+
+    coder: CategoryCoder
+    points: ValuePoints
+    centres: Floats
+
+    def __call__(self, block: Block) -> Stacked:
+        """Return the labels of a block."""
+        rows = self.points.rows(self.coder.codes(block))
+        halves = (self.centres**2).sum(axis=1) / 2
+        return Stacked(((halves - rows @ self.centres.T).argmin(axis=1),))
+
+
+class EmbeddedRegion:
+    """Rows as points of a public embedding.
+
+    Parameters
+    ----------
+    coder : CategoryCoder
+    points : ValuePoints
+        The points of the values of every column.
+    """
+
+    def __init__(self, coder: CategoryCoder, points: ValuePoints) -> None:
+        self._coder, self._points = coder, points
+
+    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
+        """Return the squared distances of the rows of a block to public points.
+
+        Parameters
+        ----------
+        block : Block
+        centers : ndarray of shape (n_centers, n_axes)
+        up_to_row : bool
+            Leave out what is the same for all of them.
+        """
+        rows = self._points.rows(self._coder.codes(block))
+        squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
+        if not up_to_row:
+            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
+        return np.asarray(squares)
+
+
+@dataclass(frozen=True)
+class HeaviestGroup:
+    """The group of each row whose weights of the columns speak most for it.
+
+    Where whole rows are protected, the square roots of the entries are weighed.
+    """
+
+    weights: Floats
+    rooted: bool
+
+    def __call__(self, rows: MatrixRows) -> Stacked:
+        """Return the groups of some rows."""
+        entries = rows.counts
+        if self.rooted:
+            entries = entries.astype(np.float64)
+            entries.data = np.sqrt(entries.data)
+        return Stacked((np.asarray((entries @ self.weights).argmax(axis=1)),))

@@ -1,0 +1,105 @@
+"""Matrices of counts, opened under a privacy unit.
+
+Opening looks at shapes and types only, so it may precede the charge to a ledger; entries are read
+and checked afterwards. Errors never quote one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+from privclust.data.engines.base import current_engine
+from privclust.data.reading.matrices import MatrixReader
+from privclust.data.reading.matrix_parts import MatrixSource, MemoryMatrix
+from privclust.opening.matrix_sources import npz_pieces, source_of_npz, source_of_triples
+from privclust.opening.rows import PublicFacts
+from privclust.unit import MatrixUnit
+
+__all__ = ["OpenedMatrix", "open_matrix"]
+
+Shape = tuple[int, int]
+
+
+def open_matrix(data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> OpenedMatrix:
+    """Open a matrix of non-negative counts.
+
+    Parameters
+    ----------
+    data : sparse matrix, array, data frame or path
+        A SciPy sparse matrix of any format; a dense array or nested list; the path of an ``.npz``
+        file (as SciPy saves one, or with the arrays data, indices, indptr and shape) or of an
+        ``.mtx`` file. With ``shape``, also the path of a CSV or Parquet file, or a data frame,
+        with the columns row, column and count, numbered from zero; an empty one is the matrix of
+        zeros. Counts above 2^31 - 1 count as that. A folder, a pattern or a list of ``.npz`` files
+        is a matrix in pieces of rows, one after the other; triples in Parquet files that are sorted
+        by row are read in such pieces too.
+    unit : MatrixUnit
+        The privacy unit.
+    shape : tuple of int or None
+        The public shape, which triples need, because it is never taken from the entries.
+    """
+    pieces = npz_pieces(data)
+    if pieces is not None:
+        return OpenedMatrix(data, unit, None, source_of_npz(pieces, shape, unit))
+    reader = MatrixReader(data, shape)
+    return OpenedMatrix(data, unit, reader, source_of_triples(reader, unit))
+
+
+class OpenedMatrix:
+    """A matrix of a caller, opened; it is first read when a view or its holder asks.
+
+    Attributes
+    ----------
+    unit : MatrixUnit
+        The privacy unit.
+    """
+
+    def __init__(
+        self, data: Any, unit: MatrixUnit, reader: MatrixReader | None, parted: MatrixSource | None
+    ) -> None:
+        self.unit = unit
+        self._data, self._reader, self._parted = data, reader, parted
+
+    @cached_property
+    def source(self) -> MatrixSource:
+        """The counts: in memory, where they are read and checked now, or in parts."""
+        if self._parted is not None:
+            return self._parted
+        assert self._reader is not None  # noqa: S101  # a matrix that is not in parts has a reader
+        return MemoryMatrix(self._reader.counts(self.unit))
+
+    @property
+    def known_shape(self) -> Shape | None:
+        """The shape, as far as it is known before an entry is read."""
+        if self._parted is not None:
+            return self._parted.shape
+        if self._declared is not None:
+            return self._declared
+        rows, columns = getattr(self._data, "shape", (0, 0))
+        return (int(rows), int(columns)) if rows else None
+
+    @property
+    def facts(self) -> PublicFacts:
+        """What is public about the matrix, once it may be read."""
+        columns = getattr(self._data, "columns", None) if self._declared is None else None
+        names = () if columns is None else tuple(columns)
+        named = bool(names) and all(isinstance(name, str) for name in names)
+        return PublicFacts(names if named else None, self.source.shape[1], None, self.unit)
+
+    @property
+    def _declared(self) -> Shape | None:
+        return None if self._reader is None else self._reader.shape
+
+    def check_engine(self) -> None:
+        """Raise, before anything is charged, if the chosen engine cannot read the matrix."""
+        current_engine().check(MemoryMatrix(None) if self._parted is None else self._parted)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        if self._parted is not None:
+            self._parted.close()
