@@ -11,8 +11,8 @@ from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.signal import directions_above_noise
 from privclust.data.view import Noisy
+from privclust.distributions import imitated_noise
 from privclust.exceptions import LowSignalWarning
-from privclust.privacy.mechanisms import imitated_noise
 
 RUNS = 10  # of which one may be mistaken
 FEWER = 8  # of which none may

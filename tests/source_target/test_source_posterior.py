@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
+from privclust.distributions import log_density, tail
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
 from privclust.source_target.rings import _cautious
@@ -16,7 +17,7 @@ BUDGETS = [Budget(1), Budget("0.1"), Budget(1, 1e-6)]
 def noise_of(budget, size, seed=0):
     view, share = view_of(np.empty((0, 2)), budget, noise=ExactNoise(SeededBits(seed)))
     exact = np.zeros(size, np.int64)
-    drawn = view._count_noise(share).draw(exact, view._noise).astype(float)
+    drawn = view.count_noise(share).draw(exact, view._noise).astype(float)
     return view, share, drawn
 
 
@@ -25,8 +26,8 @@ def test_tails_of_the_noise_are_its_frequencies(budget):
     view, share, drawn = noise_of(budget, 100_000)
     error = view.count_error(share)
     for value in np.rint(error * np.array([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0])):
-        tail = float(view.count_tail(share, np.array([value]))[0])
-        assert tail == pytest.approx((drawn >= value).mean(), abs=0.006)
+        beyond = float(tail(view.count_noise(share), np.array([value]))[0])
+        assert beyond == pytest.approx((drawn >= value).mean(), abs=0.006)
 
 
 def test_shares_of_false_bins_are_those_of_benjamini_and_hochberg():
@@ -40,9 +41,9 @@ def test_noise_alone_seldom_makes_bins_seem_occupied(budget):
     shown = 0
     for noisy in drawn.reshape(TABLES, 100):
         found = count_posterior(
-            noisy, view.count_error(share), lambda gaps: view.count_log_density(share, gaps)
+            noisy, view.count_error(share), lambda gaps: log_density(view.count_noise(share), gaps)
         )
-        found = found.doubted(false_shares(view.count_tail(share, noisy)), 0.05)
+        found = found.doubted(false_shares(tail(view.count_noise(share), noisy)), 0.05)
         np.testing.assert_allclose(found.chances.sum(axis=1), 1)
         shown += found.occupied.any()
     assert shown / TABLES < 0.05 + 4 * np.sqrt(0.05 * 0.95 / TABLES)  # 5 % are meant
@@ -53,8 +54,8 @@ def test_occupied_bins_are_believed_and_the_others_are_not():
     exact = np.where(np.arange(300) < 60, 25, 0)
     noisy = exact + drawn
     found = count_posterior(
-        noisy, view.count_error(share), lambda gaps: view.count_log_density(share, gaps)
-    ).doubted(false_shares(view.count_tail(share, noisy)), 0.05)
+        noisy, view.count_error(share), lambda gaps: log_density(view.count_noise(share), gaps)
+    ).doubted(false_shares(tail(view.count_noise(share), noisy)), 0.05)
     assert found.occupied[:60].mean() > 0.95
     assert found.occupied[60:].mean() < 0.03
     drawn_counts = found.draws(1, np.random.default_rng(0))[0]

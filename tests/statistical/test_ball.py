@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privclust.budget import Budget
+from privclust.opendp import OpenDPNoise
 from privclust.privacy.mechanisms import BallLaplace
 from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.privacy.noise.ball import _coordinates, certain_vector, words_needed
 from privclust.privacy.noise.lazy import LazyUniform
-from privclust.privacy.noise.opendp import OpenDPNoise
 from support import precise
 from support.bits import SameBits
 from support.distributions import counts_p_value

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privclust import opendp as opendp_noise
+from privclust.opendp import OpenDPNoise
 from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.privacy.noise import opendp as opendp_noise
-from privclust.privacy.noise.opendp import OpenDPNoise
 from support.distributions import (
     agreement_p_value,
     counts_p_value,

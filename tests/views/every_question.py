@@ -232,10 +232,9 @@ QUESTIONS = [
 # What a view tells for planning, from public facts, and what makes another view.
 NO_QUESTIONS = {
     "as_points",
+    "cell_noise",
     "count_error",
-    "count_log_density",
-    "count_quantile",
-    "count_tail",
+    "count_noise",
     "moment_error",
     "offset_error",
     "square_error",

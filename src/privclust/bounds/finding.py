@@ -20,6 +20,7 @@ from privclust.budget import Share
 from privclust.data.numbers.public import POWERS, ZERO_CELL, CountedColumns
 from privclust.data.numbers.view import NumbersView
 from privclust.data.view import Noisy
+from privclust.distributions import quantile
 
 __all__ = ["found_bounds"]
 
@@ -52,7 +53,8 @@ class _Asked:
 
     def largest_noise(self, share: Share, n_columns: int, n_cells: int) -> float:
         """Return what the noise of none of so many cells is likely to exceed."""
-        return self.view.count_quantile(share, n_columns, _MISTAKEN / (n_cells * n_columns))
+        noise = self.view.cell_noise(share, n_columns)
+        return quantile(noise, _MISTAKEN / (n_cells * n_columns))
 
 
 def found_bounds(view: NumbersView, budget: Share, outside_share: float) -> BoundsResult:

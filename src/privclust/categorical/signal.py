@@ -20,7 +20,7 @@ from privclust.budget import Currency
 from privclust.categorical.cells import PairCells
 from privclust.categorical.margins import Margins
 from privclust.categorical.strength import Strengths
-from privclust.privacy.mechanisms import imitated_noise
+from privclust.distributions import imitated_noise
 
 __all__ = ["IndependentTables", "Signal", "signal_in", "what_to_doubt"]
 

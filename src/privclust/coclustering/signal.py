@@ -13,7 +13,7 @@ import numpy as np
 from privclust.budget import Currency
 from privclust.coclustering.grouping import embed
 from privclust.data.view import Noisy
-from privclust.privacy.mechanisms import imitated_noise
+from privclust.distributions import imitated_noise
 
 __all__ = ["directions_above_noise"]
 

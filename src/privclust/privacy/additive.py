@@ -1,20 +1,15 @@
-"""Noise that is added to exact integers: on every number by itself, or on whole vectors.
-
-The tails that algorithms rely on are defined here too, beside the noise.
-"""
+"""Noise that is added to exact integers: on every number by itself, or on whole vectors."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
-from privclust._typing import Floats, Integers
+from privclust._typing import Integers
 from privclust.budget import Share
 from privclust.privacy.loss import Loss
 from privclust.privacy.noise import NoiseSource
@@ -53,21 +48,6 @@ class DiscreteLaplace:
         # 2 p / (1 - p)² with p = exp(-1/scale), written so that a large scale loses no digits. It
         # stays above 1e-66, so that algorithms may divide by its square and its fourth power.
         return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 150.0)))
-
-    def tail(self, values: Floats) -> Floats:
-        """Return the chances that the noise of a coordinate is at least this large."""
-        step = float(1 / self.scale)
-        # The noise is as likely at least x as at most -x, so of x and 1 - x the positive one tells.
-        beyond = np.exp(-(np.abs(values - 0.5) + 0.5) * step) / (1 + np.exp(-step))
-        return np.asarray(np.where(values > 0, beyond, 1 - beyond))
-
-    def quantile(self, chance: float) -> float:
-        """Return what the noise of a coordinate exceeds with about this chance, below one half."""
-        return max(0.0, float(self.scale) * math.log(1 / (2 * chance)))
-
-    def log_density(self, gaps: Floats) -> Floats:
-        """Return the log-density of the noise of a coordinate, up to a constant."""
-        return np.asarray(-np.abs(gaps) / float(self.scale))
 
     def largest_among(self, count: int) -> float:
         """Return roughly the largest noise to expect among this many coordinates."""
@@ -108,18 +88,6 @@ class DiscreteGaussian:
     def standard_error(self, dimension: int = 1) -> float:
         """Return a bound on the standard deviation of each coordinate, tight from variance 1."""
         return math.sqrt(self.variance)
-
-    def tail(self, values: Floats) -> Floats:
-        """Return roughly the chances that the noise of a coordinate is at least this large."""
-        return np.asarray(ndtr((0.5 - values) / self.standard_error()))
-
-    def quantile(self, chance: float) -> float:
-        """Return what the noise of a coordinate exceeds with about this chance, below one half."""
-        return self.standard_error() * NormalDist().inv_cdf(1 - min(chance, 0.5))
-
-    def log_density(self, gaps: Floats) -> Floats:
-        """Return the log-density of the noise of a coordinate, up to a constant."""
-        return np.asarray(-(gaps**2) / (2 * float(self.variance)))
 
     def largest_among(self, count: int) -> float:
         """Return roughly the largest noise to expect among this many coordinates."""

@@ -8,14 +8,11 @@ the sensitivity is the business of the query that makes it. Proofs: one page eac
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias
 
-import numpy as np
-
-from privclust._typing import Floats, Integers
-from privclust.budget import Currency, Share
+from privclust._typing import Integers
+from privclust.budget import Share
 from privclust.privacy.additive import BallLaplace, DiscreteGaussian, DiscreteLaplace
 from privclust.privacy.loss import Loss
 from privclust.privacy.noise import NoiseSource
@@ -32,7 +29,6 @@ __all__ = [
     "PermuteAndFlip",
     "Selection",
     "additive_noise",
-    "imitated_noise",
     "selection",
 ]
 
@@ -60,15 +56,6 @@ def additive_noise(
     if share.currency == "pure":
         return DiscreteLaplace.within(share, l1_sensitivity)
     return DiscreteGaussian.within(share, squared_l2_sensitivity)
-
-
-def imitated_noise(
-    currency: Currency, standard_error: float, shape: tuple[int, ...], rng: np.random.Generator
-) -> Floats:
-    """Make up noise like that of :func:`additive_noise`, to compare with; it protects nothing."""
-    if currency == "pure":
-        return rng.laplace(0, standard_error / math.sqrt(2), shape)
-    return rng.normal(0, standard_error, shape)
 
 
 def selection(share: Share, *, score_range: Fraction) -> PermuteAndFlip | Exponential:

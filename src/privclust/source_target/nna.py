@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
+from privclust.distributions import quantile
 from privclust.source_target.sanitised import Sanitised, base_from_points
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites, nearest_site
@@ -35,7 +36,7 @@ def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     for_counts, for_sums = budget.split([settings.counts_share, 1 - settings.counts_share])
     answer = view.cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
     chance = min(settings.false_cells / len(sites), _LIKELIEST)
-    threshold = max(1.0, view.count_quantile(for_counts, chance))
+    threshold = max(1.0, quantile(view.count_noise(for_counts), chance))
     (live,) = np.nonzero(answer.counts.value >= threshold)
     averages = space.centre + answer.sums.value[live] / answer.counts.value[live, None]
     points = averages

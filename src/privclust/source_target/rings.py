@@ -23,6 +23,7 @@ from privclust.budget import Share
 from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.data.view import Noisy
+from privclust.distributions import log_density, tail
 from privclust.source_target.nna import nothing_found
 from privclust.source_target.placement import PublicCells, Wanted
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
@@ -140,15 +141,13 @@ def _posteriors(
     view: SitesView, share: Share, partition: Rings, answer: Noisy
 ) -> list[CountPosterior]:
     """Return the chances of the counts of each shell; the outer ones learn from each other."""
-    noisy, cuts = answer.value[:-1], partition.offsets[1:-1]
+    noise, noisy, cuts = view.count_noise(share), answer.value[:-1], partition.offsets[1:-1]
     first = cuts[0]
     inner, outer = (
-        count_posterior(
-            counts, answer.standard_error, lambda gaps: view.count_log_density(share, gaps)
-        )
+        count_posterior(counts, answer.standard_error, lambda gaps: log_density(noise, gaps))
         for counts in (noisy[:first], noisy[first:])
     )
-    tails = view.count_tail(share, noisy)
+    tails = tail(noise, noisy)
     shares = false_shares(tails[:first])
     inner = inner.doubted(shares, _FALSE_INNER).doubted(_cautious(shares))
     # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a

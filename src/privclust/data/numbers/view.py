@@ -105,12 +105,9 @@ class NumbersView(View):
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
         """Return the standard error of each cell when this many columns are asked together."""
-        return self._cell_noise(share, n_tables).standard_error()
+        return self.cell_noise(share, n_tables).standard_error()
 
-    def count_quantile(self, share: Share, n_tables: int, chance: float) -> float:
-        """Return what the noise of a cell exceeds with about this chance, below one half."""
-        return self._cell_noise(share, n_tables).quantile(chance)
-
-    def _cell_noise(self, share: Share, n_tables: int) -> NumberNoise:
+    def cell_noise(self, share: Share, n_tables: int) -> NumberNoise:
+        """Return the noise of each cell when this many columns are asked together."""
         asked = CellCounts(dict.fromkeys(range(n_tables), np.empty(0))).question
         return self._number_noise(asked, share)

@@ -141,21 +141,10 @@ class SitesView(View):
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:
         """Return the standard error of a count."""
-        return self._count_noise(share).standard_error()
+        return self.count_noise(share).standard_error()
 
-    def count_quantile(self, share: Share, chance: float) -> float:
-        """Return what the noise of a count exceeds with about the given chance, below one half."""
-        return self._count_noise(share).quantile(chance)
-
-    def count_tail(self, share: Share, values: Floats) -> Floats:
-        """Return the chances that the noise of a count is at least this large."""
-        return self._count_noise(share).tail(values)
-
-    def count_log_density(self, share: Share, gaps: Floats) -> Floats:
-        """Return the log-density of the noise of a count, up to a constant."""
-        return self._count_noise(share).log_density(gaps)
-
-    def _count_noise(self, share: Share) -> NumberNoise:
+    def count_noise(self, share: Share) -> NumberNoise:
+        """Return the noise of a count."""
         return self._number_noise(RowCount.question, share)
 
     def _nearest(self, sites: Floats, n_nearest: int) -> NearestOf:

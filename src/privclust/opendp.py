@@ -1,7 +1,8 @@
 """OpenDP as a noise source behind the same interface; ``pip install privclust[opendp]``.
 
 It is some hundred times slower than our own samplers and takes its scales as floats, which are
-rounded up here, so that noise is never smaller than asked for. Its use is a second opinion.
+rounded up here, so that noise is never smaller than asked for. Its use is a second opinion: tests
+compare the two, and no fit draws from it.
 """
 
 from __future__ import annotations
