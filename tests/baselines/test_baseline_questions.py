@@ -112,6 +112,18 @@ def test_no_row_adds_a_longer_vector_than_claimed(seed, k, negative):
     assert sum(int(x) ** 2 for x in added) <= asked.length**2
 
 
+def test_loadings_are_shortened_to_the_length_of_a_row():
+    """A component that is shorter on the grid than a row beside it would be loaded by more."""
+    component = np.array([[600.49, 600.49, 0.0]])
+    component[0, 2] = np.sqrt(FACTOR_STEPS**2 - (component**2).sum())
+    row = np.array([[601, 600, 572]])
+    assert (row**2).sum() <= FACTOR_STEPS**2
+    assert np.rint(loadings_of(row, component / FACTOR_STEPS) * FACTOR_STEPS) > FACTOR_STEPS
+    asked = FactorSums(component / FACTOR_STEPS)
+    added = asked(row * (GRID_RADIUS / FACTOR_STEPS))
+    assert sum(int(x) ** 2 for x in added) <= asked.length**2
+
+
 def random_critic(rng, size=1.0):
     return Critic(*(size * rng.standard_normal(shape) for shape in ((4, 3), 4, 4)))
 

@@ -57,7 +57,8 @@ FRAME = Projection(np.zeros(2))
 CLIPPED = Projection(np.zeros(2), radius=1.0)
 CENTRES = np.array([[0.3, 0.3], [-0.3, 0.0]])
 CELLS, GROUPS = np.array([[0.3, 0.3], [-0.3, 0.0], [0.1, -0.4]]), np.array([1, 0, 1])
-PLACES, CUTS = np.array([1]), np.array([[-0.2, 0.4]])
+PLACES, CUTS = np.array([1, 0]), np.array([[-0.2, 0.4], [-0.5, 0.1]])
+EDGES = {1: np.array([-0.5, 0.3]), 0: np.array([0.0])}
 ZONES = Zones(CENTRES, CENTRES, np.ones(2), np.stack([CENTRES, -CENTRES]))
 RINGS = Rings(np.array([0, 0.4, 1.0]), (TARGETS[:2], TARGETS[2:]))
 PROTOTYPES = np.eye(3)[:2]
@@ -206,7 +207,7 @@ _MATRIX = {
 }
 _NUMBERS = {
     "count": lambda v, s: v.count("q", s),
-    "histograms": lambda v, s: v.histograms("q", {1: np.array([-0.5, 0.3])}, s),
+    "histograms": lambda v, s: v.histograms("q", EDGES, s),
 }
 _PROFILES = {
     "profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s),

@@ -37,6 +37,9 @@ VIEWS = (
     NumbersView,
 )
 
+# Questions of several parts, each of which is paid for.
+PARTS = {"clusters": 3, "grouped_clusters": 3, "cells": 2}
+
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_list_has_every_question(view: type) -> None:
@@ -62,6 +65,18 @@ def test_a_question_that_is_paid_for_reads_the_rows(asked: Asked) -> None:
     """Else the test above would not be about reading."""
     with pytest.raises(UnreadError):
         asked.ask(asked.view(Meter(BUDGET), seeded(), readable=False), BUDGET.whole)
+
+
+@pytest.mark.parametrize("asked", [asked for asked in QUESTIONS if asked.method in PARTS], ids=str)
+def test_where_one_part_cannot_be_paid_for_no_part_is_debited(asked: Asked) -> None:
+    """The shares of all parts but the last are left."""
+    meter, n_parts = Meter(BUDGET), PARTS[asked.method]
+    meter.charge("before", Loss(None, BUDGET.amount / n_parts))
+    view = asked.view(meter, seeded(), readable=False)
+    with pytest.raises(BudgetExceededError):
+        asked.ask(view, BUDGET.whole)
+    assert [charge.query for charge in meter.charges] == ["before"]
+    assert meter.spent.rho == BUDGET.amount / n_parts
 
 
 @pytest.mark.parametrize("asked", QUESTIONS, ids=str)

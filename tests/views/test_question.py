@@ -51,9 +51,9 @@ def test_vectors_change_by_what_their_term_makes_of_a_step_and_no_more(unit: Any
     rows = [np.concatenate([axis, 0 * axis]) for axis in axes if axis[0, 0]]
     found, term = largest(changes(unit.one_step, rows)), Term.vector(5).over(unit.one_step)
     assert (found.square, found.length) == (term.square, term.length)
-    # For integers |x| ≤ x², so the square bounds the sum of absolute values; it is attained by ±1.
-    ones = [np.array([[sign]]) for sign in (-1, 1)]
-    assert largest(changes(unit.one_step, ones)).l1 == Term.vector(1).over(unit.one_step).l1
+    # For integers |x| ≤ x², so the square bounds the sum of absolute values; ±1 attain it.
+    ones = [sign * np.ones((1, 4), int) for sign in (-1, 1)]
+    assert largest(changes(AddRemoveRow().one_step, ones)).l1 == Term.vector(2).added.l1
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)

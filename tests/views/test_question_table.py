@@ -1,15 +1,18 @@
-"""The sensitivities of all questions are those of one lemma, from what one row more can change.
+"""The sensitivities of all questions are those of one lemma and of the table in the proofs.
 
-``TABLE`` says by hand what a row more changes in each part of an answer, in the order of drawing.
-Every question is asked under every unit and in both currencies, and the mechanism that is drawn
-from must be the one that the lemma makes of the table.
+``proofs/question.md`` says in a table what one row more changes in each part of an answer. Every
+question is asked under every unit and in both currencies, and the mechanisms that are drawn from
+must be those that the lemma makes of the table.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 from math import isqrt
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,60 +45,49 @@ from privclust.privacy.meter import Meter
 from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry, MatrixRow, Person, ReplaceRow
 from privclust.unit.step import UnitStep
 
-STEEPEST = EntropyScale(4).steepest
-CLIP = ClusterSums(FRAME, CENTRES, 0.5).length
-SWAP = SwapCosts(CLIPPED, CENTRES, CELLS).largest
-N_SITES, APART = len(TARGETS), 2**21
-# Of n sites in d dimensions: an L1 norm of at most ⌊√d · 2R⌋ each.
-AVERAGES = Size(N_SITES * isqrt(TARGETS.shape[1] * APART**2), N_SITES * APART**2, N_SITES * APART)
+PAGE = Path(__file__).parents[2] / "proofs" / "question.md"
+# | view: `method`, `method`: part of the answer | `declared`, ... |
+LINE = re.compile(r"^\| (\w+): ((?:`\w+`(?:, )?)+)[^|]* \| `([^`]+)`[^|]* \|", re.MULTILINE)
+VIEWS = {"points": ["points", "embedded"], "matrix": ["counts", "entries"]}
 
-COUNT = ("numbers", Term.cells())
-AROUND = [COUNT, ("vectors", Term.vector(CLIP)), ("numbers", Term.within(2**20))]
-POINTS: dict[str, list[Any]] = {
-    "count": [COUNT],
-    "clusters": AROUND,
-    "grouped_clusters": AROUND,
-    "second_moments": [("vectors", Term.vector(5 * 2**14))],
-    "choices": [("best", Scores(0, 1))],
-    "zone_cells": [COUNT],
-    "cluster_histograms": [COUNT],
+
+def both(l1: int, square: int, length: int) -> Term:
+    return Term(Size(l1, square, length), Size(l1, square, length), 0, 0)
+
+
+# What the letters of the table are, of the questions in every_question.py.
+WORDS = {
+    **{"cells": Term.cells, "vector": Term.vector, "within": Term.within},
+    **{"both": both, "Scores": Scores},
+    **{"L": ClusterSums(FRAME, CENTRES, 0.5).length, "r": 2**7, "C": 2},
+    **{"m": 3, "T": 2, "k": 2, "G": EntropyScale(4).steepest},
+    **{"S": 2**20, "n": len(TARGETS), "A": isqrt(TARGETS.shape[1] * 2**42)},
+    **{"w": 2**20, "B": isqrt(2 * 2**40) + 1},
 }
-MATRIX: dict[str, list[Any]] = {
-    **{key: [COUNT] for key in ("total", "row_table", "column_table", "block_table")},
-    **{key: [("bounded", Scores(0, 2**20))] for key in ("choose_rows", "choose_columns")},
+OTHER_WORDS = {
+    ("numbers", "histograms"): {"m": 2},
+    ("baselines", "best_swap"): {"L": SwapCosts(CLIPPED, CENTRES, CELLS).largest},
 }
-TABLE: dict[str, dict[str, list[Any]]] = {
-    "points": POINTS,
-    "embedded": POINTS,
-    "baselines": {
-        "best_swap": [("best", Scores(-SWAP, 0))],
-        "factor_sums": [("vectors", Term.vector(isqrt(2 * 2**40) + 1))],
-        "critic_gradients": [("vectors", Term.vector(2**14))],
-    },
-    "table": {
-        "count": [COUNT],
-        "histograms": [("numbers", Term.cells(3))],
-        "pair_tables": [("numbers", Term.cells(2))],
-        "entropies": [("numbers", Term.within(STEEPEST, 2))],
-        "relevant_attributes": [("top 1", Scores(-STEEPEST, 0))],
-        "relevant_context": [("bounded", Scores(-STEEPEST, 0))],
-        "spanning_tree": [("bounded", Scores(-1, 1))] * 2,
-    },
-    "numbers": {"count": [COUNT], "histograms": [COUNT]},
-    "sites": {
-        "count": [COUNT],
-        "histogram": [COUNT],
-        "cells": [COUNT, ("vectors", Term.vector(2**20))],
-        "nearest_distance": [("numbers", Term.within(N_SITES * APART))],
-        "nearest_averages": [("numbers", Term(AVERAGES, AVERAGES, -(2**20), 2**20))],
-    },
-    "counts": MATRIX,
-    "entries": MATRIX,
-    "profiles": {
-        "profile_sums": [("vectors", Term.vector(2**14))],
-        "block_shares": [("vectors", Term.vector(2**14))],
-    },
-}
+# How it is picked, and how often in turn.
+LAWS = defaultdict(lambda: "bounded", choices="best", best_swap="best", relevant_attributes="top 1")
+TURNS = {"spanning_tree": 2}
+
+
+def table_of_the_page() -> dict[tuple[str, str], list[Any]]:
+    """Return what is declared about each part of each question, in words and as a term."""
+    found = defaultdict(list)
+    text = re.sub(r"<!--.*?-->", "", PAGE.read_text("utf-8"))
+    for view, methods, declared in LINE.findall(text):
+        code = declared.replace("^", "**").replace("·", "*").replace("²", "**2")
+        for method in re.findall(r"\w+", methods):
+            words = WORDS | OTHER_WORDS.get((view, method), {})
+            term = eval(code, {"__builtins__": {}}, words)  # noqa: S307
+            for name in VIEWS.get(view, [view]):
+                found[name, method] += [(declared, term)] * TURNS.get(method, 1)
+    return found
+
+
+TABLE = table_of_the_page()
 BUDGETS = {"pure": Budget(2), "zcdp": Budget(2, 1e-6)}
 ROW_UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]
 OTHER_UNITS = {"counts": MatrixCount(), "entries": MatrixEntry(3), "profiles": MatrixRow()}
@@ -115,19 +107,24 @@ CASES = [
 ]
 
 
-def of_the_lemma(kind: str, term: Any, share: Share, step: UnitStep) -> Any:
+def of_the_lemma(method: str, declared: Any, share: Share, step: UnitStep) -> Any:
+    words, term = declared
     if isinstance(term, Scores):
         spread = Fraction(term.over(step))
-        if kind == "top 1":
+        if LAWS[method] == "top 1":
             return NoisyTopK.within(share, spread, 1)
-        best = kind == "best" and share.currency == "pure"
+        best = LAWS[method] == "best" and share.currency == "pure"
         return (PermuteAndFlip if best else Exponential).within(share, spread)
     size = term.over(step)
     if share.currency == "zcdp":
         return DiscreteGaussian.within(share, Fraction(size.square))
-    if kind == "vectors":
+    if words.startswith("vector"):
         return BallLaplace.within(share, Fraction(size.length))
     return DiscreteLaplace.within(share, Fraction(size.l1))
+
+
+def test_the_table_has_every_question() -> None:
+    assert TABLE.keys() == {(asked.view.__name__, asked.method) for asked in QUESTIONS}
 
 
 @pytest.mark.parametrize("unit", STEPS, ids=str)
@@ -146,10 +143,10 @@ def test_what_is_drawn_from_is_what_the_lemma_makes_of_the_table(
         view._unit = unit
         with exact_draws() as draws:
             asked.ask(view, budget.whole)
-        table = TABLE[family][asked.method]
+        table = TABLE[family, asked.method]
         if (family, asked.method, unit) == ("table", "count", ReplaceRow()):
             assert not draws  # the number of rows is public
             continue
         part = budget.split([1] * len(table))[0]
-        lemma = [of_the_lemma(kind, term, part, STEPS[unit]) for kind, term in table]
+        lemma = [of_the_lemma(asked.method, term, part, STEPS[unit]) for term in table]
         assert [mechanism for mechanism, _ in draws] == lemma

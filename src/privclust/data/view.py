@@ -7,6 +7,7 @@ and nowhere else, and so are they drawn from.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, cast
@@ -198,6 +199,15 @@ class View:
         noisy: Noisy
         (noisy,) = self._ask(kernel, (name, question or kernel.question, share))
         return noisy
+
+    def _parts(
+        self, name: str, kernel: Any, shares: Mapping[str, Share | None]
+    ) -> dict[str, Noisy]:
+        """Ask the parts of a kernel that are paid for."""
+        paid = {part: share for part, share in shares.items() if share is not None}
+        asked = kernel.questions
+        parts = [(f"{name}: {part}", asked[part], share) for part, share in paid.items()]
+        return dict(zip(paid, self._ask(kernel, *parts), strict=True))
 
     def _within(self, asked: Asked, share: Share) -> Noised | Picked:
         if isinstance(asked, Pick):

@@ -55,8 +55,7 @@ class BaselinesView(PointsView):
         -----
         *Why this is private.* The score of a swap is minus the sum over rows of the squared
         distance to the nearest centre after it. A row adds to every score a number between -L and
-        0, where L is the squared diameter of the frame. So the changes of two scores differ by at
-        most L for each row that is added or removed, which is the range of the selection.
+        0, where L is the squared diameter of the frame.
         """
         statistic = SwapCosts(frame, centres, candidates)
         (picks,) = self._ask(statistic, (name, statistic.pick, share))

@@ -1,7 +1,7 @@
 """The view of a matrix of counts of which whole rows are protected, and its questions.
 
 Every row is brought to a public size by itself, so that adding or removing one changes each answer
-by a known amount. The sensitivities are proved in ``proofs/matrix.md``.
+by a known amount; see ``proofs/matrix.md``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The views of a matrix of counts, and the closed lists of questions that they answer.
 
-Every question takes its share of the budget, debits the meter, and only then reads the matrix;
-what comes back is noisy. ``MatrixView`` protects one count or one entry, ``ProfilesView``, which
-has a file of its own, one whole row. The questions and their sensitivities are proved in
-``proofs/matrix.md``.
+Every question is paid for before the matrix is read, and leaves with noise. ``MatrixView`` protects
+one count or one entry, ``ProfilesView``, which has a file of its own, one whole row. What one step
+of an entry, or one row more, can change is declared beside the kernels and proved in
+``proofs/matrix.md``; what neighbours make of that is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -54,11 +54,10 @@ class MatrixView(View):
 
     Notes
     -----
-    *Why this is private.* One step between neighbours changes one entry by at most ``levels``
-    steps: 1 for a count, the cap for an entry. That entry belongs to one row, one column, one group
-    of rows and one group of columns. So it moves one cell of any table of sums over public groups,
-    by at most ``levels``, however many cells there are; and it moves the scores of one row, or of
-    one column, only.
+    *Why this is private.* Neighbours differ in one entry, by at most ``levels`` steps: 1 for a
+    count, the cap for an entry. The entry belongs to one row, one column, one group of rows and one
+    group of columns. So a step of it moves one cell of any table of sums over public groups by one,
+    and the scores of one row, or of one column, only.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -106,8 +105,8 @@ class MatrixView(View):
 
         Notes
         -----
-        *Why this is private.* The changed entry moves the cell of its row and of its column's
-        group, by at most ``levels``; see the class.
+        *Why this is private.* An entry is in the cell of its row and of its column's group; see
+        the class.
         """
         statistic = kernels.RowSums(column_groups.labels, column_groups.count)
         return self._table("row_table", name, statistic, share)
@@ -121,8 +120,8 @@ class MatrixView(View):
 
         Notes
         -----
-        *Why this is private.* The changed entry moves the cell of its column and of its row's
-        group, by at most ``levels``; see the class.
+        *Why this is private.* An entry is in the cell of its column and of its row's group; see
+        the class.
         """
         statistic = kernels.ColumnSums(row_groups.labels, row_groups.count)
         return self._table("column_table", name, statistic, share)
@@ -138,7 +137,7 @@ class MatrixView(View):
 
         Notes
         -----
-        *Why this is private.* The changed entry lies in one block; see the class.
+        *Why this is private.* An entry lies in one block; see the class.
         """
         return self._table("block_table", name, _blocks(row_groups, column_groups), share)
 
@@ -156,11 +155,9 @@ class MatrixView(View):
 
         Notes
         -----
-        *Why this is private.* The changed entry a_ij moves the scores of row i alone, by
-        ``d weights_jk`` with abs(d) ≤ ``levels``. Adding the same number to all weights of a column
-        j changes no choice, so the least is made zero; then the changes of two scores of the row
-        differ by at most ``levels`` times the largest weight, even where a score meets its limit.
-        The exponential mechanism with that range is paid once: all other rows choose alike.
+        *Why this is private.* Adding the same number to all weights of a column changes no choice,
+        so the least is made zero. A step of the entry a_ij then adds ``weights_jk``, from 0 to the
+        largest weight, to the scores of row i alone; all other rows choose as before.
         """
         whole = _whole_weights(weights)
         return self._choose("choose_rows", name, kernels.RowScores(whole), whole, share)

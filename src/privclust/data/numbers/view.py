@@ -1,11 +1,8 @@
 """``NumbersView``: columns of unknown range behind the door, and the two questions about them.
 
-Every question takes its share of the budget, debits the meter, and only then reads the rows; what
-comes back is noisy. The questions and their sensitivities are proved in ``proofs/bounds.md``.
-
-Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
-most ``unit.rows_changed`` rows. A row has one number, or none, in every column, so it stands in
-exactly one place of every column's table, however large the number is.
+Every question is paid for before a row is read, and leaves with noise. What one row more can change
+in it is declared beside its kernel and proved in ``proofs/bounds.md``; what a step between
+neighbours makes of that is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -88,10 +85,8 @@ class NumbersView(View):
         Notes
         -----
         *Why this is private.* Edges and columns are public. A row stands in one place of each of
-        the m tables, that of missing numbers included. Adding it changes m counts by one: L1 m,
-        squared L2 m. Replacing it changes at most two counts of each table by one: L1 2m, squared
-        L2 2m. All c rows of a person may share their places: L1 cm, squared L2 c²m. No number
-        changes more, even an infinite one. Cells without rows are noised like any other.
+        the m tables, that of missing numbers included, however large its numbers are. Cells without
+        rows are noised like any other.
         """
         noisy = self._answer(name, CellCounts(edges), share)
         ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])

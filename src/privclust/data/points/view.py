@@ -1,11 +1,8 @@
 """``PointsView``: rows as points behind the door, and the closed list of questions about them.
 
-Every question takes its share of the budget, debits the meter, and only then reads the rows; what
-comes back is noisy. The questions and their sensitivities are proved in ``proofs/points.md``.
-
-Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
-most ``unit.rows_changed`` rows, and each row enters every statistic here through a term of its own,
-so a sensitivity is what the unit makes of the largest size of one term.
+Every question is paid for before a row is read, and leaves with noise. What one row more can change
+in it is declared beside its kernel and proved in ``proofs/points.md``; what a step between
+neighbours makes of that is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -122,7 +119,8 @@ class PointsView(View):
         ``clip``². Centres without rows are noised like any other.
         """
         statistic = ClusterSums(frame, centres, clip, offsets is not None, square is not None)
-        return self._around(name, statistic, counts=counts, offsets=offsets, square=square)
+        shares = {"counts": counts, "offsets": offsets, "square": square}
+        return ClusterAnswer(**self._parts(name, statistic, shares))
 
     def grouped_clusters(
         self,
@@ -159,14 +157,8 @@ class PointsView(View):
         wanted = offsets is not None, square is not None
         n_groups = int(groups.max()) + 1
         statistic = GroupedSums(frame, centres, clip, *wanted, groups=groups, n_groups=n_groups)
-        return self._around(name, statistic, counts=counts, offsets=offsets, square=square)
-
-    def _around(self, name: str, statistic: ClusterSums, **shares: Share | None) -> ClusterAnswer:
-        """Ask for the parts that are paid for."""
-        asked = statistic.questions
-        paid = {part: share for part, share in shares.items() if share is not None}
-        parts = [(f"{name}: {part}", asked[part], share) for part, share in paid.items()]
-        return ClusterAnswer(**dict(zip(paid, self._ask(statistic, *parts), strict=True)))
+        shares = {"counts": counts, "offsets": offsets, "square": square}
+        return ClusterAnswer(**self._parts(name, statistic, shares))
 
     def second_moments(self, name: str, frame: Projection, share: Share) -> Noisy:
         """Ask for the sum of the outer products of the rows, as seen in ``frame``.
@@ -208,10 +200,8 @@ class PointsView(View):
 
         Notes
         -----
-        *Why this is private.* A row enters one score of one cluster. So no two scores of a cluster
-        change by amounts further apart than the number of its rows that are added or removed;
-        these numbers add up to at most ``unit.rows_changed``, and so do the costs of the clusters'
-        picks to one share. Clusters without rows pick like any other. See ``proofs/zones.md``.
+        *Why this is private.* A row adds one to one score of one cluster, so the picks of all
+        clusters together cost one share. Clusters without rows pick like any other.
         """
         statistic = ZoneCounts(zones)
         (picked,) = self._ask(statistic, (name, statistic.pick, share))

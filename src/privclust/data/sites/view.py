@@ -1,11 +1,10 @@
 """``SitesView``: private source rows behind the door, seen from public target points.
 
-Every question takes its share of the budget, debits the meter, and only then reads the rows; what
-comes back is noisy. Questions and sensitivities are proved in ``proofs/source-target.md``.
-
-Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
-most ``unit.rows_changed`` rows. Targets, sites, shells, centre and radius are public and are fixed
-before a row is read: nothing is ever scaled by a length that depends on a source row.
+Every question is paid for before a row is read, and leaves with noise. What one row more can change
+in it is declared beside its kernel and proved in ``proofs/source-target.md``; what a step between
+neighbours makes of that is in ``proofs/question.md``. Targets, sites, shells, centre and radius are
+public and are fixed before a row is read: nothing is ever scaled by a length that depends on a
+source row.
 """
 
 from __future__ import annotations
@@ -102,10 +101,7 @@ class SitesView(View):
         of length at most R.
         """
         statistic = CellTotals(self._domain, self.space, sites)
-        paid = {"counts": counts, "sums": sums}
-        asked = statistic.questions
-        parts = [(f"{name}: {part}", asked[part], share) for part, share in paid.items()]
-        return CellAnswer(*self._ask(statistic, *parts))
+        return CellAnswer(**self._parts(name, statistic, {"counts": counts, "sums": sums}))
 
     def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
@@ -114,11 +110,9 @@ class SitesView(View):
 
         Notes
         -----
-        *Why this is private.* Rows and sites are clipped to the public radius R. A row that is
-        added takes the place of one other row, or of the site, in the sum of each site and so
-        changes it by a vector of length at most 2R: all n sums together by at most 2R n √d in the
-        sum of absolute values and by at most 2R √n in Euclidean norm. A replaced row changes them
-        no more than that: it, the row in its place, and what either displaces are in one ball.
+        *Why this is private.* Rows and sites are clipped to the public radius R. A row more takes
+        the place of one other row, or of the site, in the sum of each site and so changes it by a
+        vector of length at most 2R; what two rows change beside the same others differs no more.
         """
         statistic = self._nearest(sites, n_nearest)
         return self._answer(name, statistic, share, statistic.averages)
@@ -131,9 +125,8 @@ class SitesView(View):
         Notes
         -----
         *Why this is private.* Rows and sites are clipped to the public radius R, so distances lie
-        between 0 and 2R. The sum of the ``n_nearest`` least of some numbers between 0 and 2R,
-        padded with 2R, changes by at most 2R if one of them is added, removed or replaced: the sum
-        over all n sites by at most 2R n.
+        between 0 and 2R. A row more lowers the sum of the ``n_nearest`` least of them, padded with
+        2R, by 0 to 2R, at each of n sites.
         """
         statistic = self._nearest(sites, n_nearest)
         return self._answer(name, statistic, share, statistic.distance)

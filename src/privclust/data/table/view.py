@@ -1,11 +1,8 @@
 """``TableView``: categorical rows behind the door, and the closed list of questions about them.
 
-Every question takes its share of the budget, debits the meter, and only then reads the rows; what
-comes back is noisy. The questions and their sensitivities are proved in ``proofs/table.md``.
-
-Neighbours are those of the privacy unit. One step between neighbours adds or removes in total at
-most ``unit.rows_changed`` rows. A row has one value of every attribute, so it stands in exactly
-one cell of every table.
+Every question is paid for before a row is read, and leaves with noise. What one row more can change
+in it is declared beside its kernel and proved in ``proofs/table.md``; what a step between
+neighbours makes of that is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -119,10 +116,7 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* A row stands in one cell of each of the m histograms. Adding it
-        changes m counts by one: L1 m, squared L2 m. Replacing it changes at most two counts of
-        each histogram by one: L1 2m, squared L2 2m. All c rows of a person may share their
-        values: L1 cm, squared L2 c²m.
+        *Why this is private.* A row stands in one cell of each of the m histograms.
         """
         return self._answer(name, Histograms(self.n_attributes), share)
 
@@ -131,8 +125,8 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* A row stands in one cell of each table: as for the histograms, with
-        the number of tables in place of m. Which pairs are asked about is public.
+        *Why this is private.* A row stands in one cell of each table. Which pairs are asked about
+        is public.
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
         asked = Tables(layout)
@@ -158,11 +152,9 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* What is noised is the sum of F over the cells of each table. Adding
-        a row moves one cell of each table by one and so the sum by a step of F: a whole number
-        from 0 to ``steepest``. Replacing a row is the difference of two such steps, at most
-        ``steepest`` again; c rows of a person move it by at most c steps. N log N is added
-        afterwards from the public ``rows``.
+        *Why this is private.* What is noised is the sum of F over the cells of each table. A row
+        more moves one cell of each table by one and so the sum by a step of F: a whole number from
+        0 to ``steepest``. N log N is added afterwards from the public ``rows``.
         """
         scale = EntropyScale(int(rows))
         noisy = self._answer(name, Entropies(scale, sets), share)
@@ -177,11 +169,9 @@ class TableView(View):
         Notes
         -----
         *Why this is private.* The score of an attribute X is -N H(target | X), the sum of F over
-        the joint table minus that over the table of X. Adding a row changes it by the difference
-        of two steps of F: the joint cell holds no more rows than the cell of X, so the change lies
-        between -``steepest`` and 0, for every X. So the changes of two scores differ by at most
-        ``steepest`` for each row added or removed, which is the range that the exponential
-        mechanism needs; ``count`` picks in turn compose.
+        the joint table minus that over the table of X. A row more changes it by the difference of
+        two steps of F: the joint cell holds no more rows than the cell of X, so the change lies
+        between -``steepest`` and 0, for every X. ``count`` picks in turn compose.
         """
         others = [x for x in range(self.n_attributes) if x != target]
         asked = Relevance(EntropyScale(int(rows)), target, others, count)
@@ -212,11 +202,9 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* What would be expected is public and rounded to whole numbers. A
-        row changes one cell of each table by one, so every distance by at most one, up or down;
-        the changes of two distances differ by at most two for each row added or removed, which is
-        the range that the exponential mechanism needs. The picks compose, each among candidates
-        that the earlier picks determine.
+        *Why this is private.* What would be expected is public and rounded to whole numbers. A row
+        more changes one cell of each table by one, so every distance by at most one, up or down.
+        The picks compose, each among candidates that the earlier picks determine.
         """
         asked = Tree(self.layout, margins)
         (picked,) = self._ask(asked, (name, asked.pick, share))
