@@ -14,7 +14,7 @@ from privclust.cli.reading import Reading
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.data.check_report import CheckReport
+    from privclust.steward.check_report import CheckReport
 
 __all__ = ["check"]
 
@@ -42,7 +42,7 @@ def check(
 
 
 def _show(report: CheckReport, *, as_json: bool) -> None:
-    from privclust.data.check_report import NOT_PRIVATE
+    from privclust.steward.check_report import NOT_PRIVATE
 
     if not as_json:
         screen.show(NOT_PRIVATE)

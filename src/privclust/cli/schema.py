@@ -91,7 +91,7 @@ def check(
     as_json: options.Json = False,
 ) -> None:
     """Check a schema and, if data are given, whether their columns are the declared ones."""
-    from privclust.data.checking import check_columns
+    from privclust.steward.checking import check_columns
 
     loaded = reading.schema(schema)
     message = f"Schema '{schema}' is valid."

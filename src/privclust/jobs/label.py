@@ -68,7 +68,7 @@ def _parts(
     shape: tuple[int, int] | None,
     progress: Progress,
 ) -> Iterator[Part]:
-    from privclust.data.copied import column_texts
+    from privclust.steward.copied import column_texts
 
     done, ids = 0, None if id_column is None else column_texts(data, id_column)
     for labels in release.predict_parts(data, shape=shape):

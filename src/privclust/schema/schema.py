@@ -24,7 +24,7 @@ from privclust.schema.names import checked_columns, checked_ignore
 from privclust.schema.plain import ball_from, csv_from, fact_from, named, only_keys
 
 if TYPE_CHECKING:
-    from privclust.data.check_report import CheckReport
+    from privclust.steward.check_report import CheckReport
 
 __all__ = ["Schema"]
 
@@ -222,11 +222,11 @@ class Schema:
         return self.numeric[narrow], self.numeric[wide]
 
     def check(self, data: Any, **options: Any) -> CheckReport:
-        """Count what a fit would meet in the rows; see :func:`privclust.data.checking.check`.
+        """Count what a fit would meet in the rows; see :func:`privclust.steward.checking.check`.
 
         The counts are exact: they are for the steward of the data alone, NOT PRIVATE.
         """
-        from privclust.data.checking import check
+        from privclust.steward.checking import check
 
         return check(data, self, **options)
 

@@ -204,6 +204,6 @@ def _numbers(target: Path, names: list[str]) -> Any:
 
 def _texts(target: Path, name: str) -> list[str]:
     """Read a column of text of the public points."""
-    from privclust.data.copied import column_texts
+    from privclust.steward.copied import column_texts
 
     return [*column_texts(target, name)]

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from privclust._typing import Mask
-from privclust.data.check_report import CheckReport, ColumnCheck, PeopleCheck
 from privclust.data.reading import ARROW_TYPE, Block, open_declared
 from privclust.data.reading.convert import MISSING_WORDS, decoded, marked_kind
 from privclust.data.reading.ids import id_texts
 from privclust.exceptions import DataError, NoRowsError
 from privclust.schema import Bins, Box, Categories, Fact, Schema
+from privclust.steward.check_report import CheckReport, ColumnCheck, PeopleCheck
 from privclust.unit import IdType
 
 __all__ = ["check", "check_columns"]
