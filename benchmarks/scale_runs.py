@@ -158,7 +158,7 @@ def _counted() -> Iterator[dict[str, int]]:
     """Count passes, tasks, and the bytes of what is sent and of what comes back."""
     from distributed import Future
 
-    from privclust.data.engines import dask
+    from privclust.engines import dask
 
     wire = {"passes": 0, "tasks": 0, "bytes_out": 0, "bytes_back": 0}
     submit, total = dask.DaskEngine.submit, dask.DaskRows.sum

@@ -3,9 +3,9 @@ from privclust.budget import Budget as Budget
 from privclust.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
 from privclust.categorical import PrivateDilca as PrivateDilca
 from privclust.coclustering import PrivateCoclustering as PrivateCoclustering
-from privclust.data.engines.choosing import engine as engine
-from privclust.data.engines.choosing import local_cluster as local_cluster
 from privclust.display import progress as progress
+from privclust.engines.choosing import engine as engine
+from privclust.engines.choosing import local_cluster as local_cluster
 from privclust.exceptions import LeakWarning as LeakWarning
 from privclust.exceptions import PrivclustError as PrivclustError
 from privclust.exceptions import PrivclustWarning as PrivclustWarning

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from privclust._optional import imported
-from privclust.data.engines.progress import listening
+from privclust.engines.progress import listening
 
 __all__ = ["progress", "showing"]
 

@@ -9,7 +9,7 @@ import privclust
 PACKAGE = Path(privclust.__file__).parent
 # A token of the remote command, where a service finds its secrets, and whether a worker process
 # gives memory back.
-MAY_READ = {"cli/remote.py", "data/engines/tasks.py", "service/settings.py"}
+MAY_READ = {"cli/remote.py", "engines/tasks.py", "service/settings.py"}
 
 
 def test_only_these_files_read_the_environment():

@@ -16,7 +16,7 @@ PACKAGE = Path(privclust.__file__).parent
 # What an algorithm, a release, a report or a command may see of ``privclust.data``.
 OPEN = re.compile(
     r"privclust\.data\.(points|table|matrix|sites|numbers|baselines)\.(public|door|view)$"
-    r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$|privclust\.data\.engines\.progress$"
+    r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$"
 )
 NAMES = tuple(family.name for family in FAMILIES)
 

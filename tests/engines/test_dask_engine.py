@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import privclust
 from contract.golden_fits import digest_of
 from privclust import Person, PrivateCoclustering, PrivateDilca, PrivateKMeans
-from privclust.data.engines import tasks
 from privclust.data.engines.base import current_engine
-from privclust.data.engines.dask import DaskRows
 from privclust.data.reading import open_rows
+from privclust.engines import tasks
+from privclust.engines.dask import DaskRows
 from support.datasets import POINTS, SURVEY, baskets, points, survey
 from support.estimators import ESTIMATORS
 from support.in_parts import npz_folder, parquet_folder, triples_file
@@ -170,7 +170,7 @@ ALLOWED = {
     "privclust.data.baselines.public": {"Critic"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"Summed", "Stacked"},
-    "privclust.data.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
+    "privclust.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
     "privclust.data.matrix.kernels": {
         "BlockShares", "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores",
         "RowSums", "Steps", "StepsOf",

@@ -9,8 +9,8 @@ import pytest
 
 import privclust
 from privclust import Ledger, PrivateKMeans, Schema
-from privclust.data.engines import cluster, tasks
-from privclust.data.engines.memory import bytes_of
+from privclust.engines import cluster, tasks
+from privclust.engines.choosing import bytes_of
 from privclust.exceptions import DataError, EngineError, EngineWarning, ParameterError
 from support.datasets import POINTS, points
 from support.in_parts import parquet_folder
@@ -71,7 +71,7 @@ def test_a_worker_that_cannot_run_privclust_is_refused(client):
 
 
 def test_a_scheduler_that_does_not_answer_is_named():
-    with socket.socket() as taken, patch("privclust.data.engines.choosing._WAIT_SECONDS", 0.3):
+    with socket.socket() as taken, patch("privclust.engines.choosing._WAIT_SECONDS", 0.3):
         taken.bind(("127.0.0.1", 0))  # nobody listens there
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         refused(EngineError, f"The scheduler at {address} does not answer", entered, address)
@@ -204,7 +204,7 @@ def test_the_command_line_refuses_alike(options, part, tmp_path, monkeypatch, ca
     from privclust.cli import main
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("privclust.data.engines.choosing._WAIT_SECONDS", 0.3)
+    monkeypatch.setattr("privclust.engines.choosing._WAIT_SECONDS", 0.3)
     points().drop(columns="who").to_csv("rows.csv", index=False)
     command = ["kmeans", "rows.csv", "--bounds", "-1", "1", "--epsilon", "1", *options]
     with pytest.raises(SystemExit) as ended:

@@ -10,7 +10,7 @@ import pandas as pd
 import privclust
 from contract.golden_fits import digest_of
 from privclust import PrivateKMeans
-from privclust.data.engines.dask import DaskRows
+from privclust.engines.dask import DaskRows
 from support.in_parts import parquet_folder
 
 

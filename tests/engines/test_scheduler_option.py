@@ -6,7 +6,7 @@ import pytest
 
 from privclust import Release
 from privclust.cli import app
-from privclust.data.engines.dask import DaskRows
+from privclust.engines.dask import DaskRows
 from support.command_line import CliRunner
 from support.datasets import POINTS, points
 from support.in_parts import parquet_folder

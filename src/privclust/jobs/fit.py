@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privclust.data.engines.progress import Listener
+    from privclust.engines.progress import Listener
     from privclust.jobs.publish import Destination, Published
     from privclust.release import About, Release
 
@@ -62,7 +62,7 @@ class Fit:
 
     def released(self, listener: Listener | None = None) -> Release:
         """Fit the model and return its release, which is not written anywhere yet."""
-        from privclust.data.engines.progress import listening
+        from privclust.engines.progress import listening
 
         with nullcontext() if listener is None else listening(listener):
             self.model.fit(self.data, **self.beside)

@@ -21,10 +21,12 @@ __all__ = [
     "EncodedRows",
     "Encoder",
     "Engine",
+    "Listener",
     "Stacked",
     "Summed",
     "Total",
     "current_engine",
+    "listening_now",
     "using",
 ]
 
@@ -118,6 +120,11 @@ class Engine(ABC):
 
 
 _engine: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+# Called after each block with the rows read in this pass and the rows in all, if known. Both are
+# private: they may be shown to the holder of the data, and never stored.
+Listener = Callable[[int, int | None], None]
+listening_now: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def current_engine() -> Engine:

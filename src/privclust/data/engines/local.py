@@ -20,9 +20,15 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from privclust.data.engines.base import EncodedRows, Encoder, Engine, Summed, Total
+from privclust.data.engines.base import (
+    EncodedRows,
+    Encoder,
+    Engine,
+    Summed,
+    Total,
+    listening_now,
+)
 from privclust.data.engines.memory import free_memory
-from privclust.data.engines.progress import listener
 from privclust.data.reading.parts import Parted
 
 __all__ = ["LocalEngine", "one_blas_thread", "total_of"]
@@ -150,7 +156,7 @@ def sum_in_threads(
     n_rows : int or None
         The number of rows in all, if known; for the display of progress.
     """
-    tell, total = listener(), None
+    tell, total = listening_now.get(), None
     for part in _in_threads(items, of_item):
         total = part if total is None else total + part
         if tell is not None:

@@ -5,6 +5,7 @@ It is a context, not a parameter of an estimator: a release does not depend on w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike, fspath
@@ -12,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from privclust.data.engines.base import Engine, using
 from privclust.data.engines.local import LocalEngine
-from privclust.data.engines.memory import bytes_of
 from privclust.data.reading.base import one_sentence
 from privclust.exceptions import EngineError, ParameterError
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["engine", "local_cluster"]
+__all__ = ["bytes_of", "engine", "local_cluster"]
 
 _WAIT_SECONDS = 10
 _ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
 # One BLAS thread each, and not Dask's own setting of the allocator, which gives memory back at once
 # and faults it in again for every piece of rows.
 _ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {f"{unit}i": 2 ** (10 * power) for power, unit in enumerate("kmgt", start=1)}
 
 
 @contextmanager
@@ -80,7 +82,7 @@ def _on_cluster(
     with one_sentence(_ABSENT, ImportError, error=EngineError):
         from distributed import Client
 
-        from privclust.data.engines.dask import DaskEngine
+        from privclust.engines.dask import DaskEngine
     client = where
     if isinstance(where, str):
         silent = f"The scheduler at {where} does not answer; check its address and certificates."
@@ -94,6 +96,17 @@ def _on_cluster(
         )
     folder = None if spill_to is None else fspath(spill_to)
     return DaskEngine(client, kept_bytes=kept, insecure=insecure, spill_to=folder)
+
+
+def bytes_of(amount: int | str) -> int:
+    """Return an amount of memory in bytes; text may have a unit, as in ``"2 GB"``."""
+    if isinstance(amount, str):
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?i?)b?\s*", amount.lower())
+        if found and found[2] in _UNITS and found[1].count(".") <= 1 and found[1] != ".":
+            return int(float(found[1]) * _UNITS[found[2]])
+    elif not isinstance(amount, bool) and amount >= 0:
+        return int(amount)
+    raise ParameterError(f"memory must be bytes or text such as '2 GB', got {amount!r}.")
 
 
 @contextmanager

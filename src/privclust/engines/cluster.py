@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from distributed import Client
 
-from privclust.data.engines import tasks
 from privclust.data.reading.base import one_sentence
+from privclust.engines import tasks
 from privclust.exceptions import EngineError, EngineWarning
 
 __all__ = ["Cluster"]
