@@ -86,7 +86,7 @@ class LedgerStatement:
 
     @property
     def granted(self) -> Amount:
-        """The sum of all grants to all holders: what all releases together may give away."""
+        """The sum of all grants to all grantees, which the promise is about."""
         return sum((Amount(p.granted.epsilon, p.granted.delta) for p in self.pots), NOTHING)
 
     @property

@@ -106,8 +106,8 @@ _UNITS = {
     "replace-row": _Words(
         "between any two guesses about what a given row says",
         "that the row says one thing and not another",
-        "with any one row as it is",
-        "with another in its place",
+        "from these data",
+        "with any one row replaced by another",
         "How many rows there are is not protected, only what they say, each by itself.",
         several=True,
     ),
@@ -122,7 +122,7 @@ _UNITS = {
 _OTHER_UNIT = _Words(
     "between the data with and without what is protected",
     "that it is in the data",
-    "from the data as they are",
+    "from these data",
     "from data that differ in what is protected",
     "The protection covers what the sentence above names, and nothing larger.",
 )
