@@ -12,7 +12,6 @@ from privclust.exceptions import PrivclustWarning as PrivclustWarning
 from privclust.kmeans import PrivateKMeans as PrivateKMeans
 from privclust.ledger import Ledger as Ledger
 from privclust.plan import Plan as Plan
-from privclust.privacy.statement import PrivacyStatement as PrivacyStatement
 from privclust.release import Release as Release
 from privclust.schema import Ball as Ball
 from privclust.schema import Bins as Bins
@@ -20,6 +19,7 @@ from privclust.schema import Box as Box
 from privclust.schema import Categories as Categories
 from privclust.schema import Schema as Schema
 from privclust.source_target import PrivateSourceTargetMedoids as PrivateSourceTargetMedoids
+from privclust.statement import PrivacyStatement as PrivacyStatement
 from privclust.summary import PrivateSummary as PrivateSummary
 from privclust.unit import AddRemoveRow as AddRemoveRow
 from privclust.unit import MatrixCount as MatrixCount

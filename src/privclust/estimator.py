@@ -31,8 +31,8 @@ from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
 from privclust.pipelines import RESCORED, Leak, first_caller_outside, leaks_around
 from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
+from privclust.statement import PrivacyStatement
 from privclust.unit import Unit
 
 __all__ = ["PrivateEstimator", "Run"]

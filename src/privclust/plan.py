@@ -16,7 +16,8 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss
-from privclust.privacy.meter import Charge, lines_of
+from privclust.privacy.meter import Charge
+from privclust.statement import lines_of, plain_charge
 
 __all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
 
@@ -125,7 +126,7 @@ class Plan:
             "epsilon": str(self.budget.epsilon),
             "delta": str(self.budget.delta),
             "protects": self.protects,
-            "queries": [charge.to_dict() for charge in self.queries],
+            "queries": [plain_charge(charge) for charge in self.queries],
             "n_rows": self.n_rows,
             "error_ratio": self.error_ratio,
             "measure": self.measure.name,

@@ -11,7 +11,7 @@ import pytest
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
+from privclust.statement import PrivacyStatement
 from privclust.unit import (
     MatrixCount,
     MatrixEntry,

@@ -9,9 +9,9 @@ from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release
 from privclust.schema import Box, Schema
+from privclust.statement import PrivacyStatement
 from privclust.unit import AddRemoveRow
 
 NAMES = ("age", "income", "visits")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from privclust.privacy.noise import ExactNoise, ball, exact, float_filter
+from privclust.privacy.noise import ExactNoise, ball, exact, float_filter, lazy
 from privclust.privacy.noise.exact import FILTER_ERROR
 from privclust.privacy.noise.lazy import LazyUniform
 
@@ -252,8 +252,8 @@ def test_a_selection_next_to_a_boundary_follows_the_later_words():
 @pytest.mark.parametrize("method", ["permute_and_flip_rows", "top_k_rows"])
 def test_equal_words_are_told_apart_by_the_later_ones(method, monkeypatch):
     calls = []
-    original = exact.certain_order
-    monkeypatch.setattr(exact, "certain_order", lambda *asked: calls.append(1) or original(*asked))
+    original = lazy.certain_order
+    monkeypatch.setattr(lazy, "certain_order", lambda *asked: calls.append(1) or original(*asked))
     words = half_words(2**31, 2**31, 2**20, 2**30)  # a tie; and a clear case
     noise = ExactNoise(LaterWords(words, ZEROS))
     extra = (1,) if method == "top_k_rows" else ()

@@ -22,11 +22,11 @@ from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release import Release, storage
 from privclust.release import arrays as npz
 from privclust.release.facts import shown_error
 from privclust.schema import Box, Schema
+from privclust.statement import PrivacyStatement
 from privclust.unit import AddRemoveRow
 from support.releases import (
     CENTERS,

@@ -15,13 +15,13 @@ from privclust.budget import Budget
 from privclust.exceptions import ReleaseError
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release import storage
 from privclust.reports.page import _parts
 from privclust.reports.plots import principal_map
 from privclust.reports.promise import promise_in_words
 from privclust.reports.rounded import factor, percent
 from privclust.schema import Box, Schema
+from privclust.statement import PrivacyStatement
 from privclust.unit import Person, ReplaceRow
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 

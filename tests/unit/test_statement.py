@@ -9,7 +9,8 @@ import pytest
 from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
-from privclust.privacy.statement import SEEDED, PrivacyStatement
+from privclust.privacy.statement import SEEDED
+from privclust.statement import PrivacyStatement
 from privclust.unit import AddRemoveRow
 
 SCALER = "the pipeline step 'scale' was fitted on the same rows without noise"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
-__all__ = ["NO_LOSS", "Loss", "delta_spent", "epsilon_spent", "rho_within", "rounded_up"]
+__all__ = ["NO_LOSS", "Loss", "epsilon_spent", "rho_within", "rounded_up"]
 
 # Sixty digits to compute with, thirty of them kept: the decimal module rounds each operation
 # correctly, so the error of a dozen of them stays some twenty-five digits below the last one kept.
@@ -100,17 +100,6 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
             "raise epsilon or set delta=0."
         )
     return rho
-
-
-def delta_spent(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return an upper bound on the smallest δ such that ρ-zCDP implies (ε, δ)-DP."""
-    if rho == 0:
-        return Fraction(0)
-    r, e = float(rho), float(epsilon)
-    order = _best_order(lambda order: (order - 1) * (order * r - e + _penalty(order, 0.0)))
-    with localcontext(_WORKING):
-        gap = order * _decimal(rho) - _decimal(epsilon) + _exact_penalty(order, Fraction(1))
-        return min(Fraction(1), _rounded(((order - 1) * gap).exp(), ROUND_CEILING))
 
 
 def rounded_up(amount: Fraction, digits: int) -> Decimal:

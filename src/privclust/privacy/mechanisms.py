@@ -9,13 +9,10 @@ the sensitivity is the business of the query that makes it. Proofs: one page eac
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Protocol, TypeAlias
+from typing import TypeAlias
 
-from privclust._typing import Integers
 from privclust.budget import Share
 from privclust.privacy.additive import BallLaplace, DiscreteGaussian, DiscreteLaplace
-from privclust.privacy.loss import Loss
-from privclust.privacy.noise import NoiseSource
 from privclust.privacy.selections import Exponential, NoisyTopK, PermuteAndFlip
 
 __all__ = [
@@ -24,7 +21,6 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
-    "Mechanism",
     "NoisyTopK",
     "PermuteAndFlip",
     "Selection",
@@ -34,19 +30,6 @@ __all__ = [
 
 AdditiveNoise: TypeAlias = BallLaplace | DiscreteGaussian | DiscreteLaplace
 Selection: TypeAlias = Exponential | NoisyTopK | PermuteAndFlip
-
-
-class Mechanism(Protocol):
-    """What every mechanism offers; ``title`` is what people call it."""
-
-    title: ClassVar[str]
-
-    @property
-    def loss(self) -> Loss:
-        """The privacy loss of one draw."""
-
-    def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
-        """Answer once, about the exact integers given."""
 
 
 def additive_noise(

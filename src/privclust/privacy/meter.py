@@ -7,17 +7,15 @@ privacy statement of the release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from threading import Lock
-from typing import Any
 
 from privclust.budget import Budget, Share
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.loss import NO_LOSS, Loss
 
-__all__ = ["Charge", "Meter", "lines_of"]
+__all__ = ["Charge", "Meter"]
 
 
 @dataclass(frozen=True)
@@ -28,37 +26,6 @@ class Charge:
     loss: Loss
     noise: str = ""
     asks: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the charge as plain data, its amounts as fractions."""
-        pure = None if self.loss.pure is None else str(self.loss.pure)
-        plain = {
-            "query": self.query,
-            "asks": self.asks,
-            "noise": self.noise,
-            "pure": pure,
-            "rho": str(self.loss.rho),
-        }
-        if not self.asks:  # a query of 0.1 is written as it was read, so that digests stay
-            del plain["asks"]
-        return plain
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Charge:
-        """Read the charge back from :meth:`to_dict`."""
-        pure = None if plain["pure"] is None else Fraction(plain["pure"])
-        loss = Loss(pure, Fraction(plain["rho"]))
-        return cls(plain["query"], loss, plain["noise"], plain.get("asks", ""))
-
-
-def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
-    """Yield a line for each query: its name, what it asks, told once, and the noise."""
-    told: set[str] = set()
-    for charge in charges:
-        parts = (charge.asks if charge.asks not in told else "", charge.noise)
-        words = "; ".join(part for part in parts if part)
-        yield f"{charge.query} ({words})" if words else charge.query
-        told.add(charge.asks)
 
 
 class Meter:

@@ -15,11 +15,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release.about import About
 from privclust.release.arrays import described
 from privclust.release.errors import DamageError
 from privclust.schema import Schema
+from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from privclust.release.release import Release

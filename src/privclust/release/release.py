@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release import arrays as npz
 from privclust.release import storage
 from privclust.release.about import About
@@ -31,6 +30,7 @@ from privclust.release.packing import fields_from, packed
 from privclust.release.reading import opened
 from privclust.release.signature import Signature, signed_by
 from privclust.schema import Schema
+from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
-from privclust.privacy.statement import PrivacyStatement
 from privclust.release.document import document_of
 from privclust.release.kinds import kind_named
 from privclust.reports.promise import promise_in_words
 from privclust.reports.rounded import decimal, percent
 from privclust.reports.templates import rendered
 from privclust.schema import Box
+from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from privclust.privacy.loss import Loss

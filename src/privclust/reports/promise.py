@@ -13,7 +13,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 from privclust.budget import Budget
-from privclust.privacy.statement import PrivacyStatement
 from privclust.reports.rounded import (
     chance,
     exact_decimal,
@@ -23,6 +22,7 @@ from privclust.reports.rounded import (
     one_in,
     power,
 )
+from privclust.statement import PrivacyStatement
 from privclust.unit import group_words
 
 __all__ = ["Guess", "Promise", "promise_in_words"]

@@ -18,20 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
-from privclust.privacy.noise import float_filter
+from privclust.privacy.noise import float_filter, lazy
 from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
 from privclust.privacy.noise.float_filter import Words
-from privclust.privacy.noise.interval import Interval
-from privclust.privacy.noise.lazy import (
-    LazyUniform,
-    certain_floor,
-    certain_order,
-    certain_selection,
-    exceeds,
-    exponential,
-    gumbel,
-)
+from privclust.privacy.noise.lazy import LazyUniform, Variate
 
 __all__ = ["ExactNoise", "Floats", "Integers"]
 
@@ -57,11 +48,11 @@ class _Law(NamedTuple):
     """A variate made of one uniform number: in floats with their errors, and enclosed exactly."""
 
     filtered: Callable[[Words, float], tuple[Floats, Floats]]
-    certain: Callable[[LazyUniform], Interval]
+    certain: Variate
 
 
-EXPONENTIAL = _Law(float_filter.exponentials, exponential)
-GUMBEL = _Law(float_filter.gumbels, gumbel)
+EXPONENTIAL = _Law(float_filter.exponentials, lazy.exponential)
+GUMBEL = _Law(float_filter.gumbels, lazy.gumbel)
 
 
 @dataclass(frozen=True)
@@ -148,7 +139,7 @@ class ExactNoise:
         variates = float_filter.exponentials(words, self.filter_error)
         floors, sure = float_filter.floors(*float_filter.scaled(scale, *variates))
         for index in np.flatnonzero(~sure):
-            floors[index] = certain_floor(scale, self._lazy(words[index]))
+            floors[index] = lazy.certain_floor(scale, self._lazy(words[index]))
         return floors
 
     def _coins(self, count: int) -> NDArray[np.bool_]:
@@ -160,18 +151,15 @@ class ExactNoise:
     def _gaussian_batch(self, variance: Fraction, proposal: Fraction, wanted: int) -> Integers:
         proposals = self._laplace_batch(proposal, int(wanted * 1.4) + 16)
         words = self._words(len(proposals), outcomes=2)
+        arrivals = float_filter.exponentials(words, self.filter_error)
         margin, error = float_filter.acceptance_margins(
-            proposals,
-            variance,
-            proposal,
-            *float_filter.exponentials(words, self.filter_error),
-            self.filter_error,
+            proposals, variance, proposal, *arrivals, self.filter_error
         )
         accepted = margin > 0
         for index in np.flatnonzero(~(np.abs(margin) > error)):
             exact_distance = abs(int(proposals[index])) - variance / proposal
             exact_penalty = exact_distance**2 / (2 * variance)
-            accepted[index] = exceeds(self._lazy(words[index]), exact_penalty)
+            accepted[index] = lazy.exceeds(self._lazy(words[index]), exact_penalty)
         return proposals[accepted][:wanted]
 
     def _ball_batch(self, scale: Fraction, count: int, dimension: int) -> Integers:
@@ -193,7 +181,7 @@ class ExactNoise:
         words = self._words(len(gaps), outcomes=gaps.shape[1])
         picked, sure = float_filter.selections(gaps, scale, words, self.filter_error)
         for row in np.flatnonzero(~sure):
-            picked[row] = certain_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
+            picked[row] = lazy.certain_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
         return picked
 
     def _noisy_order(self, gaps: Integers, scale: Fraction, law: _Law, k: int) -> Integers:
@@ -204,7 +192,7 @@ class ExactNoise:
         picked, sure = float_filter.rankings(*noisy, k)
         for row in np.flatnonzero(~sure):
             uniforms = [self._lazy(word) for word in words[row]]
-            picked[row] = certain_order(gaps[row].tolist(), scale, law.certain, uniforms, k)
+            picked[row] = lazy.certain_order(gaps[row].tolist(), scale, law.certain, uniforms, k)
         return picked
 
     def _words(self, count: int, outcomes: int | Fraction) -> Words:

@@ -67,17 +67,12 @@ def shifted(
 
 
 def acceptance_margins(
-    proposals: Integers,
-    variance: Fraction,
-    proposal_scale: Fraction,
-    arrival: Floats,
-    error: Floats,
-    slack: float,
+    drawn: Integers, variance: Fraction, scale: Fraction, value: Floats, error: Floats, slack: float
 ) -> tuple[Floats, Floats]:
-    """Return by how much each arrival exceeds the penalty of a proposed discrete Gaussian."""
-    distance = np.abs(proposals) - float(variance / proposal_scale)
+    """Return by how much each value exceeds the penalty of what was drawn as a Gaussian."""
+    distance = np.abs(drawn) - float(variance / scale)
     penalty = distance * distance / (2 * float(variance))
-    return arrival - penalty, error + slack * penalty
+    return value - penalty, error + slack * penalty
 
 
 def floors(value: Floats, error: Floats) -> tuple[Integers, Mask]:

@@ -18,6 +18,7 @@ from privclust.privacy.noise.interval import Interval
 
 __all__ = [
     "LazyUniform",
+    "Variate",
     "certain_floor",
     "certain_order",
     "certain_selection",
@@ -50,6 +51,9 @@ class LazyUniform:
     def interval(self) -> Interval:
         """Enclose the number."""
         return Interval.uniform(self._numerator, self._length)
+
+
+Variate = Callable[[LazyUniform], Interval]
 
 
 def exponential(uniform: LazyUniform) -> Interval:
@@ -85,11 +89,7 @@ def exceeds(uniform: LazyUniform, threshold: Fraction) -> bool:
 
 
 def certain_order(
-    gaps: Sequence[int],
-    scale: Fraction,
-    variate: Callable[[LazyUniform], Interval],
-    uniforms: Sequence[LazyUniform],
-    k: int,
+    gaps: Sequence[int], scale: Fraction, variate: Variate, uniforms: Sequence[LazyUniform], k: int
 ) -> list[int]:
     """Return the indices of the ``k`` largest of ``gap + scale * variate``, the largest first.
 
