@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from privclust import Box, MatrixCount, MatrixRow, Person, ReplaceRow, Schema
+from privclust.data.reading import base
 from privclust.data.sites.metrics import METRICS
 from privclust.exceptions import ParameterError
 from support.datasets import places
@@ -159,11 +160,11 @@ def recorded(case: int, delta: float) -> list[Any]:
 
 
 def told_the_same(
-    case: int, data: Any, delta: float = 0, **changes: Any
+    case: int, data: Any, delta: float = 0, draws: list[Any] | None = None, **changes: Any
 ) -> Iterator[tuple[Any, Any]]:
-    """Return what the fit asks, beside what it asks about other data if answers are the same."""
+    """Return what a fit asks, beside what it asks about other data if answers are the same."""
     record, unit, options = CASES[case]
-    draws = recorded(case, delta)
+    draws = draws or recorded(case, delta)
     record, _ = made(record, unit, options)
     with replayed_draws([draw.answer for draw in draws]) as twins:
         fit(record, unit, _paid(options, unit, delta) | changes, data)
@@ -230,6 +231,22 @@ def test_neighbours_in_another_order_stay_within_the_sensitivity(case, delta):
         assert change(draw.mechanism, draw.exact, twin.exact) <= allowed_change(draw.mechanism)
         moved |= not np.array_equal(draw.exact, twin.exact)
     assert moved
+
+
+OF_ROWS = [case for case in range(len(CASES)) if not CASES[case][1].name.startswith("matrix")]
+
+
+@pytest.mark.parametrize("case", OF_ROWS, ids=[NAMES[case] for case in OF_ROWS])
+def test_rows_that_are_read_one_by_one_are_the_same_rows(case, monkeypatch):
+    """Rows are not coarse here, so that every bit of their numbers counts."""
+    record, unit, options = CASES[case]
+    record, _ = made(record, unit, options)
+    data = record.data(unit).head(24)
+    with recorded_draws() as draws:
+        fit(record, unit, _paid(options, unit, 0), data)
+    monkeypatch.setattr(base, "_BLOCK_ROWS", 1)
+    for draw, twin in told_the_same(case, data, draws=draws):
+        np.testing.assert_array_equal(draw.exact, twin.exact)
 
 
 def test_what_is_left_out_is_refused_before_anything_is_asked():

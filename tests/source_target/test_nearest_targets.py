@@ -12,7 +12,13 @@ from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.exceptions import BudgetExceededError
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
-from support.transcripts import amount_lost, loss_between, recorded_draws
+from support.transcripts import (
+    allowed_change,
+    amount_lost,
+    change,
+    loss_between,
+    recorded_draws,
+)
 
 QUESTIONS = ["histogram", "cells", "averages", "distance"]
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 2)]
@@ -162,14 +168,30 @@ def test_distances_are_those_of_the_nearest_rows_and_the_farthest_where_rows_lac
     assert found == pytest.approx(expected, abs=0.01)
 
 
-def test_the_sensitivity_of_distances_is_attained_by_a_source_at_the_only_site():
+@pytest.mark.parametrize("n_nearest", [2, 3])
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+@pytest.mark.parametrize("currency", BUDGETS)
+def test_the_sensitivity_of_distances_is_attained_by_sources_at_the_only_site(
+    currency, unit, n_nearest
+):
+    """All rows of a person count at a site that asks for so many, and a person has two."""
+    site, opposite = TARGETS[:1], TARGETS[3:]
+    pair = {
+        "add-remove-row": (np.empty((0, 2)), site),
+        "replace-row": (opposite, site),
+        "person": [
+            pd.DataFrame(rows, columns=["a", "b"]).assign(who="one")
+            for rows in (np.empty((0, 2)), np.repeat(site, 2, axis=0))
+        ],
+    }[unit.name]
     draws = []
-    for rows in (np.empty((0, 2)), TARGETS[:1]):
-        view, share = view_of(rows, Budget(1))
+    for rows in pair:
+        view, share = view_of(rows, BUDGETS[currency], unit=unit)
         with recorded_draws() as seen:
-            view.nearest_distance("q", TARGETS[:1], 1, share)
-        draws.append(seen)
-    assert amount_lost(loss_between(*draws), "pure") >= 0.999
+            view.nearest_distance("q", site, n_nearest, share)
+        draws += seen
+    found = change(draws[0].mechanism, draws[0].exact, draws[1].exact)
+    assert 0.999999 < found / allowed_change(draws[0].mechanism) <= 1
 
 
 def test_no_public_scale_depends_on_the_source():

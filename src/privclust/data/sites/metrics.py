@@ -104,7 +104,8 @@ class Metric:
 
 def _unit_vectors(points: Floats) -> Floats:
     """Return rows of length one; a row of zeros has no angle and stays at the origin."""
-    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    # By columns in memory, a row would be added up in another order than if it were alone.
+    lengths = np.linalg.norm(np.ascontiguousarray(points), axis=1, keepdims=True)
     return np.asarray(points / np.where(lengths > 0, lengths, 1))
 
 

@@ -74,12 +74,13 @@ class TargetSpace:
         return farthest if farthest > 0 else 1.0
 
     def place(self, points: Floats) -> Floats:
-        """Return points of the user's columns in the coordinates of this space."""
+        """Return points of the user's columns in the coordinates of this space, each by itself."""
         coordinates = self.metric.embed(points)
         if self.axes is None:
             return coordinates
-        # Not a matrix product: BLAS may round a row differently beside other rows.
-        return np.asarray(np.einsum("ij,jk->ik", coordinates, self.axes))
+        # Not a matrix product: BLAS may round a row differently beside other rows. So may sums over
+        # rows that lie in memory by columns.
+        return np.asarray(np.einsum("ij,jk->ik", np.ascontiguousarray(coordinates), self.axes))
 
     def to_grid(self, coordinates: Floats) -> Floats:
         """Return coordinates of this space as integers, in steps of the radius / 2^20."""
