@@ -36,12 +36,19 @@ ROOT = Path(__file__).parents[2]
 LISTS = sorted(Path(__file__).parent.glob("*.toml"))
 SECONDS = 240  # for the tests of one mutant
 PASSED, FAILED, UNRUN = 0, 1, 3  # exit statuses of pytest; any other means that it could not run
-# Bits may depend on the number of threads, and forks must not find any.
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
-# What tests import of others. One that is not installed is left out.
+# A fork has no thread of its parent, and would wait for locks that one of them held. So no library
+# may start any: not those of linear algebra, on which bits may depend as well, nor the allocator
+# of Arrow.
+NO_THREADS = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+# What tests import of others, except polars, which starts threads; one that is not installed is
+# left out.
 LIBRARIES = (
     "pytest",
-    *("hypothesis.extra.numpy", "numpy", "pandas", "polars", "threadpoolctl"),
+    *("hypothesis.extra.numpy", "numpy", "pandas", "threadpoolctl"),
     *(f"scipy.{part}" for part in ("sparse", "spatial", "special", "stats")),
     *(f"sklearn.{part}" for part in ("base", "cluster", "metrics")),
     *(f"pyarrow.{part}" for part in ("compute", "csv", "dataset", "parquet")),
@@ -100,12 +107,14 @@ def listed() -> list[Mutant]:
 
 def import_libraries() -> None:
     """Import what forks need of others, and nothing of what is changed in them."""
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    os.environ.update(NO_THREADS)
     sys.dont_write_bytecode = True
     for name in LIBRARIES:
         with suppress(ImportError):
             importlib.import_module(name)
     assert "privclust" not in sys.modules
+    threads = Path("/proc/self/task")
+    assert not threads.is_dir() or len(list(threads.iterdir())) == 1
 
 
 def run_tests(
