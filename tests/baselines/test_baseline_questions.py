@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from privclust.budget import Budget
-from privclust.data.baselines.kernels import (
+from privclust.baselines.questions.kernels import (
     FACTOR_STEPS,
     GRADIENT_STEPS,
     CriticGradients,
@@ -20,8 +19,9 @@ from privclust.data.baselines.kernels import (
     SwapCosts,
     loadings_of,
 )
-from privclust.data.baselines.public import Critic
-from privclust.data.baselines.view import BaselinesView
+from privclust.baselines.questions.public import Critic
+from privclust.baselines.questions.view import BaselinesView
+from privclust.budget import Budget
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.public import Projection
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
@@ -73,7 +73,7 @@ def test_a_piece_that_is_cut_gives_the_same_scores():
     rng = np.random.default_rng(0)
     asked = SwapCosts(LINE, np.array([[0.1], [0.5]]), rng.uniform(-1, 1, (7, 1)))
     rows = rows_on_grid(rng, 200, 1)
-    with patch("privclust.data.baselines.kernels._DISTANCES", 50):
+    with patch("privclust.baselines.questions.kernels._DISTANCES", 50):
         cut = asked(rows.copy())
     np.testing.assert_array_equal(cut, asked(rows.copy()))
 

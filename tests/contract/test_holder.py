@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import privclust
-from privclust.data.baselines.door import BaselineRows, NonNegativeRows
+from privclust.baselines.questions.door import BaselineRows, NonNegativeRows
 from privclust.data.door import Door
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.numbers.door import NumberRows

@@ -13,10 +13,12 @@ import privclust
 from privclust.families import FAMILIES
 
 PACKAGE = Path(privclust.__file__).parent
-# What an algorithm, a release, a report or a command may see of ``privclust.data``.
+# What an algorithm, a release, a report or a command may see of what is behind the door.
 OPEN = re.compile(
-    r"privclust\.data\.(points|table|matrix|sites|numbers|baselines)\.(public|door|view)$"
+    r"privclust\.data\.(points|table|matrix|sites|numbers)\.(public|door|view)$"
+    r"|privclust\.baselines\.questions\.(public|door|view)$"
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$"
+    r"|privclust\.data\.question$"  # what a row can change, for plans
 )
 NAMES = tuple(family.name for family in FAMILIES)
 
@@ -25,7 +27,12 @@ def files_of(*folders: str) -> list[Path]:
     return [path for folder in folders for path in sorted((PACKAGE / folder).rglob("*.py"))]
 
 
-BEFORE = files_of(*NAMES, "baselines", "jobs", "release", "reports", "cli")
+QUESTIONS = PACKAGE / "baselines" / "questions"
+BEFORE = [
+    path
+    for path in files_of(*NAMES, "baselines", "jobs", "release", "reports", "cli")
+    if path.parent != QUESTIONS
+]
 BEHIND = [*files_of("data", "privacy", "unit", "schema"), PACKAGE / "budget.py"]
 
 
@@ -43,7 +50,7 @@ def test_only_what_is_public_is_seen_before_the_door() -> None:
         (str(path.relative_to(PACKAGE)), name)
         for path in BEFORE
         for name in imported(path)
-        if name.startswith("privclust.data")
+        if name.startswith(("privclust.data", "privclust.baselines.questions"))
     }
     assert seen, "the families see what is public of their data"
     assert not {(path, name) for path, name in seen if not OPEN.match(name)}
@@ -54,7 +61,10 @@ def test_what_is_behind_the_door_knows_no_family() -> None:
     assert not {path for path in BEHIND for name in imported(path) if name.startswith(before)}
 
 
-@pytest.mark.parametrize("shape", ["points", "table", "matrix", "sites", "numbers", "baselines"])
-def test_every_shape_of_data_has_the_same_roles(shape: str) -> None:
-    files = {path.stem for path in (PACKAGE / "data" / shape).glob("*.py")}
+SHAPES = [PACKAGE / "data" / name for name in ("points", "table", "matrix", "sites", "numbers")]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, QUESTIONS], ids=lambda folder: folder.name)
+def test_every_shape_of_data_has_the_same_roles(shape: Path) -> None:
+    files = {path.stem for path in shape.glob("*.py")}
     assert files >= {"public", "door", "view", "kernels"}

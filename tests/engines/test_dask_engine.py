@@ -166,8 +166,8 @@ class AllRows:
 
 
 ALLOWED = {
-    "privclust.data.baselines.kernels": {"CriticGradients", "FactorSums", "SwapCosts"},
-    "privclust.data.baselines.public": {"Critic"},
+    "privclust.baselines.questions.kernels": {"CriticGradients", "FactorSums", "SwapCosts"},
+    "privclust.baselines.questions.public": {"Critic"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"Summed", "Stacked"},
     "privclust.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},

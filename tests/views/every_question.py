@@ -15,9 +15,9 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
+from privclust.baselines.questions.public import Critic
+from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Budget, Share
-from privclust.data.baselines.public import Critic
-from privclust.data.baselines.view import BaselinesView
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView

@@ -24,9 +24,9 @@ import pytest
 from every_question import QUESTIONS, seeded
 from scipy import sparse
 
+from privclust.baselines.questions.public import Critic
+from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Budget
-from privclust.data.baselines.public import Critic
-from privclust.data.baselines.view import BaselinesView
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers

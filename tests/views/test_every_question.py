@@ -16,8 +16,8 @@ from every_question import (
     seeded,
 )
 
-import privclust.data
-from privclust.data.baselines.view import BaselinesView
+import privclust
+from privclust.baselines.questions.view import BaselinesView
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.view import NumbersView
 from privclust.data.points.view import PointsView
@@ -108,10 +108,11 @@ def test_no_words_are_left_of_a_question_that_is_gone(view: type) -> None:
 
 def test_mechanisms_are_drawn_from_in_one_place() -> None:
     """There the exact integers are held to what the rows can add up to."""
-    folder = Path(privclust.data.__file__).parent
+    package = Path(privclust.__file__).parent
     drawing = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*.py")
+        path.relative_to(package).as_posix()
+        for folder in ("data", "baselines")
+        for path in (package / folder).rglob("*.py")
         if re.search(r"\.draw\(|_noise\.\w+\(|noise\.(laplace|gaussian|ball)\(", path.read_text())
     }
-    assert drawing == {"view.py"}
+    assert drawing == {"data/view.py"}

@@ -28,8 +28,8 @@ from every_question import (
     seeded,
 )
 
+from privclust.baselines.questions.kernels import SwapCosts
 from privclust.budget import Budget, Share
-from privclust.data.baselines.kernels import SwapCosts
 from privclust.data.points.kernels import ClusterSums
 from privclust.data.question import Scores, Size, Term
 from privclust.data.table.kernels import EntropyScale

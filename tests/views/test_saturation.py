@@ -54,15 +54,15 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "baselines": {
         # Squared distances of a frame of radius 1, with 2^20 steps.
         "best_swap": (
-            "baselines.kernels.SwapCosts.__call__",
+            "baselines.questions.kernels.SwapCosts.__call__",
             [(-N_ROWS * 4 * 2**40, 0)],
         ),
         "factor_sums": (
-            "baselines.kernels.FactorSums.__call__",
+            "baselines.questions.kernels.FactorSums.__call__",
             [(-N_ROWS * 2**20, N_ROWS * 2**20)],
         ),
         "critic_gradients": (
-            "baselines.kernels.CriticGradients.__call__",
+            "baselines.questions.kernels.CriticGradients.__call__",
             [(-N_ROWS * 2**14, N_ROWS * 2**14)],
         ),
     },
@@ -129,7 +129,8 @@ def broken(result: Any, value: int) -> Any:
 @pytest.mark.parametrize("asked", QUESTIONS, ids=str)
 def test_no_kernel_however_wrong_moves_an_answer_beyond_its_rows(asked: Asked, value: int) -> None:
     place, ranges = RANGES[asked.view.__name__][asked.method]
-    target = f"privclust.data.{place}"
+    home = "privclust" if place.startswith("baselines.") else "privclust.data"
+    target = f"{home}.{place}"
     module, name = target.removesuffix(".__call__").rsplit(".", 1)
     original = _resolved(module, name, place)
     view = asked.view(Meter(BUDGET), seeded())

@@ -9,8 +9,8 @@ import numpy as np
 from privclust.baselines.dphd import high_dim
 from privclust.baselines.nmf import factorised
 from privclust.baselines.predicting import Loadings
+from privclust.baselines.questions.door import BaselineRows, NonNegativeRows, around_origin
 from privclust.budget import Budget, Share
-from privclust.data.baselines.door import BaselineRows, NonNegativeRows, around_origin
 from privclust.data.points.door import Region
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator

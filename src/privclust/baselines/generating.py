@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
+from privclust.baselines.questions.door import BaselineRows
 from privclust.baselines.wgan import adversarial
 from privclust.budget import Budget, Share
-from privclust.data.baselines.door import BaselineRows
 from privclust.data.points.door import region_of
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult

@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.baselines.questions.public import FactorAnswer
+from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Share
-from privclust.data.baselines.public import FactorAnswer
-from privclust.data.baselines.view import BaselinesView
 from privclust.data.points.public import Projection
 from privclust.kmeans.result import KMeansResult
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.baselines.questions.public import Critic
+from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Share
-from privclust.data.baselines.public import Critic
-from privclust.data.baselines.view import BaselinesView
 from privclust.data.points.public import Projection
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.weighted import weighted_kmeans

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.baselines.door import around_origin
-from privclust.data.baselines.kernels import loadings_of, on_factor_grid
+from privclust.baselines.questions.door import around_origin
+from privclust.baselines.questions.kernels import loadings_of, on_factor_grid
 from privclust.data.points.mixed import region_of
 from privclust.opening.rows import Opened
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from privclust.data.baselines.view import BaselinesView
+from privclust.baselines.questions.view import BaselinesView
 from privclust.data.door import OpenedRows
 from privclust.data.encode import Domain
 from privclust.data.points.door import PointRows, Region

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.baselines.questions.kernels import CriticGradients, FactorSums, SwapCosts
+from privclust.baselines.questions.public import Critic, FactorAnswer, Swap
 from privclust.budget import Share
-from privclust.data.baselines.kernels import CriticGradients, FactorSums, SwapCosts
-from privclust.data.baselines.public import Critic, FactorAnswer, Swap
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
-from privclust.data.baselines.public import Critic
+from privclust.baselines.questions.public import Critic
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
 from privclust.data.points.coded import GridPiece, dense
 from privclust.data.points.kernels import ProjectionGrid, sums_by_label

@@ -1,1 +1,0 @@
-"""Behind the door: questions that only the baselines ask about numeric rows."""
