@@ -20,14 +20,19 @@ INTERNAL = {
     "privclust.cli",
     "privclust.data",
     "privclust.display",  # progress, by the name privclust.progress
+    "privclust.engines",  # engine and local_cluster, by their names in privclust
     "privclust.estimator",
     "privclust.families",
+    "privclust.holder",
     "privclust.jobs",
+    "privclust.opening",
     "privclust.parameters",
     "privclust.pipelines",
     "privclust.plan",
+    "privclust.predicting",
     "privclust.privacy",
     "privclust.reports",
+    "privclust.steward",
 }
 
 
