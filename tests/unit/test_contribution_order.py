@@ -124,6 +124,14 @@ def test_the_rows_kept_of_a_person_are_a_function_of_their_multiset(
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_people_draw_alike_in_blocks_of_one_row_and_without_half_of_the_others(values):
+    rows = [(f"person {number}", a, 1 - a) for number in range(60) for a in (0, 1)]
+    everybody = kept(rows, 1, values, range(len(rows)))
+    others = [row for row in rows[::-1] if int(row[0][-1]) % 2]
+    assert kept(others, 1, values) == Counter(row for row in others if row in everybody)
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 def test_every_order_of_five_rows_with_one_rank_keeps_the_least_by_content(values):
     rows = [("p", 2, 0), ("p", 0, 1), ("p", 0, 1), ("p", 0, 0), ("p", 1, 2)]
     with patch.object(ranks, "_mixed", HASHES["constant"]):
