@@ -19,51 +19,33 @@ from privclust.data.table.counts import ExactCounts
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import PairLayout
 
-__all__ = ["Contexts", "Entropies", "Histograms", "Relevance", "TableRowCount", "Tables", "Tree"]
+__all__ = ["Contexts", "Entropies", "TableCounts", "Tree"]
 
-Pair = tuple[int, int]
-
-
-class TableRowCount:
-    """The number of rows."""
-
-    question = Question("count", Term.cells())
-
-    def __call__(self, exact: ExactCounts) -> Integers:
-        """Return the number."""
-        return np.array([exact.n_rows()], np.int64)
+Sets = Sequence[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Histograms:
-    """The counts of the values of all attributes, one after another."""
+class TableCounts:
+    """The tables of some sets of attributes, one after another; that of no attribute has one cell.
 
-    n_attributes: int
+    Attributes
+    ----------
+    of : str
+        The question of the view.
+    sets : sequence of tuple of int
+    """
 
-    @property
-    def question(self) -> Question:
-        """A row stands in one cell of each histogram."""
-        return Question("histograms", Term.cells(self.n_attributes))
-
-    def __call__(self, exact: ExactCounts) -> Integers:
-        """Return the counts."""
-        return np.concatenate([exact.table((x,)) for x in range(self.n_attributes)])
-
-
-@dataclass(frozen=True)
-class Tables:
-    """The tables of some pairs, one after another."""
-
-    layout: PairLayout
+    of: str
+    sets: Sets
 
     @property
     def question(self) -> Question:
         """A row stands in one cell of each table."""
-        return Question("pair_tables", Term.cells(len(self.layout.pairs)))
+        return Question(self.of, Term.cells(len(self.sets)))
 
     def __call__(self, exact: ExactCounts) -> Integers:
         """Return the counts."""
-        return np.concatenate([exact.table(pair).ravel() for pair in self.layout.pairs])
+        return np.concatenate([exact.table(chosen).ravel() for chosen in self.sets])
 
 
 @dataclass(frozen=True)
@@ -71,7 +53,7 @@ class Entropies:
     """The sums of F over the tables of sets of attributes."""
 
     scale: EntropyScale
-    sets: Sequence[tuple[int, ...]]
+    sets: Sets
 
     @property
     def question(self) -> Question:
@@ -86,54 +68,37 @@ class Entropies:
 
 
 @dataclass(frozen=True)
-class Relevance:
-    """How little entropy each other attribute leaves in the target: -N H(target | X).
+class Contexts:
+    """How little entropy sets of other attributes leave in the target: -N H(target | set).
 
     Attributes
     ----------
     scale : EntropyScale
     target : int
-    others : sequence of int
-        The candidates.
-    count : int
-        How many are picked.
+    sets : sequence of tuple of int
+        The candidates, all of one size.
+    top : int or None
+        How many are picked, of single attributes; ``None`` for one, of sets.
     """
 
     scale: EntropyScale
     target: int
-    others: Sequence[int]
-    count: int
+    sets: Sets
+    top: int | None = None
 
     @property
     def pick(self) -> Pick:
-        """The joint cell of a row holds no more rows than that of X, and steps never fall."""
-        words = f"{{title}} among {len(self.others)} candidates"
-        scores = Scores(-self.scale.steepest, 0)
-        return Pick("relevant_attributes", scores, words=words, top=self.count)
-
-    def __call__(self, exact: ExactCounts) -> Integers:
-        """Return the scores in one row."""
-        return _one_row([exact.conditional(self.scale, self.target, x) for x in self.others])
-
-
-@dataclass(frozen=True)
-class Contexts:
-    """How little entropy each set of other attributes leaves in the target."""
-
-    scale: EntropyScale
-    target: int
-    sets: Sequence[tuple[int, ...]]
-
-    @property
-    def pick(self) -> Pick:
-        """As for single attributes: a row stands in one cell of the table of every set."""
+        """The joint cell of a row holds no more rows than that of the set; steps never fall."""
+        of = "relevant_context" if self.top is None else "relevant_attributes"
         words = f"{{title}} among {len(self.sets)} candidates"
         scores = Scores(-self.scale.steepest, 0)
-        return Pick("relevant_context", scores, words=words, bounded=True)
+        return Pick(of, scores, words=words, bounded=True, top=self.top)
 
     def __call__(self, exact: ExactCounts) -> Integers:
         """Return the scores in one row."""
-        return _one_row(exact.context_scores(self.sets, self.scale, self.target))
+        if self.top is None:
+            return _one_row(exact.context_scores(self.sets, self.scale, self.target))
+        return _one_row([exact.conditional(self.scale, self.target, x) for (x,) in self.sets])
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ class ExactCounts:
         return self._counted().n_rows
 
     def table(self, chosen: tuple[int, ...]) -> Integers:
-        """Return the table of one attribute or of a pair, in the order given."""
+        """Return the table of no attribute, of one or of a pair, in the order given."""
+        if not chosen:
+            return np.array([self.n_rows()], np.int64)
         if len(chosen) == 1:
             if len(self._layout.sizes) == 1:
                 return self._counted().total

@@ -19,15 +19,7 @@ from privclust.data.engines.base import Summed
 from privclust.data.points.view import PointsView
 from privclust.data.reading import RowReader
 from privclust.data.reading.stepped import SteppedRows
-from privclust.data.table.asked import (
-    Contexts,
-    Entropies,
-    Histograms,
-    Relevance,
-    TableRowCount,
-    Tables,
-    Tree,
-)
+from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts
 from privclust.data.table.embedded import Embedding
@@ -109,7 +101,7 @@ class TableView(View):
         """
         if self.n_rows_is_public:
             return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
-        return self._answer(name, TableRowCount(), share)
+        return self._answer(name, TableCounts("count", [()]), share)
 
     def histograms(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows with each value of each attribute, one after another.
@@ -118,7 +110,8 @@ class TableView(View):
         -----
         *Why this is private.* A row stands in one cell of each of the m histograms.
         """
-        return self._answer(name, Histograms(self.n_attributes), share)
+        single = [(x,) for x in range(self.n_attributes)]
+        return self._answer(name, TableCounts("histograms", single), share)
 
     def pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
         """Ask for the tables of some pairs of attributes, all with the same noise.
@@ -129,7 +122,7 @@ class TableView(View):
         is public.
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
-        asked = Tables(layout)
+        asked = TableCounts("pair_tables", layout.pairs)
         noisy = self._answer(name, asked, share)
         largest = self._number_noise(asked.question, share).largest_among(layout.n_cells)
         return NoisyTables(layout, noisy.value, noisy.standard_error, largest)
@@ -173,10 +166,10 @@ class TableView(View):
         two steps of F: the joint cell holds no more rows than the cell of X, so the change lies
         between -``steepest`` and 0, for every X. ``count`` picks in turn compose.
         """
-        others = [x for x in range(self.n_attributes) if x != target]
-        asked = Relevance(EntropyScale(int(rows)), target, others, count)
+        others = [(x,) for x in range(self.n_attributes) if x != target]
+        asked = Contexts(EntropyScale(int(rows)), target, others, count)
         (picks,) = self._ask(asked, (name, asked.pick, share))
-        return tuple(others[int(pick)] for pick in picks[0])
+        return tuple(others[int(pick)][0] for pick in picks[0])
 
     def relevant_context(
         self, name: str, target: int, size: int, rows: float, share: Share
@@ -225,7 +218,9 @@ class TableView(View):
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
         """Return the standard error of each cell when this many tables are asked for together."""
-        return self._noise_of(Histograms(n_tables).question, share).standard_error
+        return self._noise_of(
+            TableCounts("pair_tables", [()] * n_tables).question, share
+        ).standard_error
 
     def _sum(self, kernel: Any) -> Summed[Any]:
         """Take a statistic from the counts, which are added up when first needed."""
