@@ -10,7 +10,7 @@ held to what is declared here, for a few rows could hide that it is too little.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,7 +52,7 @@ Rows = tuple[Any, ...]
 
 
 @contextmanager
-def caught():
+def caught() -> Iterator[list[tuple[Any, Any]]]:
     """Keep what is declared about every exact answer, and the answer."""
     seen: list[tuple[Question | Pick, Any]] = []
 

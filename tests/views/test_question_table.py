@@ -75,7 +75,7 @@ TURNS = {"spanning_tree": 2}
 
 def table_of_the_page() -> dict[tuple[str, str], list[Any]]:
     """Return what is declared about each part of each question, in words and as a term."""
-    found = defaultdict(list)
+    found: dict[tuple[str, str], list[Any]] = defaultdict(list)
     text = re.sub(r"<!--.*?-->", "", PAGE.read_text("utf-8"))
     for view, methods, declared in LINE.findall(text):
         code = declared.replace("^", "**").replace("·", "*").replace("²", "**2")
