@@ -7,6 +7,8 @@ process.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "SourceWarning",
     "UnitMismatchError",
     "UnknownDatasetError",
+    "one_sentence",
 ]
 
 
@@ -161,3 +164,22 @@ class PublicFactWarning(PrivclustWarning):
 
 class SourceWarning(PrivclustWarning):
     """Something about the source of a source-target fit, for whoever calls it."""
+
+
+@contextmanager
+def one_sentence(
+    message: str, *errors: type[BaseException], error: type[PrivclustError] = DataError
+) -> Iterator[None]:
+    """Raise ``message`` in place of another library's error, whose text may quote a value.
+
+    ``from None`` would only hide that error from a printed traceback; whoever walks the chain, as
+    a logger does, would still find it. So it is let go.
+    """
+    try:
+        yield
+    except errors:
+        try:
+            raise error(message)
+        except error as sentence:
+            sentence.__context__ = None
+            raise

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from privclust.data.reading import open_rows
 from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
+from privclust.reading import open_rows
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 
 DENSE = np.array([[0, 2, 0], [1, 0, 3]])

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.matrix import kernels
+from privclust.data.matrix import rows as matrix_parts
 from privclust.data.matrix import view as view_of_matrices
 from privclust.data.matrix.kernels import ROW_STEPS
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, _whole_weights
-from privclust.data.reading import matrix_parts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise

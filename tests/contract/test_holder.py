@@ -19,10 +19,10 @@ import privclust
 from privclust.baselines.questions.door import BaselineRows, NonNegativeRows
 from privclust.data.door import Door
 from privclust.data.matrix.door import CountMatrix
+from privclust.data.matrix.rows import MatrixSource
 from privclust.data.numbers.door import NumberRows
 from privclust.data.points.door import PointRows
-from privclust.data.reading.base import RowReader
-from privclust.data.reading.matrix_parts import MatrixSource
+from privclust.data.rows import RowReader
 from privclust.data.sites.door import SourceRows
 from privclust.data.table.door import TableRows
 from privclust.families import FAMILIES

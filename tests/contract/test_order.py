@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from privclust import Box, MatrixCount, MatrixRow, Person, ReplaceRow, Schema
-from privclust.data.reading import base
+from privclust.data import rows as base
 from privclust.data.sites.metrics import METRICS
 from privclust.exceptions import ParameterError
 from support.datasets import places

@@ -13,7 +13,7 @@ import privclust
 
 PACKAGE = Path(privclust.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES_OF_A_FILE = 300
+MOST_LINES_OF_A_FILE = 500
 # The docstring is not counted: readers of ``help`` come first.
 MOST_LINES_OF_A_FUNCTION = 40
 

@@ -16,9 +16,9 @@ import privclust
 from contract.golden_fits import digest_of
 from privclust import Person, PrivateCoclustering, PrivateDilca, PrivateKMeans
 from privclust.data.engines.base import current_engine
-from privclust.data.reading import open_rows
 from privclust.engines import tasks
 from privclust.engines.dask import DaskRows
+from privclust.reading import open_rows
 from support.datasets import POINTS, SURVEY, baskets, points, survey
 from support.estimators import ESTIMATORS
 from support.in_parts import npz_folder, parquet_folder, triples_file
@@ -179,7 +179,6 @@ ALLOWED = {
     "privclust.data.points.kept": {"GridRows"},
     "privclust.data.points.mixed": {"MixedDomain"},
     "privclust.data.points.moments": {"Moments"},
-    "privclust.data.reading.declared": {"_ReadForms"},
     "privclust.data.table.binned": {"BinnedCoder"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
@@ -187,11 +186,11 @@ ALLOWED = {
     },
     "privclust.data.points.public": {"Projection", "Zones"},
     "privclust.data.points.zones": {"ZoneCounts"},
-    "privclust.data.reading.matrix_parts": {"CountRows"},
-    "privclust.data.reading.matrix_pieces": {"_NpzPart", "_TriplesPart"},
-    "privclust.data.reading.parts": {"ChosenPart", "SteppedPart"},
-    "privclust.data.reading.pieces": {"CsvPiece", "FilesPart", "ParquetPiece"},
-    "privclust.data.reading.places": {"Place"},
+    "privclust.data.matrix.rows": {"CountRows"},
+    "privclust.reading.matrix_pieces": {"_NpzPart", "_TriplesPart"},
+    "privclust.data.rows": {"ChosenPart", "_SteppedPart"},
+    "privclust.reading.pieces": {"CsvPiece", "FilesPart", "ParquetPiece"},
+    "privclust.reading.places": {"Place"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
                                      "RingCounts"},
     "privclust.data.sites.metrics": {"Metric", "_named"},

@@ -12,8 +12,8 @@ from privclust.data.points.mixed import region_of
 from privclust.data.points.moments import Moments
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.zones import ZoneCounts
-from privclust.data.reading import open_rows
 from privclust.exceptions import SchemaError
+from privclust.reading import open_rows
 from privclust.schema import Ball, Bins, Box, Categories, Schema
 from privclust.schema.coordinates import Coordinates, on_simplex
 

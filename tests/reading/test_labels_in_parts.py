@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.data.reading import base
+from privclust.data import rows as base
 from privclust.jobs.label import write_labels
 from support.estimators import ESTIMATORS
 

@@ -14,17 +14,21 @@ from hypothesis import strategies as st
 
 from privclust import Box, Categories, Person, Schema
 from privclust.data.contribution import bounded
-from privclust.data.reading import open_declared, open_rows, remote
-from privclust.data.reading.parts import runs
-from privclust.data.reading.remote import without_secrets
+from privclust.data.encode import forms_of
 from privclust.exceptions import DataError
+from privclust.reading import open_declared, open_rows, remote
+from privclust.reading.parts import runs
+from privclust.reading.remote import without_secrets
+from support.blocks import block_numbers, block_values
 from support.in_parts import parquet_folder
 
 FRAME = pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30.0) ** 2, "who": np.arange(30) // 4})
 
 
 def numbers(parts):
-    return np.concatenate([block.numbers() for part in parts for block in part.blocks()]).tolist()
+    return np.concatenate(
+        [block_numbers(block) for part in parts for block in part.blocks()]
+    ).tolist()
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.integers(1, 50))
@@ -68,13 +72,15 @@ def test_chosen_rows_of_people_do_not_depend_on_the_cut(tmp_path):
     found = []
     for count in (1, 5):
         with open_rows(folder, ["x", "y"], id_column="who") as source:
-            chosen = bounded(source, unit, lambda block: block.numbers(), np.random.SeedSequence(1))
+            chosen = bounded(
+                source, unit, lambda block: block_numbers(block), np.random.SeedSequence(1)
+            )
             parts = pickle.loads(pickle.dumps(chosen.parts(count)))
             found.append(numbers(parts))
             assert sum(part.n_rows for part in parts) == len(found[-1])
-            assert [row for block in chosen.blocks() for row in block.numbers().tolist()] == found[
-                0
-            ]
+            assert [
+                row for block in chosen.blocks() for row in block_numbers(block).tolist()
+            ] == found[0]
     assert found[0] == found[1]
 
 
@@ -84,7 +90,9 @@ def test_declared_forms_travel_with_the_parts(tmp_path):
     schema = Schema({"day": Box("2024-01-01", "2024-12-31", form="date")})
     with open_declared(tmp_path, schema) as source:
         parts = pickle.loads(pickle.dumps(list(source.parts(2))))
-        first, second = (row for (row,) in numbers(parts))
+        forms = forms_of(schema)
+        blocks = [block_numbers(b, forms=forms) for part in parts for b in part.blocks()]
+        first, second = np.concatenate(blocks)[:, 0]
         assert second - first == 2
 
 
@@ -106,8 +114,10 @@ class TestPartitions:
         )
         with open_declared(folder, schema) as source:
             blocks = [block for part in source.parts(2) for block in part.blocks()]
-            years = np.concatenate([block.numbers(["x", "year"]) for block in blocks])
-            places = [p for block in blocks for p in block.column("place", "text").to_pylist()]
+            years = np.concatenate([block_numbers(block, ["x", "year"]) for block in blocks])
+            places = [
+                p for block in blocks for p in block_values(block, "place", "text").to_pylist()
+            ]
         assert years.tolist() == [[2023, 2023], [2024, 2024]]
         assert places == ["région", "07"]
 

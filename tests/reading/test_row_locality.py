@@ -24,12 +24,13 @@ from scipy import sparse
 
 from privclust.data.encode import Domain
 from privclust.data.points.mixed import region_of
-from privclust.data.reading import open_rows
-from privclust.data.reading.matrices import MatrixReader
 from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.codes import CategoryCoder
+from privclust.reading import open_rows
+from privclust.reading.matrices import MatrixReader
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.unit import MatrixCount, MatrixEntry
+from support.blocks import block_numbers
 
 # Every rule but "error", so that every value has an encoding.
 FACTS = {
@@ -52,8 +53,11 @@ def encodings(data, block_rows=None):
     parts = []
     with open_rows(data, ["a"], block_rows=block_rows) as source:
         for block in source.blocks():
-            numbers = block.numbers(lenient=["a"])
-            columns = [numbers.view(np.uint64), BOX.to_grid(BOX.numbers(block)).view(np.uint64)]
+            numbers = block_numbers(block, lenient=["a"])
+            columns = [
+                numbers.view(np.uint64),
+                BOX.to_grid(BOX.numbers(block)).view(np.uint64),
+            ]
             columns += [coder.codes(block).astype(np.uint64) for coder in CODERS.values()]
             columns += [BINNED.codes(block).astype(np.uint64)]
             for region in REGIONS:

@@ -18,8 +18,9 @@ import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
 
-from privclust.data.reading import open_rows
 from privclust.exceptions import DataError
+from privclust.reading import open_rows
+from support.blocks import block_numbers
 
 FRAME = pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30.0) ** 2})
 # In a process of its own: Arrow holds Python's lock while it asks this store. One thread for each
@@ -80,7 +81,7 @@ def test_rows_are_read_from_a_store_in_parts(bucket):
         with open_rows(path) as source:
             parts = pickle.loads(pickle.dumps(source.parts(4)))
             assert len(parts) > 2
-            blocks = [block.numbers() for part in parts for block in part.blocks()]
+            blocks = [block_numbers(block) for part in parts for block in part.blocks()]
             assert np.array_equal(np.concatenate(blocks), FRAME)
     with open_rows(f"{address}?{options}") as source:
         store.delete_file("visits/rows/2.parquet")

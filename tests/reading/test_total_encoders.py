@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.encode import Domain
-from privclust.data.reading import open_rows
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import DataError
+from privclust.reading import open_rows
 from privclust.schema import Bins, Box, Categories, Schema
 
 VALUES = {

@@ -5,11 +5,11 @@ import numpy as np
 from privclust.budget import Budget
 from privclust.data.contribution import bounded
 from privclust.data.encode import Domain
-from privclust.data.reading import open_rows
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise
+from privclust.reading import open_rows
 from privclust.schema import Schema
 from privclust.unit import AddRemoveRow
 

@@ -11,9 +11,9 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.encode import Domain
-from privclust.data.reading import open_rows
 from privclust.data.sites.metrics import METRICS
 from privclust.data.sites.public import Rings, TargetSpace
+from privclust.reading import open_rows
 from privclust.schema import Schema
 from source_target.source_doubles import view_of
 from support.transcripts import recorded_draws
@@ -60,7 +60,7 @@ HOLDERS = {
     "transposed": lambda rows: np.ascontiguousarray(rows.T).T,
     "every second row": lambda rows: np.repeat(rows, 2, axis=0)[::2],
     "pandas": pd.DataFrame,
-    "arrow": lambda rows: pa.table({f"c{i}": column for i, column in enumerate(rows.T)}),
+    "arrow": lambda rows: pa.table({f"x{i}": column for i, column in enumerate(rows.T)}),
 }
 
 

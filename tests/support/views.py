@@ -12,10 +12,10 @@ from privclust.data.contribution import bounded
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
-from privclust.data.reading import open_rows
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
+from privclust.reading import open_rows
 from privclust.schema import Categories, Schema
 from privclust.unit import AddRemoveRow, MatrixRow
 from support.noise import NoNoise

@@ -15,11 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privclust.data.columns.kinds import TypedColumn
 from privclust.data.contribution import BoundedRows, ContributionBound, bounded
-from privclust.data.reading import open_rows
-from privclust.data.reading.convert import array_from
 from privclust.exceptions import DataError
+from privclust.reading import open_rows
+from privclust.reading.objects import array_from, plain
 from privclust.unit import AddRemoveRow, Person
+from support.blocks import block_numbers
 
 KEY = b"0123456789abcdef"
 people = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=30)
@@ -33,7 +35,7 @@ def kept(rows, max_rows, cuts=(), key=KEY, **rules):
     bound = ContributionBound(Person("pid", max_rows, **rules), key)
     edges = [0, *sorted(min(cut, len(ids)) for cut in cuts), len(ids)]
     for start, stop in pairwise(edges):
-        bound.add(pa.array(ids[start:stop], pa.array(ids).type), values[start:stop])
+        bound.add(TypedColumn.of(pa.array(ids[start:stop], pa.array(ids).type)), values[start:stop])
     mask = np.concatenate(bound.kept(None))  # one column needs no second look
     return Counter(row for row, keep in zip(rows, mask, strict=True) if keep)
 
@@ -96,9 +98,9 @@ def test_unseeded_choices_cannot_be_predicted():
     ],
 )
 def test_ids_of_any_kind(ids):
-    array = array_from(ids, "pid") if isinstance(ids, np.ndarray) else ids
+    array = array_from(ids) if isinstance(ids, np.ndarray) else ids
     bound = ContributionBound(Person("pid", 2), KEY)
-    bound.add(array, np.zeros((4, 1)))
+    bound.add(TypedColumn.of(plain(array)), np.zeros((4, 1)))
     (mask,) = bound.kept(None)
     assert mask.sum() == 3
     assert mask[2]
@@ -108,10 +110,13 @@ MISSING = (
     "Column 'pid' is the id column but has missing ids; fill them in, remove those rows, or "
     'declare missing="separate" for the unit.'
 )
-NO_ID = "Column 'pid' cannot serve as the id column; convert all of it to text or to whole numbers."
+NO_ID = (
+    "Column 'pid' cannot serve as the id column; convert all of it to text or to whole numbers, "
+    'or declare missing="separate" for the unit.'
+)
 NO_NUMBER = (
-    "Column 'pid' holds ids that are not whole numbers; declare id_type=\"text\" for the unit or "
-    "correct them."
+    "Column 'pid' holds ids that are not whole numbers; declare id_type=\"text\" for the unit, "
+    'correct them, or declare missing="separate".'
 )
 
 
@@ -128,15 +133,15 @@ NO_NUMBER = (
         (pa.array([2.0**53 + 2]), NO_ID),  # it may stand for two people
         (pa.array([True]), NO_ID),
         (pa.array([b"x"]), NO_ID),
-        (array_from(np.array(["x", True], object), "pid"), NO_ID),
-        (array_from(np.array(["x", 7.5], object), "pid"), NO_ID),
-        (array_from(np.array(["x", 2.0**60], object), "pid"), NO_ID),
-        (array_from(np.array(["x", date(1977, 1, 1)], object), "pid"), NO_ID),
+        (array_from(np.array(["x", True], object)), NO_ID),
+        (array_from(np.array(["x", 7.5], object)), NO_ID),
+        (array_from(np.array(["x", 2.0**60], object)), NO_ID),
+        (array_from(np.array(["x", date(1977, 1, 1)], object)), NO_ID),
     ],
 )
 def test_bad_ids_are_refused_without_showing_one(ids, message):
     with pytest.raises(DataError) as caught:
-        ContributionBound(Person("pid", 2), KEY).add(ids, np.zeros((len(ids), 1)))
+        ContributionBound(Person("pid", 2), KEY).add(TypedColumn.of(ids), np.zeros((len(ids), 1)))
     assert str(caught.value) == message
     assert caught.value.__context__ is None
 
@@ -215,11 +220,11 @@ FRAME = pd.DataFrame({"pid": list("abacabad"), "x": np.arange(8.0)})
 
 
 def read(source):
-    return np.concatenate([block.numbers() for block in source.blocks()])[:, 0].tolist()
+    return np.concatenate([block_numbers(block) for block in source.blocks()])[:, 0].tolist()
 
 
 def x_of(block):
-    return block.numbers(["x"])
+    return block_numbers(block, ["x"])
 
 
 @pytest.mark.parametrize("block_rows", [1, 3, 8, 100])
@@ -238,7 +243,7 @@ def test_every_pass_over_the_rows_gives_those_that_count(block_rows):
 def test_an_unfinished_pass_changes_nothing():
     source = open_rows(FRAME, ["x"], id_column="pid", block_rows=3)
     rows = bounded(source, Person("pid", 1), x_of)
-    first = next(rows.blocks()).numbers()[:, 0].tolist()
+    first = block_numbers(next(rows.blocks()))[:, 0].tolist()
     assert read(rows)[: len(first)] == first
     assert len(read(rows)) == 4
 

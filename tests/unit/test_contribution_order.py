@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 from privclust import Box, Person, PrivateKMeans, Schema
 from privclust.data import ranks
+from privclust.data.columns.kinds import TypedColumn
 from privclust.data.contribution import ContributionBound, bounded
-from privclust.data.reading import open_rows
+from privclust.reading import open_rows
+from support.blocks import block_numbers
 from support.transcripts import recorded_draws
 
 KEY = b"0123456789abcdef"
@@ -41,7 +43,7 @@ def crowd(n_people, *, swapped=False):
 
 
 def numbers_of(block):
-    return block.numbers()
+    return block_numbers(block)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -50,7 +52,7 @@ def test_rows_made_to_collide_are_kept_alike_in_both_orders(seed):
     for swapped in (False, True):
         source = open_rows(crowd(100_000, swapped=swapped), ["a", "b"], id_column="who")
         rows = bounded(source, Person("who", 1), numbers_of, np.random.SeedSequence(seed))
-        firsts = [block.numbers()[:, 0].tolist() for block in rows.blocks()]
+        firsts = [block_numbers(block)[:, 0].tolist() for block in rows.blocks()]
         kept.append(Counter(chain.from_iterable(firsts)))
     assert kept[0] == kept[1]
     assert kept[0].total() == 100_000
@@ -89,7 +91,7 @@ def kept(rows, max_rows, values, cuts=()):
     bound = ContributionBound(Person("who", max_rows), KEY)
     for start, stop in blocks:
         ids = pa.array([row[0] for row in rows[start:stop]], pa.string())
-        bound.add(ids, contents[start:stop])
+        bound.add(TypedColumn.of(ids), contents[start:stop])
 
     def again(masks):
         return (contents[a:b][mask] for (a, b), mask in zip(blocks, masks, strict=True))
@@ -209,7 +211,7 @@ def test_the_two_zeros_are_one():
         kept_rows = Counter()
         for number in range(40):
             bound = ContributionBound(Person("who", 1), number.to_bytes(16))
-            bound.add(pa.array(["p"] * 4), content)
+            bound.add(TypedColumn.of(pa.array(["p"] * 4)), content)
             (mask,) = bound.kept(lambda masks: [content[masks[0]]])  # noqa: B023  # called at once
             kept_rows.update((content[mask] + 0.0)[:, 0].tolist())
         chosen.add(tuple(sorted(kept_rows.items())))

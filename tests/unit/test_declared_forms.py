@@ -14,17 +14,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Bins, Box, Categories, Schema
-from privclust.data.reading import open_declared
-from privclust.data.reading.dates import formed
+from privclust.data.encode import forms_of
 from privclust.exceptions import DataError
+from privclust.reading import open_declared
 from privclust.schema.forms import DURATIONS
+from support.blocks import block_numbers, formed
 
 FORMS = ["text", "date", "time", *DURATIONS]
 
 
 def numbers(data, schema, *, lenient=(), **options):
     with open_declared(data, schema, **options) as source:
-        return np.concatenate([block.numbers(lenient=lenient) for block in source.blocks()])
+        return np.concatenate(
+            [
+                block_numbers(block, lenient=lenient, forms=forms_of(schema))
+                for block in source.blocks()
+            ]
+        )
 
 
 def column(values, form):
@@ -184,7 +190,7 @@ def test_a_type_that_cannot_be_meant_is_refused_before_a_row_is_read(data, fact,
 
 
 def test_data_known_to_be_empty_are_refused_before_they_are_read(tmp_path):
-    (tmp_path / "x.csv").write_text("x\n\n")
+    (tmp_path / "x.csv").write_text("x\n")
     for data in (tmp_path / "x.csv", pa.table({"x": pa.array([], pa.float64())}), np.empty((0, 1))):
         with pytest.raises(DataError, match="no rows"):
             open_declared(data, Schema({"x": Box(0, 1)}))

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from privclust.privacy.noise import ExactNoise, ball, exact, float_filter, lazy
 from privclust.privacy.noise.exact import FILTER_ERROR
 from privclust.privacy.noise.lazy import LazyUniform
-from support.bits import SameBits
 
 PRECISE = Context(prec=80)
 ULPS = 4
@@ -292,7 +291,7 @@ def check_vector(dimension: int, straight: np.ndarray, turn: int) -> None:
     )
     assert np.isfinite(error).all()
     for later in (ZEROS, ONES):
-        uniforms = [LazyUniform(int(word), 64, SameBits(later)) for word in words]
+        uniforms = [LazyUniform(int(word), 64, LaterWords(None, later)) for word in words]
         for uniform in uniforms:
             uniform.refine()
             uniform.refine()

@@ -83,7 +83,7 @@ def test_a_large_offset_costs_no_digits():
 
 
 def test_many_rows_are_read_in_parts(tmp_path, monkeypatch):
-    from privclust.data.reading import base
+    from privclust.data import rows as base
 
     monkeypatch.setattr(base, "_BLOCK_ROWS", 7)
     X = rows(100)

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from privclust.data.reading import open_rows
 from privclust.exceptions import DataError
+from privclust.reading import open_rows
+from support.blocks import block_numbers, block_values
 
 SECRET = "SECRET77"  # noqa: S105
 NUMBER = 771177.25
@@ -22,9 +23,9 @@ def read(data, columns=None, kind=None, **options):
     with open_rows(data, columns, **options) as source:
         for block in source.blocks():
             if kind is None:
-                block.numbers()
+                block_numbers(block)
             else:
-                block.column(block.names[0], kind)
+                block_values(block, block.names[0], kind)
 
 
 def refused(part, *arguments, **options):
@@ -245,7 +246,7 @@ class TestFiles:
             ),
             (b"a,b\n1,2\nSECRET77\n", "cannot be read as a table"),
             (b"a,b\n1,2\nSECRET77,1,2\n", "cannot be read as a table"),
-            (b"a,b\n1,SECRET77\xff\n", "cannot be read as a table"),
+            (b"a,b\n1,SECRET77\xff\n", "bytes that are not UTF-8 text"),
             (b"\xff\xfe,b\n1,2\n", "cannot be read as a table"),
             (b"a\n1\nSECRET77\n", "Column 'a' holds text where numbers are declared; convert"),
             (b"a\n1\n1,5\n", "cannot be read as a table"),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privclust import Ball, PrivateKMeans, Schema
-from privclust.data.reading.base import chosen_by_name
 from privclust.data.view import Noisy
 from privclust.kmeans.doubts import bounds_in_doubt
+from privclust.reading.selection import chosen_by_name
 
 
 @pytest.mark.parametrize("method", ["auto", "lloyd"])

@@ -25,7 +25,6 @@ from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
-from privclust.data.reading import open_rows
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.data.table.codes import CategoryCoder
@@ -34,6 +33,7 @@ from privclust.data.table.view import TableView
 from privclust.privacy import mechanisms
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.reading import open_rows
 from privclust.schema import Categories, Schema
 from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry
 

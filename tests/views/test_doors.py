@@ -17,7 +17,6 @@ from privclust.data.matrix.door import CountMatrix
 from privclust.data.numbers.door import NumberRows
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
-from privclust.data.reading import open_rows
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
@@ -27,6 +26,7 @@ from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_numbers, open_points, open_sources, open_table
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import SystemBits
+from privclust.reading import open_rows
 from privclust.schema import Box, Categories, Schema
 from privclust.unit import (
     AddRemoveRow,

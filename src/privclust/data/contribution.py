@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from privclust._typing import Mask, Words
 from privclust.data import ranks
-from privclust.data.reading.base import Block, RowReader
-from privclust.data.reading.ids import id_texts
-from privclust.data.reading.parts import ChosenPart, Part
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.refusals import id_refusal
+from privclust.data.columns.table import IDS
+from privclust.data.rows import Block, ChosenPart, Part, RowReader
 from privclust.exceptions import DataError
 from privclust.privacy.noise import SystemBits
 from privclust.unit import Person, Unit
@@ -72,17 +72,17 @@ class ContributionBound:
         self._seen: list[tuple[npt.NDArray[np.int32], Words]] = []
         self._packed: list[Words] | None = []
 
-    def add(self, ids: pa.Array, content: npt.NDArray[Any]) -> None:
+    def add(self, ids: TypedColumn, content: npt.NDArray[Any]) -> None:
         """Show the next block.
 
         Parameters
         ----------
-        ids : Arrow array of shape (n_rows,)
+        ids : TypedColumn
             The person of each row.
         content : ndarray of shape (n_rows, n_columns)
             What the view sees of each row.
         """
-        people = self._numbers_of(id_texts(ids, self._unit.id_column, self._unit.id_type))
+        people = self._numbers_of(ids)
         seeds = np.array(self._seeds, np.uint64)
         starts = seeds[people] if len(seeds) else np.zeros(len(people), np.uint64)
         self._seen.append((people, ranks.words_of(content, starts)))
@@ -127,14 +127,13 @@ class ContributionBound:
     def _in_blocks(self, mask: Mask) -> list[Mask]:
         return np.split(mask, np.cumsum([len(people) for people, _ in self._seen])[:-1])
 
-    def _numbers_of(self, texts: pa.Array) -> npt.NDArray[np.int32]:
+    def _numbers_of(self, ids: TypedColumn) -> npt.NDArray[np.int32]:
         """Return the number of each row's person; rows without an id belong to nobody."""
-        if texts.null_count and self._unit.missing == "error":
-            raise DataError(
-                f"Column {self._unit.id_column!r} is the id column but has missing ids; fill them "
-                'in, remove those rows, or declare missing="separate" for the unit.'
-            )
-        coded = texts.dictionary_encode()
+        unit = self._unit
+        read = IDS[unit.id_type].read(ids)
+        if unit.missing == "error" and read.values.null_count:
+            raise id_refusal(read, unit.id_column, as_numbers=unit.id_type == "number")
+        coded = read.values.dictionary_encode()
         numbers = [self._number(person) for person in coded.dictionary.to_pylist()]
         places = coded.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
         return np.asarray(np.array([*numbers, _NOBODY], np.int32)[places])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.contribution import bounded
-from privclust.data.reading import Block, RowReader
+from privclust.data.rows import Block, RowReader
 from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
 from privclust.schema import Schema
 from privclust.unit import RowUnit, Unit, row_unit

@@ -8,18 +8,21 @@ exact: the order of summation, the blocks and the threads make no difference to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.dimension import check_dimension
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
-from privclust.schema import Box, Schema
+from privclust.schema import Bins, Box, Schema
+from privclust.schema.forms import Form
 
-__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball"]
+__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball", "forms_of"]
 
 
 # The radius of the declared domain, in grid steps.
@@ -60,6 +63,8 @@ class Domain:
     within_ball : bool
         Whether rows must also be clipped to the radius, because a Ball was declared; the corners
         of the box alone lie at the radius by definition.
+    forms : mapping of str to form
+        How columns are written that are not stored as numbers.
     """
 
     names: tuple[str, ...]
@@ -70,6 +75,7 @@ class Domain:
     radius: float
     fill: Floats
     within_ball: bool
+    forms: Mapping[str, Form] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_dimension(len(self.names))
@@ -107,6 +113,7 @@ class Domain:
             radius,
             np.array(fill, np.float64),
             schema.ball is not None,
+            forms_of(schema),
         )
 
     @property
@@ -160,7 +167,7 @@ class Domain:
 
     def numbers(self, block: Block) -> Floats:
         """Return the numbers of a block; where a constant is declared, no value is refused."""
-        return block.numbers(lenient=self.lenient)
+        return numbers_of(block, self.names, self.forms, self.lenient)
 
     @property
     def row_bytes(self) -> int:
@@ -259,6 +266,12 @@ class CompleteRows:
     def row_bytes(self) -> int:
         """The bytes that a kept row takes."""
         return 8 * self.domain.dimension
+
+
+def forms_of(schema: Schema) -> dict[str, Form]:
+    """Return how the columns of a schema are written that are not stored as numbers."""
+    facts = [(n, f) for n, f in schema.columns.items() if isinstance(f, (Box, Bins))]
+    return {name: fact.form for name, fact in facts if fact.form != "number"}
 
 
 def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> Floats:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from privclust.data.engines.base import Engine, using
 from privclust.data.engines.local import LocalEngine
-from privclust.data.reading.base import one_sentence
-from privclust.exceptions import EngineError, ParameterError
+from privclust.exceptions import EngineError, ParameterError, one_sentence
 
 if TYPE_CHECKING:
     from distributed import Client

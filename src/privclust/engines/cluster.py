@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 
 from distributed import Client
 
-from privclust.data.reading.base import one_sentence
 from privclust.engines import tasks
-from privclust.exceptions import EngineError, EngineWarning
+from privclust.exceptions import EngineError, EngineWarning, one_sentence
 
 __all__ = ["Cluster"]
 

@@ -16,12 +16,11 @@ from distributed import Client, Future, as_completed
 
 from privclust import exceptions
 from privclust.data.engines.base import EncodedRows, Encoder, Engine, Summed, Total
-from privclust.data.reading.base import one_sentence
-from privclust.data.reading.parts import Part, Parted
+from privclust.data.rows import Part, Parted
 from privclust.engines import tasks
 from privclust.engines.cluster import Cluster
 from privclust.engines.progress import listener
-from privclust.exceptions import DataError, EngineError, NoRowsError
+from privclust.exceptions import DataError, EngineError, NoRowsError, one_sentence
 
 __all__ = ["DaskEngine"]
 

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 from privclust.data.engines.base import Encoder, Summed
 from privclust.data.engines.local import one_blas_thread, total_of
 from privclust.data.engines.memory import free_memory
-from privclust.data.reading.parts import Part
+from privclust.data.rows import Part
 from privclust.exceptions import PrivclustError
 
 __all__ = ["Held", "Look", "Refused", "added", "encoded", "look", "read_and_summed", "summed"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privclust.data.engines.base import Encoder, Stacked, current_engine
 from privclust.data.engines.local import LocalEngine
-from privclust.data.reading.parts import Parted
+from privclust.data.rows import Parted
 
 __all__ = ["each"]
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.engines.base import Stacked
+from privclust.data.matrix.rows import MatrixRows
 from privclust.data.points.mixed import Region
-from privclust.data.reading import Block
-from privclust.data.reading.matrix_parts import MatrixRows
+from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
 

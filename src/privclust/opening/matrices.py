@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any, Self
 
 from privclust.data.engines.base import current_engine
-from privclust.data.reading.matrices import MatrixReader
-from privclust.data.reading.matrix_parts import MatrixSource, MemoryMatrix
+from privclust.data.matrix.rows import MatrixSource, MemoryMatrix
 from privclust.opening.matrix_sources import npz_pieces, source_of_npz, source_of_triples
 from privclust.opening.rows import PublicFacts
+from privclust.reading.matrices import MatrixReader
 from privclust.unit import MatrixUnit
 
 __all__ = ["OpenedMatrix", "open_matrix"]

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from privclust.data.reading.files import FileRows
-from privclust.data.reading.matrices import MatrixReader
-from privclust.data.reading.matrix_files import check_memory
-from privclust.data.reading.matrix_parts import MatrixSource
-from privclust.data.reading.matrix_pieces import NpzMatrix, TriplesMatrix, npz_shape_at
-from privclust.data.reading.places import Place, Places, placed
+from privclust.data.matrix.rows import MatrixSource
 from privclust.exceptions import DataError
+from privclust.reading.files import FileRows
+from privclust.reading.matrices import MatrixReader
+from privclust.reading.matrix_files import check_memory
+from privclust.reading.matrix_pieces import NpzMatrix, TriplesMatrix, npz_shape_at
+from privclust.reading.places import Place, Places, placed
 from privclust.unit import MatrixUnit
 
 __all__ = ["npz_pieces", "source_of_npz", "source_of_triples"]

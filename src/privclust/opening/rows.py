@@ -12,12 +12,14 @@ from typing import Any, Self
 import pyarrow as pa
 
 from privclust._typing import Floats
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.engines.base import current_engine
 from privclust.data.numbers.public import ColumnForm, without_bounds
-from privclust.data.reading import RowReader, open_declared, open_rows
-from privclust.data.reading.declared import declare
-from privclust.data.reading.places import placed
+from privclust.data.rows import RowReader
 from privclust.exceptions import DataError
+from privclust.reading import open_declared, open_rows
+from privclust.reading.declared import declare
+from privclust.reading.places import placed
 from privclust.schema import Csv, Fact, Schema
 from privclust.unit import AddRemoveRow, RowUnit, Unit, row_unit
 
@@ -221,7 +223,7 @@ def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
     """
     with open_rows(data, columns, ignore=None) as source:
         for block in source.blocks():
-            yield block.numbers()
+            yield numbers_of(block, block.names, {})
 
 
 def schema_for(declared: Schema | Fact | Sequence[Fact], names: Sequence[str]) -> Schema:

@@ -21,12 +21,14 @@ from privclust.categorical.declared import Declared, check_width
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.predicting import MetricMixin
 from privclust.categorical.shrinkage import Estimate, plain_estimate
-from privclust.data.reading import open_rows
-from privclust.data.reading.convert import as_kind, decoded
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.refusals import category_refusal
+from privclust.data.columns.table import CATEGORIES
 from privclust.data.table.kernels import EntropyScale, pair_counts, subset_sums
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.holder.table import OwnTable
 from privclust.opening.rows import PublicFacts, open_table
+from privclust.reading import open_rows
 from privclust.schema import Categories, Fact
 
 __all__ = ["Dilca"]
@@ -152,14 +154,18 @@ def facts_of_rows(X: Any) -> list[Fact]:
     with open_rows(X) as source:
         for block in source.blocks():
             for name in block.names:
-                found.setdefault(name, []).append(decoded(block.column(name)).unique())
+                found.setdefault(name, []).append(block.column(name).words())
     return [_listed(name, parts) for name, parts in found.items()]
 
 
 def _listed(name: str, parts: list[pa.Array]) -> Fact:
     values = pc.unique(pa.concat_arrays([part.cast(parts[0].type) for part in parts]))
     if pt.is_floating(values.type):  # as pandas stores integers when one of them is missing
-        values = as_kind(values, name, "integer")
+        stored = TypedColumn.of(values)
+        read = CATEGORIES["integer"].read(stored)
+        if read.foreign.any():
+            raise category_refusal(stored, name, "integer")
+        values = read.values
     listed = sorted(value for value in values.to_pylist() if value is not None)
     missing: Literal["category", "error"] = "category" if values.null_count else "error"
     return Categories(listed or ["(none)"], missing=missing)

@@ -20,7 +20,8 @@ from privclust.schema.forms import Form
 from privclust.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from privclust.data.reading import Block
+    from privclust.data.columns.kinds import TypedColumn
+    from privclust.data.rows import Block
 
 __all__ = ["NOTE", "draft"]
 
@@ -41,7 +42,7 @@ def draft(
     Parameters
     ----------
     sample : data frame, array or path
-        Anything that :func:`privclust.data.reading.open_rows` reads. It must be PUBLIC.
+        Anything that :func:`privclust.reading.open_rows` reads. It must be PUBLIC.
     rows : int, default=1000
         How many rows of the sample to look at.
     ignore : sequence of str
@@ -49,8 +50,8 @@ def draft(
     csv : Csv or None
         The dialect of a CSV file; the schema keeps it.
     """
-    from privclust.data.reading import open_rows
-    from privclust.data.reading.places import placed
+    from privclust.reading import open_rows
+    from privclust.reading.places import placed
 
     sample = placed(sample)
     with open_rows(sample, ignore=ignore, block_rows=rows, csv=csv) as source:
@@ -66,44 +67,48 @@ def draft(
 
 
 def _fact(block: Block, numbers: Block, name: str) -> Fact:
+    from privclust.data.columns.refusals import numbers_of
 
-    if block.column(name).type == "bool":
-        return Categories([False, True], missing=_missing(block.column(name).null_count))
+    column = block.column(name)
+    if column.kind == "boolean":
+        return Categories([False, True], missing=_missing(column.array.null_count))
     for temporal in (_dates, _durations):
-        if (box := temporal(block.column(name))) is not None:
+        if (box := temporal(column)) is not None:
             return box
     try:
-        return _box(numbers.numbers([name])[:, 0], name)
+        return _box(numbers_of(numbers, [name], {})[:, 0], name)
     except DataError:
-        return _categories(block, name)
+        return _categories(column, name)
 
 
-def _dates(column: Any) -> Box | None:
+def _dates(column: TypedColumn) -> Box | None:
     """Return a Box of whole years if all values are dates."""
     days = _all_formed(column, "date")
     if days is None:
         return None
     ends = (int(days.min()), int(days.max()))
     first, last = (int(str(np.datetime64(day, "D"))[:4]) for day in ends)
-    missing = f"{(first + last) // 2:04}-07-01" if column.null_count else "error"
+    missing = f"{(first + last) // 2:04}-07-01" if column.array.null_count else "error"
     return Box(f"{first:04}-01-01", f"{last:04}-12-31", missing)
 
 
-def _durations(column: Any) -> Box | None:
+def _durations(column: TypedColumn) -> Box | None:
     """Return a Box of hours if all values are durations."""
     hours = _all_formed(column, "hours")
     if hours is None:
         return None
     low, high = _rounded_outwards(float(hours.min()), float(hours.max()))
-    return Box(low, high, low + (high - low) / 2 if column.null_count else "error", "hours")
+    missing = low + (high - low) / 2 if column.array.null_count else "error"
+    return Box(low, high, missing, "hours")
 
 
-def _all_formed(column: Any, form: Form) -> npt.NDArray[np.float64] | None:
-    from privclust.data.reading.dates import formed
+def _all_formed(column: TypedColumn, form: Form) -> npt.NDArray[np.float64] | None:
+    from privclust.data.columns.table import NUMBERS
 
-    numbers = formed(column, form)
+    read = NUMBERS[form].read(column)
+    numbers = read.values.to_numpy(zero_copy_only=False)
     found = numbers[np.isfinite(numbers)]
-    return found if 0 < len(found) == len(column) - column.null_count else None
+    return found if len(found) and not read.foreign.any() else None
 
 
 def _box(values: npt.NDArray[np.float64], name: str) -> Box:
@@ -128,15 +133,20 @@ def _rounded_outwards(low: float, high: float) -> tuple[float, float]:
     )
 
 
-def _categories(block: Block, name: str) -> Categories:
-    column = block.column(name, "text")
-    values = sorted(column.drop_null().unique().to_pylist())
+def _categories(column: TypedColumn, name: str) -> Categories:
+    from privclust.data.columns.refusals import category_refusal
+    from privclust.data.columns.table import CATEGORIES
+
+    read = CATEGORIES["text"].read(column)
+    if read.foreign.any():
+        raise category_refusal(column, name, "text")
+    values = sorted(read.values.drop_null().unique().to_pylist())
     if len(values) > _MOST_CATEGORIES:
         raise SchemaError(
             f"Column {name!r} has more than {_MOST_CATEGORIES} categories in the sample; "
             "leave it out or declare it by hand."
         )
-    return Categories(values, missing=_missing(column.null_count), unknown="other")
+    return Categories(values, missing=_missing(read.values.null_count), unknown="other")
 
 
 def _missing(count: int) -> Any:

@@ -15,10 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from privclust._typing import Mask
-from privclust.data.reading import ARROW_TYPE, Block, open_declared
-from privclust.data.reading.convert import MISSING_WORDS, decoded, marked_kind
-from privclust.data.reading.ids import id_texts
-from privclust.exceptions import DataError, NoRowsError
+from privclust.data.columns.kinds import TypedColumn, in_words
+from privclust.data.columns.refusals import id_refusal, numbers_of
+from privclust.data.columns.table import ARROW_TYPE, CATEGORIES, IDS, MISSING_WORDS, NUMBERS
+from privclust.data.encode import forms_of
+from privclust.data.rows import Block
+from privclust.exceptions import NoRowsError
+from privclust.reading import open_declared
 from privclust.schema import Bins, Box, Categories, Fact, Schema
 from privclust.steward.check_report import CheckReport, ColumnCheck, PeopleCheck
 from privclust.unit import IdType
@@ -87,21 +90,21 @@ class _Tally:
     def add(self, block: Block) -> Mask:
         """Count the rows of a block and return which of them are clipped."""
         column = block.column(self.name)
-        self.stored.add(_type_in_words(column.type))
+        self.stored.add(_type_in_words(column))
         if isinstance(self.fact, Categories):
-            self._add_categories(column, self.fact, block.parse)
+            self._add_categories(column, self.fact)
             return np.zeros(block.n_rows, np.bool_)
-        return self._add_numbers(block, column, self.fact)
+        return self._add_numbers(column, self.fact)
 
-    def _add_categories(self, column: pa.Array, fact: Categories, parse: bool) -> None:
-        values, foreign = marked_kind(column, fact.kind, parse)
-        listed = pc.is_in(values, value_set=pa.array(fact.values, ARROW_TYPE[fact.kind]))
-        missing = _mask(values.is_null()) & ~foreign
+    def _add_categories(self, column: TypedColumn, fact: Categories) -> None:
+        read = CATEGORIES[fact.kind].read(column)
+        listed = pc.is_in(read.values, value_set=pa.array(fact.values, ARROW_TYPE[fact.kind]))
+        missing = _mask(read.values.is_null()) & ~read.foreign
         self.counts["missing"] += int(missing.sum())
         self.counts["unknown"] += int((~_mask(listed) & ~missing).sum())
 
-    def _add_numbers(self, block: Block, column: pa.Array, fact: Box | Bins) -> Mask:
-        numbers = block.numbers([self.name], lenient=[self.name])[:, 0]
+    def _add_numbers(self, column: TypedColumn, fact: Box | Bins) -> Mask:
+        numbers = NUMBERS[fact.form].read(column).values.to_numpy(zero_copy_only=False)
         finite = np.isfinite(numbers)
         missing = ~finite & _missing(column)
         low, high = (fact.low, fact.high) if isinstance(fact, Box) else _ends(fact)
@@ -148,14 +151,13 @@ class _People:
         self._missing = 0
         self._problem: str | None = None
 
-    def add(self, ids: pa.Array, name: str) -> None:
-        try:
-            texts = id_texts(ids, name, self._type)
-        except DataError as error:
-            self._problem = str(error)
+    def add(self, ids: TypedColumn, name: str) -> None:
+        read = IDS[self._type].read(ids)
+        if read.foreign.any():
+            self._problem = str(id_refusal(read, name, as_numbers=self._type == "number"))
             return
-        self._missing += texts.null_count
-        for entry in texts.drop_null().value_counts().to_pylist():
+        self._missing += read.values.null_count
+        for entry in read.values.drop_null().value_counts().to_pylist():
             self._rows[entry["values"]] += entry["counts"]
 
     def result(self, id_column: str, max_rows: int | None) -> PeopleCheck:
@@ -177,34 +179,35 @@ def _outside_ball(block: Block, schema: Schema) -> Mask:
     """Return which rows, clipped to the boxes, lie outside the declared ball."""
     if schema.ball is None:
         return np.zeros(block.n_rows, np.bool_)
-    rows = block.numbers(schema.numeric, lenient=schema.numeric)
+    rows = numbers_of(block, schema.numeric, forms_of(schema), schema.numeric)
     gaps = np.clip(rows, schema.low, schema.high) - np.array(schema.ball.center)
     # A missing number is put within the boxes; whether within the ball, its constant decides.
     return np.asarray(np.linalg.norm(np.nan_to_num(gaps), axis=1) > schema.ball.radius)
 
 
-def _missing(column: pa.Array) -> Mask:
+def _missing(column: TypedColumn) -> Mask:
     """Return which values are absent, not merely unreadable."""
-    column = decoded(column)
-    if pt.is_floating(column.type):
-        return _mask(pc.is_null(column, nan_is_null=True))
-    if pt.is_string(column.type) or pt.is_large_string(column.type):
-        text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    array = column.decoded()
+    if column.kind == "float":
+        return _mask(pc.is_null(array, nan_is_null=True))
+    if column.kind in ("text", "field"):
+        text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
         words = pc.is_in(text, value_set=pa.array([*MISSING_WORDS, None], pa.large_string()))
         return _mask(words)
-    return _mask(column.is_null())
+    if column.kind == "cell":
+        return _mask(pc.equal(pc.struct_field(array, "tag").fill_null(0), 0))
+    return _mask(array.is_null())
 
 
 def _ends(fact: Bins) -> tuple[float, float]:
     return fact.edges[0], fact.edges[-1]
 
 
-def _type_in_words(kind: pa.DataType) -> str:
-    if pt.is_dictionary(kind):
-        kind = kind.value_type
-    if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind):
-        return "text"
-    return "mixed objects" if pt.is_struct(kind) else str(kind)
+def _type_in_words(column: TypedColumn) -> str:
+    if column.kind in ("text", "field", "cell"):
+        return in_words(column)
+    stored = column.array.type
+    return str(stored.value_type if pt.is_dictionary(stored) else stored)
 
 
 def _mask(array: pa.Array) -> Mask:

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from privclust.data.reading.parts import Parted
+from privclust.data.rows import Parted
 
 __all__ = [
     "Addable",

@@ -29,7 +29,7 @@ from privclust.data.engines.base import (
     listening_now,
 )
 from privclust.data.engines.memory import free_memory
-from privclust.data.reading.parts import Parted
+from privclust.data.rows import Parted
 
 __all__ = ["LocalEngine", "one_blas_thread", "total_of"]
 

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from privclust.data.door import noise_from
+from privclust.data.matrix.rows import MatrixSource
 from privclust.data.matrix.view import MatrixView, ProfilesView
-from privclust.data.reading.matrix_parts import MatrixSource
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixUnit

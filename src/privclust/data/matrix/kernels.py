@@ -14,8 +14,8 @@ from scipy import sparse
 
 from privclust._typing import Floats, Integers, ShortLabels
 from privclust.data.engines.base import Stacked
+from privclust.data.matrix.rows import MatrixRows, row_pieces
 from privclust.data.question import Pick, Question, Scores, Term
-from privclust.data.reading.matrix_parts import MatrixRows, row_pieces
 
 __all__ = [
     "LARGEST_ENTRY",

@@ -13,7 +13,7 @@ from privclust.budget import Share
 from privclust.data.engines.base import current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.public import Groups
-from privclust.data.reading.matrix_parts import source_from
+from privclust.data.matrix.rows import source_from
 from privclust.data.view import Noisy, View
 from privclust.privacy.additive import amount_in
 from privclust.privacy.meter import Meter

@@ -20,7 +20,7 @@ from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.profiles import ProfilesView
 from privclust.data.matrix.public import Groups
-from privclust.data.reading.matrix_parts import source_from
+from privclust.data.matrix.rows import source_from
 from privclust.data.view import Noisy, View
 from privclust.exceptions import DataError
 from privclust.privacy.meter import Meter

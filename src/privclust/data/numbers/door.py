@@ -6,9 +6,10 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
+from privclust.data.encode import forms_of
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 
@@ -32,7 +33,7 @@ class NumberRows(Door):
     ) -> None:
         super().__init__(opened, noise=noise)
         names = self.schema.names
-        self._numbers = FiniteNumbers(len(names), names if total else ())
+        self._numbers = FiniteNumbers(len(names), names if total else (), forms_of(self.schema))
 
     def _content(self, block: Block) -> Floats:
         return self._numbers.rows(block)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from privclust._typing import Floats, Integers
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.question import Question, Term
-from privclust.data.reading import Block
+from privclust.data.rows import Block
+from privclust.schema.forms import Form
 
 __all__ = ["CellCounts", "FiniteNumbers"]
 
@@ -23,10 +25,13 @@ class FiniteNumbers:
     n_columns : int
     lenient : tuple of str
         Columns in which a value that is not a number is missing; in others it is refused.
+    forms : mapping of str to form
+        How columns are written that are not stored as numbers.
     """
 
     n_columns: int
     lenient: tuple[str, ...] = ()
+    forms: Mapping[str, Form] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> list[Floats]:
         """Return the numbers of a block, in one piece."""
@@ -34,7 +39,7 @@ class FiniteNumbers:
 
     def rows(self, block: Block) -> Floats:
         """Return the numbers of a block; there is one NaN only."""
-        numbers = block.numbers(lenient=self.lenient)
+        numbers = numbers_of(block, block.names, self.forms, self.lenient)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
     def unpacked(self, piece: Floats) -> Floats:

@@ -8,7 +8,7 @@ from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
 from privclust.data.points.mixed import Region, region_of
 from privclust.data.points.view import PointsView
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privclust.data.engines.scratch import scratch
 from privclust.data.points.coded import GridPiece, MixedRows
 from privclust.data.points.mixed import Region
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 
 __all__ = ["PIECE", "GridRows"]
 

@@ -16,7 +16,7 @@ from privclust._typing import Floats
 from privclust.data.dimension import check_dimension
 from privclust.data.encode import GRID_RADIUS, Domain
 from privclust.data.points.coded import GridCodes, MixedRows
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import SchemaError
 from privclust.schema import Box, Schema
@@ -137,7 +137,7 @@ class MixedDomain:
         codes = self.coder.codes(block).astype(np.float64)
         if self.numbers is None:
             return codes
-        numbers = self.numbers.complete(self._numbers(block, self.numbers))
+        numbers = self.numbers.rows(block)
         return np.column_stack([numbers, codes])
 
     @property
@@ -151,7 +151,7 @@ class MixedDomain:
         codes = self.coder.codes(block)
         grid = np.empty((block.n_rows, 0))
         if self.numbers is not None:
-            grid = self.numbers.to_grid(self._numbers(block, self.numbers))
+            grid = self.numbers.to_grid(self.numbers.numbers(block))
         height = max(1, piece // self.dimension)
         return [
             MixedRows(self.grid, grid[start : start + height], codes[start : start + height])
@@ -178,9 +178,6 @@ class MixedDomain:
         if not up_to_row:
             squares = np.maximum(squares + rows.squares()[:, None], 0)
         return np.asarray(squares * unit)
-
-    def _numbers(self, block: Block, numbers: Domain) -> Floats:
-        return block.numbers(numbers.names, lenient=numbers.lenient)
 
 
 # The declared region of rows, whatever they hold.

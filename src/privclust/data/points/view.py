@@ -22,7 +22,7 @@ from privclust.data.points.moments import PAIR_WEIGHT, Moments
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
 from privclust.data.points.zones import ZoneCounts
 from privclust.data.question import Question
-from privclust.data.reading import RowReader
+from privclust.data.rows import RowReader
 from privclust.data.view import Noisy, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource

@@ -7,7 +7,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
 from privclust.data.encode import Domain
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.data.sites.public import TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust.data.encode import Domain
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import BINS
 from privclust.schema import Bins, Box, Fact, Schema
@@ -49,5 +49,5 @@ class BinnedCoder(CategoryCoder):
         if name not in self._boxes:
             return super()._bin_codes(block, name, fact)
         domain = self._boxes[name]
-        numbers = domain.complete(block.numbers([name], lenient=domain.lenient))[:, 0]
+        numbers = domain.rows(block)[:, 0]
         return np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")

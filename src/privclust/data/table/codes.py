@@ -7,6 +7,7 @@ that is not declared is counted as "other" or is an error, as the schema says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from privclust._typing import Codes
-from privclust.data.reading import ARROW_TYPE, Block
-from privclust.data.reading.convert import as_kind, decoded, marked_kind
+from privclust.data.columns.refusals import category_refusal, numbers_of
+from privclust.data.columns.table import ARROW_TYPE, CATEGORIES
+from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
 
 __all__ = ["AttributeCodes", "CategoryCoder", "ColumnCoder"]
+
+# Places that are none.
+_MISSING, _UNLISTED = -2, -1
 
 
 class ColumnCoder:
@@ -112,58 +117,41 @@ class AttributeCodes:
 def _value_codes(
     block: Block, name: str, fact: Categories, listed: pa.Array
 ) -> NDArray[np.integer]:
-    stored = block.column(name)
-    if pa.types.is_dictionary(stored.type) and stored.null_count == 0:
-        return _dictionary_codes(name, fact, listed, stored, block.parse)
-    return _listed_codes(stored, name, fact, listed, block.parse)
-
-
-def _dictionary_codes(
-    name: str, fact: Categories, listed: pa.Array, stored: pa.DictionaryArray, parse: bool
-) -> NDArray[np.integer]:
-    """Translate a dictionary once instead of every row."""
-    indices = stored.indices.to_numpy(zero_copy_only=False)
-    # Words that no row uses must not raise; so translate only those that are used.
-    used = np.flatnonzero(np.bincount(indices, minlength=len(stored.dictionary)))
-    words = decoded(stored.dictionary).take(pa.array(used))
-    table = np.zeros(len(stored.dictionary), np.int64)
-    table[used] = _listed_codes(words, name, fact, listed, parse)
-    return np.asarray(table[indices])
-
-
-def _listed_codes(
-    stored: pa.Array, name: str, fact: Categories, listed: pa.Array, parse: bool
-) -> NDArray[np.integer]:
     """Return the codes of values; one that is not of the declared kind is as unknown as any."""
-    if fact.unknown_code is None:
-        values = as_kind(stored, name, fact.kind, parse)
-        foreign = np.zeros(len(values), bool)
-    else:
-        values, foreign = marked_kind(stored, fact.kind, parse)
-    missing = values.is_null().to_numpy(zero_copy_only=False) & ~foreign
-    if missing.any() and fact.missing_code is None:
+    column, reading = block.column(name), CATEGORIES[fact.kind]
+    read = reading.read(column, partial(_places, listed))
+    strict = fact.unknown_code is None
+    if strict and (read.foreign.any() or not reading.takes(column.kind)):
+        raise category_refusal(column, name, fact.kind)
+    codes = read.values.fill_null(_MISSING).to_numpy(zero_copy_only=False)
+    codes = np.where(read.foreign, _UNLISTED, codes) if read.foreign.any() else codes
+    if not (codes < 0).any():
+        return np.asarray(codes)
+    if fact.missing_code is None and (codes == _MISSING).any():
         raise DataError(
             f'Column {name!r} has missing values; declare missing="category" for it in the '
             "schema or remove those rows."
         )
-    places = pc.index_in(values, value_set=listed)
-    found = places.fill_null(-1).to_numpy(zero_copy_only=False)
-    if missing.any():
-        found = np.where(missing, fact.missing_code, found)
-    unknown = found < 0
-    if not unknown.any():
-        return np.asarray(found)
-    if fact.unknown_code is None:
+    if strict and (codes == _UNLISTED).any():
         raise DataError(
             f"Column {name!r} has values that the schema does not list; list them or declare "
             'unknown="other" for it.'
         )
-    return np.where(unknown, fact.unknown_code, found)
+    for place, code in ((_UNLISTED, fact.unknown_code), (_MISSING, fact.missing_code)):
+        codes = codes if code is None else np.where(codes == place, code, codes)
+    return np.asarray(codes)
+
+
+def _places(listed: pa.Array, values: pa.Array) -> pa.Array:
+    """Return the place of each value in the list; missing ones stay so."""
+    places = pc.index_in(values, value_set=listed).fill_null(_UNLISTED)
+    return pc.if_else(values.is_valid(), places, None)
 
 
 def _bin_codes(block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
     lenient = (name,) if fact.missing_code is not None else ()
-    numbers = block.numbers([name], lenient=lenient)[:, 0]
+    forms = {} if fact.form == "number" else {name: fact.form}
+    numbers = numbers_of(block, [name], forms, lenient)[:, 0]
     codes = np.searchsorted(np.array(fact.edges[1:-1]), numbers, side="right")
     missing = np.isnan(numbers)
     if not missing.any():

@@ -13,7 +13,7 @@ import numpy as np
 from privclust._typing import Codes, Integers
 from privclust.data.engines.base import Stacked, Summed, current_engine
 from privclust.data.engines.local import LocalEngine
-from privclust.data.reading import RowReader
+from privclust.data.rows import RowReader
 from privclust.data.table.codes import AttributeCodes, CategoryCoder
 from privclust.data.table.kernels import (
     EntropyScale,

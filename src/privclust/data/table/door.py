@@ -6,7 +6,7 @@ import numpy as np
 
 from privclust._typing import Codes
 from privclust.data.door import Door, OpenedRows
-from privclust.data.reading import Block
+from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView

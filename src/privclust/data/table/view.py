@@ -17,8 +17,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.engines.base import Summed
 from privclust.data.points.view import PointsView
-from privclust.data.reading import RowReader
-from privclust.data.reading.stepped import SteppedRows
+from privclust.data.rows import RowReader, SteppedRows
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.counts import ExactCounts

@@ -11,24 +11,19 @@ import pyarrow as pa
 from scipy import sparse
 
 from privclust._optional import is_a
-from privclust.data.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
-from privclust.data.reading.base import (
-    RowReader,
-    Selection,
-    chosen_by_name,
-    chosen_by_position,
-    one_sentence,
-)
-from privclust.data.reading.files import open_files
-from privclust.data.reading.places import Places, placed
-from privclust.data.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
-from privclust.data.reading.tables import (
+from privclust.data.rows import RowReader, Selection
+from privclust.exceptions import DataError, one_sentence
+from privclust.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
+from privclust.reading.files import open_files
+from privclust.reading.frames import (
     ArrowRows,
     pandas_batches,
     pandas_names,
     polars_batches,
 )
-from privclust.exceptions import DataError
+from privclust.reading.places import Places, placed
+from privclust.reading.selection import chosen_by_name, chosen_by_position
+from privclust.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
 from privclust.schema import Csv
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 
-from privclust.data.reading.base import one_sentence
+from privclust.exceptions import one_sentence
 
 __all__ = ["market_shape", "read_market"]
 

@@ -1,7 +1,7 @@
-"""Columns of dates, times, durations and numbers as text, as the numbers they stand for.
+"""Grammars: text that stands for a number, a date, a time or a duration.
 
-Every value is converted by itself, by integer arithmetic on its own digits, and everything that is
-not of the declared form becomes NaN: the conversion is total, and no row affects another.
+Every text is read by itself, by integer arithmetic on its own digits; what is not written as its
+form asks for is NaN. Nothing is refused here.
 """
 
 from __future__ import annotations
@@ -9,26 +9,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
-from privclust.data.reading.convert import decoded
 from privclust.schema.forms import DURATIONS, Form
 
-__all__ = ["FORM_IN_WORDS", "formed", "takes", "text_as_numbers"]
+__all__ = ["MICROSECONDS_A_DAY", "in_form", "text_as_numbers", "written"]
 
-
-# What a column of a form is called, and how it is to be written.
-FORM_IN_WORDS: dict[str, tuple[str, str]] = {
-    "text": ("numbers", "digits such as 12.5"),
-    "date": ("dates", "2024-12-31"),
-    "time": ("dates and times", "2024-12-31T18:30:00"),
-    **dict.fromkeys(DURATIONS, ("durations", "1:30:00 or PT1H30M")),
-}
-
-_MICROSECONDS_A_DAY = 86_400_000_000
-_TICKS = {"s": 1_000_000, "ms": 1000, "us": 1}
+MICROSECONDS_A_DAY = 86_400_000_000
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$"
 _MOMENT = (
     r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
@@ -46,21 +34,12 @@ _PERIOD = (
 )
 
 
-def formed(column: pa.Array, form: Form) -> Floats:
-    """Return a column as the numbers its form stands for; NaN where it has none."""
-    column = decoded(column)
-    if pt.is_string(column.type) or pt.is_large_string(column.type):
-        text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
-        if form == "text":
-            return text_as_numbers(text)
-        return _durations(text, form) if form in DURATIONS else _moments(text, form)
-    if not takes(column.type, form) or pt.is_null(column.type):
-        return np.full(len(column), np.nan)
+def written(text: pa.Array, form: Form) -> Floats:
+    """Return the numbers that texts of a form stand for; NaN where one stands for none."""
+    text = pc.utf8_trim_whitespace(text.cast(pa.large_string()))
     if form == "text":
-        numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return np.where(np.isfinite(numbers), numbers, np.nan)
-    micros, known = _microseconds(column)
-    return np.where(known, _in_form(micros, form), np.nan)
+        return text_as_numbers(text)
+    return _durations(text, form) if form in DURATIONS else _moments(text, form)
 
 
 def text_as_numbers(text: pa.Array) -> Floats:
@@ -73,46 +52,12 @@ def text_as_numbers(text: pa.Array) -> Floats:
     return np.where(np.isfinite(floats), floats, np.nan)
 
 
-def takes(kind: pa.DataType, form: Form) -> bool:
-    """Tell whether columns of an Arrow type can be of a form at all."""
-    if pt.is_dictionary(kind) or pt.is_run_end_encoded(kind):
-        kind = kind.value_type
-    if (
-        pt.is_null(kind)
-        or pt.is_string(kind)
-        or pt.is_large_string(kind)
-        or pt.is_string_view(kind)
-    ):
-        return True
-    if form in ("date", "time"):
-        return bool(pt.is_date(kind) or pt.is_timestamp(kind))
-    if form in DURATIONS:
-        return bool(pt.is_duration(kind) or pt.is_time(kind))
-    return bool(pt.is_integer(kind) or pt.is_floating(kind))
-
-
-def _in_form(micros: Integers, form: Form) -> Floats:
+def in_form(micros: Integers, form: Form) -> Floats:
+    """Return microseconds since 1970, or of a duration, in the unit of a form."""
     if form == "date":
-        return np.floor_divide(micros, _MICROSECONDS_A_DAY).astype(np.float64)
-    unit = _MICROSECONDS_A_DAY if form == "time" else DURATIONS[form] * 1_000_000
+        return np.floor_divide(micros, MICROSECONDS_A_DAY).astype(np.float64)
+    unit = MICROSECONDS_A_DAY if form == "time" else DURATIONS[form] * 1_000_000
     return micros / unit
-
-
-def _microseconds(column: pa.Array) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return a column of Arrow's own dates, times or durations in whole microseconds."""
-    kind = column.type
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    if pt.is_date(kind):
-        days = column.cast(pa.date32()).view(pa.int32()).fill_null(0)
-        # A date beyond Python's years would wrap when it is counted in microseconds.
-        days = np.clip(days.to_numpy(zero_copy_only=False).astype(np.int64), -(10**8), 10**8)
-        return days * _MICROSECONDS_A_DAY, known
-    bits = pa.int32() if kind.bit_width == 32 else pa.int64()
-    ticks = column.view(bits).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    if kind.unit == "ns":
-        return ticks // 1000, known
-    most = 2**62 // _TICKS[kind.unit]
-    return np.clip(ticks, -most, most) * _TICKS[kind.unit], known
 
 
 def _moments(text: pa.Array, form: Form) -> Floats:
@@ -127,8 +72,8 @@ def _moments(text: pa.Array, form: Form) -> Floats:
     sign, hours, minutes = parts.zone()
     valid &= (hours <= 23) & (minutes <= 59)
     shift = sign * (hours * 60 + minutes) * 60_000_000
-    micros = day * _MICROSECONDS_A_DAY + parts.within_day() - shift
-    return np.where(valid, _in_form(micros, form), np.nan)
+    micros = day * MICROSECONDS_A_DAY + parts.within_day() - shift
+    return np.where(valid, in_form(micros, form), np.nan)
 
 
 def _durations(text: pa.Array, form: Form) -> Floats:
@@ -136,9 +81,9 @@ def _durations(text: pa.Array, form: Form) -> Floats:
     some = pc.fill_null(pc.match_substring_regex(text, r"[0-9]$|[0-9][DHMS]$"), False)
     found = np.full(len(text), np.nan)
     for parts, days in ((period, period["day"]), (clock, 0)):
-        micros = parts.sign() * (days * _MICROSECONDS_A_DAY + parts.within_day())
+        micros = parts.sign() * (days * MICROSECONDS_A_DAY + parts.within_day())
         valid = parts.matched & some.to_numpy(zero_copy_only=False)
-        found = np.where(valid, _in_form(micros, form), found)
+        found = np.where(valid, in_form(micros, form), found)
     return found
 
 

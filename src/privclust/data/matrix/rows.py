@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from privclust.data.reading.parts import IN_MEMORY, Part, WholePart
+from privclust.data.rows import IN_MEMORY, Part, WholePart
 
 __all__ = [
     "CountRows",
@@ -83,7 +83,7 @@ def row_pieces(counts: Any, start: int = 0) -> Iterator[MatrixRows]:
 
 
 class MatrixSource(ABC):
-    """A matrix of counts that an engine can read; see :class:`privclust.data.reading.parts.Parted`.
+    """A matrix of counts that an engine can read; see :class:`privclust.data.rows.Parted`.
 
     Attributes
     ----------

@@ -10,10 +10,11 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
-from privclust.data.reading.csv_files import check_names, has_rows, header, with_delimiter
-from privclust.data.reading.parts import Part, runs
-from privclust.data.reading.pieces import (
+from privclust.data.rows import Block, Part, RowReader, Selection
+from privclust.exceptions import DataError, one_sentence
+from privclust.reading.csv_files import check_names, has_rows, header, with_delimiter
+from privclust.reading.parts import runs
+from privclust.reading.pieces import (
     BROKEN,
     ArrowPiece,
     CsvPiece,
@@ -21,11 +22,9 @@ from privclust.data.reading.pieces import (
     ParquetPiece,
     Piece,
     arrow_reader,
-    partition_value,
     unreadable,
 )
-from privclust.data.reading.places import Place, Places
-from privclust.exceptions import DataError
+from privclust.reading.places import Place, Places
 from privclust.schema import Csv
 
 __all__ = ["open_files", "stored_types"]
@@ -61,10 +60,10 @@ class FileRows(RowReader):
         *,
         n_rows: int | None,
         block_rows: int | None,
-        parse: bool,
+        untyped: frozenset[str],
     ) -> None:
         super().__init__(selection, n_rows=n_rows, block_rows=block_rows)
-        self._places, self._pieces, self._parse = places, pieces, parse
+        self._places, self._pieces, self._untyped = places, pieces, untyped
 
     @property
     def stays_here(self) -> str | None:
@@ -76,12 +75,12 @@ class FileRows(RowReader):
             pieces = list(chain.from_iterable(piece.split() for piece in pieces))
         of, names = FilesPart.of, self.selection.names
         cut = runs(pieces, count, lambda piece: piece.n_bytes)
-        return [of(run, names, self.block_rows, self._parse) for run in cut]
+        return [of(run, names, self.block_rows, self._untyped) for run in cut]
 
     def whole(self) -> FilesPart:
         """Return all files as one part."""
         names = self.selection.names
-        return FilesPart.of(self._pieces, names, self.block_rows, self._parse)
+        return FilesPart.of(self._pieces, names, self.block_rows, self._untyped)
 
     def _blocks(self) -> Iterator[Block]:
         return self.whole().blocks()
@@ -155,7 +154,10 @@ def _open_csv(
     selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
     pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]
-    return FileRows(places, pieces, selection, n_rows=n_rows, block_rows=block_rows, parse=True)
+    untyped = frozenset(selection.read)
+    return FileRows(
+        places, pieces, selection, n_rows=n_rows, block_rows=block_rows, untyped=untyped
+    )
 
 
 def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> FileRows:
@@ -170,7 +172,10 @@ def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> FileR
             pieces.append(ParquetPiece(place, selection.read, tuple(enumerate(groups))))
     known = [sum(groups) for _, groups in footers if groups is not None]
     n_rows = sum(known) if len(known) == len(footers) else None
-    return FileRows(places, pieces, selection, n_rows=n_rows, block_rows=block_rows, parse=False)
+    untyped = frozenset(name for place in places for name, _ in place.partition)
+    return FileRows(
+        places, pieces, selection, n_rows=n_rows, block_rows=block_rows, untyped=untyped
+    )
 
 
 def stored_types(place: Place) -> pa.Schema:
@@ -201,7 +206,7 @@ def _read_footer(place: Place) -> Footer:
             groups = None
             with arrow_reader(place) as reader:
                 stored = reader.schema
-        given = {name: pa.scalar(partition_value(text)).type for name, text in place.partition}
+        given = {name: pa.large_string() for name, _ in place.partition}
         types = {**dict(zip(stored.names, stored.types, strict=True)), **given}
         if len(types) < len(stored.names) + len(given):  # a repeated name is reported later
             return pa.schema([*zip(stored.names, stored.types, strict=True)]), groups

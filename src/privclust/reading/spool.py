@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privclust.data.reading.base import one_sentence
-from privclust.data.reading.convert import decoded_batch
-from privclust.data.reading.pieces import parquet_batches
-from privclust.data.reading.tables import Batches, resized
+from privclust.exceptions import one_sentence
+from privclust.reading.frames import Batches, resized
+from privclust.reading.objects import plain_batch
+from privclust.reading.pieces import parquet_batches
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,9 +80,9 @@ def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) 
     broken = "The Arrow stream cannot be read to its end; check where it comes from."
     with one_sentence(broken, pa.ArrowException, OSError):
         nothing = [pa.nulls(0, reader.schema.field(name).type) for name in read]
-        empty = decoded_batch(pa.RecordBatch.from_arrays(nothing, names=list(read)))
+        empty = plain_batch(pa.RecordBatch.from_arrays(nothing, names=list(read)))
         with pq.ParquetWriter(path, empty.schema) as writer:
-            batches = (decoded_batch(batch.select(list(read))) for batch in reader)
+            batches = (plain_batch(batch.select(list(read))) for batch in reader)
             for batch in resized(batches, _ROW_GROUP):
                 writer.write_batch(batch)
 

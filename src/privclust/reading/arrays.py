@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from scipy import sparse
 
-from privclust._typing import AnyArray, Floats, Mask
-from privclust.data.reading.base import Block, RowReader, Selection, one_sentence
-from privclust.data.reading.convert import array_from, as_kind, as_numbers
+from privclust._typing import AnyArray
+from privclust.data.columns.counts import check_places
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.rows import Block, DenseBlock, RowReader, Selection
 from privclust.exceptions import DataError
+from privclust.reading.objects import array_from
 
-if TYPE_CHECKING:
-    from privclust.schema import Kind
-
-__all__ = ["ArrayBlock", "ArrayRows", "SparseRows", "as_array", "by_rows", "check_places"]
+__all__ = ["ArrayRows", "SparseRows", "as_array", "by_rows"]
 
 
 def as_array(data: object) -> AnyArray:
@@ -87,57 +85,6 @@ def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
     return matrix
 
 
-def check_places(matrix: Any) -> None:
-    """Refuse a sparse matrix that names places outside its shape: reading one is not safe."""
-    wrong = (
-        "The sparse matrix names rows or columns outside its shape; build it again from its "
-        "entries."
-    )
-    with one_sentence(wrong, ValueError, IndexError, TypeError):
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix.check_format(full_check=True)
-    if matrix.format == "coo":
-        for places, length in zip(matrix.coords, matrix.shape, strict=True):
-            if len(places) and not 0 <= places.min() <= places.max() < length:
-                raise DataError(wrong)
-
-
-class ArrayBlock(Block):
-    """Rows as a 2-d NumPy array."""
-
-    def __init__(self, rows: AnyArray, names: tuple[str, ...]) -> None:
-        self.names = names
-        self.n_rows = len(rows)
-        self._rows = rows
-
-    def numbers(
-        self, names: Sequence[str] | None = None, *, lenient: Collection[str] = ()
-    ) -> Floats:
-        rows = self._rows
-        wanted = self.names if names is None else tuple(names)
-        if wanted != self.names:
-            places = {name: place for place, name in enumerate(self.names)}
-            rows = rows[:, [places[name] for name in wanted]]
-        if rows.dtype.kind not in "biuf":
-            columns = [
-                as_numbers(self.column(name), name, lenient=name in lenient) for name in wanted
-            ]
-            return np.ascontiguousarray(np.column_stack(columns))
-        with np.errstate(over="ignore"):  # a warning would tell that a long double is too large
-            floats = np.ascontiguousarray(rows, dtype=np.float64)
-        if np.may_share_memory(floats, self._rows):
-            floats = floats.view()
-            floats.flags.writeable = False
-        return floats
-
-    def column(self, name: str, kind: Kind | None = None) -> pa.Array:
-        array = array_from(self._rows[:, self.names.index(name)], name)
-        return array if kind is None else as_kind(array, name, kind)
-
-    def keep(self, mask: Mask) -> ArrayBlock:
-        return ArrayBlock(self._rows[mask], self.names)
-
-
 class ArrayRows(RowReader):
     """A 2-d array; its blocks are slices of it, not copies."""
 
@@ -149,7 +96,14 @@ class ArrayRows(RowReader):
 
     def _blocks(self) -> Iterator[Block]:
         for start in range(0, len(self._array), self.block_rows):
-            yield ArrayBlock(self._array[start : start + self.block_rows], self.selection.names)
+            yield _block(self.selection.names, self._array[start : start + self.block_rows])
+
+
+def _block(names: tuple[str, ...], rows: AnyArray) -> Block:
+    if rows.dtype.kind in "biuf":
+        return DenseBlock(names, rows)
+    columns = {name: TypedColumn.of(array_from(rows[:, place])) for place, name in enumerate(names)}
+    return Block(names, columns)
 
 
 class SparseRows(RowReader):
@@ -169,4 +123,4 @@ class SparseRows(RowReader):
     def _blocks(self) -> Iterator[Block]:
         for start in range(0, self._matrix.shape[0], self.block_rows):
             rows = self._matrix[start : start + self.block_rows].toarray()
-            yield ArrayBlock(np.asarray(rows), self.selection.names)
+            yield DenseBlock(self.selection.names, np.asarray(rows))

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from privclust.data.reading.base import one_sentence
-from privclust.exceptions import DataError
+from privclust.exceptions import DataError, one_sentence
 
 __all__ = ["check_memory", "npz_shape", "read_npz"]
 

@@ -21,10 +21,9 @@ from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from privclust.data.reading.base import one_sentence
-from privclust.data.reading.parts import CHANGED
-from privclust.data.reading.remote import Remote, Stamp, files_at, is_uri
-from privclust.exceptions import DataError
+from privclust.data.rows import CHANGED
+from privclust.exceptions import DataError, one_sentence
+from privclust.reading.remote import Remote, Stamp, files_at, is_uri
 
 __all__ = ["STANDARD_INPUT", "Place", "Places", "placed"]
 

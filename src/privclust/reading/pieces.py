@@ -16,11 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privclust.data.reading.base import Block, one_sentence
-from privclust.data.reading.csv_files import csv_batches
-from privclust.data.reading.parts import Part
-from privclust.data.reading.places import Place
-from privclust.data.reading.tables import ArrowBlock, Batches, resized
+from privclust.data.rows import Block, Part
+from privclust.exceptions import one_sentence
+from privclust.reading.csv_files import csv_batches
+from privclust.reading.frames import Batches, resized
+from privclust.reading.objects import block_of
+from privclust.reading.places import Place
 from privclust.schema import Csv
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "Piece",
     "arrow_reader",
     "parquet_batches",
-    "partition_value",
     "unreadable",
 ]
 
@@ -163,20 +163,30 @@ class CsvPiece(Piece):
 
 @dataclass(frozen=True)
 class FilesPart(Part):
-    """A run of pieces, whose batches are joined to blocks."""
+    """A run of pieces, whose batches are joined to blocks.
+
+    Attributes
+    ----------
+    untyped : frozenset of str
+        The columns whose text may stand for numbers: those of CSV files, and names of folders.
+    """
 
     pieces: tuple[Piece, ...]
     names: tuple[str, ...]
     block_rows: int
-    parse: bool
+    untyped: frozenset[str]
 
     @classmethod
     def of(
-        cls, pieces: Iterable[Piece], names: tuple[str, ...], block_rows: int, parse: bool
+        cls,
+        pieces: Iterable[Piece],
+        names: tuple[str, ...],
+        block_rows: int,
+        untyped: frozenset[str],
     ) -> FilesPart:
         """Return the part, in which row groups of one file are read together."""
         joined = [_joined(list(same)) for _, same in groupby(pieces, lambda piece: piece.place)]
-        return cls(tuple(chain.from_iterable(joined)), names, block_rows, parse)
+        return cls(tuple(chain.from_iterable(joined)), names, block_rows, untyped)
 
     @property
     def n_rows(self) -> int | None:  # type: ignore[override]
@@ -194,7 +204,7 @@ class FilesPart(Part):
         """Read the files, one after the other."""
         batches = chain.from_iterable(piece.batches(self.block_rows) for piece in self.pieces)
         for batch in resized(batches, self.block_rows):
-            yield ArrowBlock(batch, self.names, self.parse)
+            yield block_of(batch, self.names, self.untyped)
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
@@ -230,21 +240,16 @@ def arrow_reader(place: Place) -> Any:
     return pa.ipc.open_file(file) if is_indexed else pa.ipc.open_stream(file)
 
 
-def partition_value(text: str) -> int | str | None:
-    """Return what the name of a folder gives: a whole number if it is written as one, or text."""
-    if text == _NO_PARTITION:
-        return None
-    whole = text.removeprefix("-")
-    if whole.isascii() and whole.isdigit() and (whole == "0" or whole[0] != "0"):
-        return int(text) if len(whole) < 19 else text
-    return text
+def _folder_value(text: str) -> str | None:
+    """Return what the name of a folder gives: text, which may stand for a number."""
+    return None if text == _NO_PARTITION else text
 
 
 def _with_partition(
     batch: pa.RecordBatch, read: Sequence[str], given: dict[str, str]
 ) -> pa.RecordBatch:
     columns = [
-        pa.array([partition_value(given[name])] * batch.num_rows)
+        pa.array([_folder_value(given[name])] * batch.num_rows, pa.large_string())
         if name in given
         else batch.column(name)
         for name in read

@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from privclust.data.reading.base import one_sentence
-from privclust.exceptions import DataError
+from privclust.exceptions import DataError, one_sentence
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

@@ -17,13 +17,16 @@ import numpy as np
 from scipy import sparse
 
 from privclust._typing import Floats
-from privclust.data.reading.base import one_sentence
-from privclust.data.reading.matrices import as_counts, matrix_of_triples
-from privclust.data.reading.matrix_files import npz_shape, read_npz
-from privclust.data.reading.matrix_parts import MatrixRows, MatrixSource, row_pieces
-from privclust.data.reading.parts import Part, runs
-from privclust.data.reading.pieces import FilesPart, ParquetPiece
-from privclust.data.reading.places import Place
+from privclust.data.columns.counts import as_counts
+from privclust.data.columns.refusals import numbers_of
+from privclust.data.matrix.rows import MatrixRows, MatrixSource, row_pieces
+from privclust.data.rows import Part
+from privclust.exceptions import one_sentence
+from privclust.reading.matrices import matrix_of_triples
+from privclust.reading.matrix_files import npz_shape, read_npz
+from privclust.reading.parts import runs
+from privclust.reading.pieces import FilesPart, ParquetPiece
+from privclust.reading.places import Place
 from privclust.unit import MatrixUnit
 
 __all__ = ["NpzMatrix", "TriplesMatrix", "npz_shape_at"]
@@ -122,7 +125,7 @@ class _TriplesPart(Part):
 
     def blocks(self) -> Iterator[MatrixRows]:
         """Read the triples and make rows of them."""
-        found = [self._within(block.numbers()) for block in self.files.blocks()]
+        found = [self._within(numbers_of(block, block.names, {})) for block in self.files.blocks()]
         triples = np.concatenate([np.empty((0, 3)), *found])
         triples[:, 0] -= self.start
         matrix = matrix_of_triples(triples, (self.n_rows, self.n_columns))
@@ -176,7 +179,7 @@ class TriplesMatrix(MatrixSource):
         )
         spans = self._spans or []
         pieces = [p for p, first, last in spans if first < bounds[1] and last >= bounds[0]]
-        files = FilesPart.of(pieces, self._files.names, self._files.block_rows, parse=False)
+        files = FilesPart.of(pieces, self._files.names, self._files.block_rows, frozenset())
         return _TriplesPart(files, start, stop, bounds, self.shape[1], self._unit)
 
 

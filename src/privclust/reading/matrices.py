@@ -2,40 +2,34 @@
 
 Opening looks at shapes and types only, so it may precede the charge to a ledger: a file that is
 not there, or a shape that no memory could hold, is refused before. Entries are read afterwards.
-
-*Every entry is read by itself.* Its stored parts are cut off before they are added up, and the sum
-is cut off again, so that no entry leaves its range, whatever is stored and how often.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust._typing import Floats
-from privclust.data.reading.arrays import check_places
-from privclust.data.reading.base import RowReader, one_sentence
-from privclust.data.reading.declared import check_numbers
-from privclust.data.reading.market import market_shape, read_market
-from privclust.data.reading.matrix_files import check_memory, npz_shape, read_npz
-from privclust.data.reading.opening import open_rows
-from privclust.data.reading.places import placed
-from privclust.exceptions import DataError, MixedTypesError, NoRowsError
+from privclust.data.columns.counts import as_counts, check_has_columns, check_number_type
+from privclust.data.columns.refusals import numbers_of
+from privclust.data.rows import RowReader
+from privclust.exceptions import DataError, MixedTypesError, NoRowsError, one_sentence
+from privclust.reading.declared import check_numbers
+from privclust.reading.market import market_shape, read_market
+from privclust.reading.matrix_files import check_memory, npz_shape, read_npz
+from privclust.reading.opening import open_rows
+from privclust.reading.places import placed
 from privclust.unit import MatrixUnit
 
-__all__ = ["LARGEST_COUNT", "MatrixReader", "as_counts", "matrix_of_triples"]
+__all__ = ["MatrixReader", "matrix_of_triples"]
 
 Shape = tuple[int, int]
 
-# Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
-LARGEST_COUNT = 2**31 - 1
 _TRIPLES = ("row", "column", "count")
 
 
@@ -88,8 +82,8 @@ class MatrixReader:
         if not sparse.issparse(self._data):
             _check_two_dimensions(self._data)
         if self._data.dtype.kind != "O":  # objects may be numbers
-            _check_type(self._data)
-        _check_has_columns(self._data.shape)
+            check_number_type(self._data)
+        check_has_columns(self._data.shape)
         check_memory(self._data.shape)
         self._check_columns(self._data.shape)
 
@@ -129,7 +123,7 @@ class MatrixReader:
     def _read_triples(self, source: RowReader) -> Any:
         shape = self._need_shape()
         try:
-            triples = np.concatenate([block.numbers() for block in source.blocks()])
+            triples = np.concatenate([numbers_of(b, b.names, {}) for b in source.blocks()])
         except NoRowsError:  # the matrix of zeros
             triples = np.empty((0, 3))
         return matrix_of_triples(triples, shape)
@@ -197,89 +191,3 @@ def _dense_array(data: Any) -> Any:
         with one_sentence(message, *failures, error=MixedTypesError):
             dense = dense.astype(np.float64)
     return dense
-
-
-def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
-    """Return a matrix in compressed rows of int64, equal places added up, without stored zeros.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or ndarray of two dimensions
-    unit : MatrixUnit
-        Says in what steps entries count and how much of one counts at most.
-
-    Notes
-    -----
-    *Why this is private.* Neighbours differ in one entry (or one row of entries), and each entry
-    becomes a count by itself, so the counts of neighbours differ in that place only. An entry is
-    the sum s of its parts, none of them negative. With a limit c, min(s, c) = min(Σ min(part, c),
-    c), and the right side is what is computed; its sum has fewer than 2^32 terms below 2^31 and
-    does not wrap. s → min(s, c) never moves two values further apart, so entries that differ by
-    one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
-    between 0 and the cap. See ``proofs/contribution.md``.
-    """
-    _check_type(matrix)
-    if sparse.issparse(matrix):
-        check_places(matrix)
-    parts = sparse.coo_array(matrix)
-    _check_shape(parts.shape, unit)
-    step = unit.step
-    _check_values(parts.data, whole=step == 1)
-    limit = LARGEST_COUNT if unit.cap is None else unit.cap
-    small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
-    counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
-    whole = np.minimum(counts.data, limit)
-    if step != 1:
-        whole = np.rint(whole / float(step))
-    counts = sparse.csr_array(
-        (whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape
-    )
-    counts.eliminate_zeros()
-    return counts
-
-
-def _cut_off(values: NDArray[Any], limit: float) -> NDArray[Any]:
-    """Return no more than the limit of each value, in a type that holds them all."""
-    if values.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
-            return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
-    most = min(math.floor(limit), 2**63 - 1)
-    if values.dtype == np.uint64:
-        return np.asarray(np.minimum(values, np.uint64(most)))
-    return np.asarray(np.minimum(values.astype(np.int64), most))
-
-
-def _check_type(matrix: Any) -> None:
-    if matrix.dtype.kind not in "biuf":
-        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
-        raise DataError(
-            f"The matrix holds something other than real numbers{complex_}; give counts."
-        )
-
-
-def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
-    _check_has_columns(shape)
-    if shape[0] == 0 and not unit.whole_rows:
-        raise DataError("The matrix has no rows; give at least one.")
-
-
-def _check_has_columns(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2:
-        raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
-    if shape[1] == 0:
-        raise DataError(
-            "The matrix has no columns, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
-            "required; give at least one."
-        )
-
-
-def _check_values(values: NDArray[Any], *, whole: bool) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise DataError("The matrix has missing or infinite entries; replace them by counts.")
-    if values.min(initial=0) < 0:
-        raise DataError("Negative values in data are not counts; replace negative entries.")
-    if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
-        raise DataError(
-            "The matrix has fractional entries; give whole counts, or declare "
-            "MatrixEntry(cap, step) as the unit to round them."
-        )

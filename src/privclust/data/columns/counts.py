@@ -1,0 +1,125 @@
+"""Entries of a matrix as exact int64 counts; see :mod:`privclust.data.columns` for tables.
+
+*Every entry is read by itself.* Its stored parts are cut off before they are added up, and the sum
+is cut off again, so that no entry leaves its range, whatever is stored and how often.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from privclust.exceptions import DataError, one_sentence
+from privclust.unit import MatrixUnit
+
+__all__ = ["LARGEST_COUNT", "as_counts", "check_has_columns", "check_number_type", "check_places"]
+
+# Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
+LARGEST_COUNT = 2**31 - 1
+
+
+def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
+    """Return a matrix in compressed rows of int64, equal places added up, without stored zeros.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or ndarray of two dimensions
+    unit : MatrixUnit
+        Says in what steps entries count and how much of one counts at most.
+
+    Notes
+    -----
+    *Why this is private.* Neighbours differ in one entry (or one row of entries), and each entry
+    becomes a count by itself, so the counts of neighbours differ in that place only. An entry is
+    the sum s of its parts, none of them negative. With a limit c, min(s, c) = min(Σ min(part, c),
+    c), and the right side is what is computed; its sum has fewer than 2^32 terms below 2^31 and
+    does not wrap. s → min(s, c) never moves two values further apart, so entries that differ by
+    one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
+    between 0 and the cap. See ``proofs/contribution.md``.
+    """
+    check_number_type(matrix)
+    if sparse.issparse(matrix):
+        check_places(matrix)
+    parts = sparse.coo_array(matrix)
+    _check_shape(parts.shape, unit)
+    step = unit.step
+    _check_values(parts.data, whole=step == 1)
+    limit = LARGEST_COUNT if unit.cap is None else unit.cap
+    small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
+    counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
+    whole = np.minimum(counts.data, limit)
+    if step != 1:
+        whole = np.rint(whole / float(step))
+    counts = sparse.csr_array(
+        (whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape
+    )
+    counts.eliminate_zeros()
+    return counts
+
+
+def _cut_off(values: NDArray[Any], limit: float) -> NDArray[Any]:
+    """Return no more than the limit of each value, in a type that holds them all."""
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
+            return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
+    most = min(math.floor(limit), 2**63 - 1)
+    if values.dtype == np.uint64:
+        return np.asarray(np.minimum(values, np.uint64(most)))
+    return np.asarray(np.minimum(values.astype(np.int64), most))
+
+
+def check_number_type(matrix: Any) -> None:
+    """Refuse a matrix whose type holds something other than real numbers."""
+    if matrix.dtype.kind not in "biuf":
+        complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
+        raise DataError(
+            f"The matrix holds something other than real numbers{complex_}; give counts."
+        )
+
+
+def _check_shape(shape: tuple[int, ...], unit: MatrixUnit) -> None:
+    check_has_columns(shape)
+    if shape[0] == 0 and not unit.whole_rows:
+        raise DataError("The matrix has no rows; give at least one.")
+
+
+def check_has_columns(shape: tuple[int, ...]) -> None:
+    """Refuse a matrix without a column."""
+    if len(shape) != 2:
+        raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
+    if shape[1] == 0:
+        raise DataError(
+            "The matrix has no columns, 0 feature(s) (shape=(, 0)) while a minimum of 1 is "
+            "required; give at least one."
+        )
+
+
+def _check_values(values: NDArray[Any], *, whole: bool) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise DataError("The matrix has missing or infinite entries; replace them by counts.")
+    if values.min(initial=0) < 0:
+        raise DataError("Negative values in data are not counts; replace negative entries.")
+    if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
+        raise DataError(
+            "The matrix has fractional entries; give whole counts, or declare "
+            "MatrixEntry(cap, step) as the unit to round them."
+        )
+
+
+def check_places(matrix: Any) -> None:
+    """Refuse a sparse matrix that names places outside its shape: reading one is not safe."""
+    wrong = (
+        "The sparse matrix names rows or columns outside its shape; build it again from its "
+        "entries."
+    )
+    with one_sentence(wrong, ValueError, IndexError, TypeError):
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+    if matrix.format == "coo":
+        for places, length in zip(matrix.coords, matrix.shape, strict=True):
+            if len(places) and not 0 <= places.min() <= places.max() < length:
+                raise DataError(wrong)

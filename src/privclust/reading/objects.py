@@ -1,0 +1,151 @@
+"""Values in memory as Arrow arrays: of the type that they have, or of cells, one by one.
+
+Objects have no type. If all values of a block are of one plain Python type, they are handed over as
+a column of that type, which is faster, and otherwise as cells. It makes no difference to any row:
+the table reads a cell as it reads a column of its tag's kind.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from privclust.data.columns.cells import MOST_DAYS, in_cells
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.rows import Block
+
+__all__ = ["array_from", "array_from_stream", "block_of", "plain", "plain_batch"]
+
+_FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
+_INTEGERS = frozenset({int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32})
+_FLOATS = frozenset({float, np.float64, np.float32, np.float16})
+_PLAIN = (
+    (frozenset({str, np.str_}), pa.large_string()),
+    (frozenset({bool, np.bool_}), pa.bool_()),
+    (_INTEGERS, pa.int64()),
+    (_FLOATS, pa.float64()),
+    (frozenset({datetime.date}), pa.date32()),
+    (frozenset({datetime.datetime}), pa.timestamp("us")),
+)
+# By name, because pandas need not be installed.
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+_NAN_TYPES = frozenset({float, np.float64})
+_DATES = frozenset({"Y", "M", "W", "D"})
+
+
+def array_from(values: Any) -> pa.Array:
+    """Return a NumPy or pandas column as an Arrow array; NaN and None become null."""
+    dtype = getattr(values, "dtype", None)
+    if _holds_objects(dtype):
+        return _array_of_objects(np.asarray(values, dtype=object))
+    categories = getattr(dtype, "categories", None)
+    if _holds_objects(getattr(categories, "dtype", None)):
+        codes = values.cat.codes.to_numpy()
+        words = _array_of_objects(np.asarray(categories, dtype=object))
+        return words.take(pa.array(codes, mask=codes < 0))
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return _array_of_moments(values)
+    try:
+        array = pa.array(values, from_pandas=True)
+    except _FAILURES:  # of a type that Arrow does not know, or with a value that it does not take
+        each = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        return in_cells(list(each))
+    return _one_chunk(array)
+
+
+def _holds_objects(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def _array_of_objects(values: npt.NDArray[np.object_]) -> pa.Array:
+    types = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING_TYPES}
+    if len(types) > 1 and types & _NAN_TYPES and _floats_are_missing(values):
+        types -= _NAN_TYPES
+    if not types:
+        return pa.nulls(len(values))
+    for shared, stored in _PLAIN:
+        if types <= shared and not (pt.is_timestamp(stored) and _has_zones(values)):
+            try:
+                return _one_chunk(pa.array(values, stored, from_pandas=True))
+            except _FAILURES:
+                break
+    return in_cells(values)
+
+
+def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
+    """Tell whether every float is a NaN, which is how pandas marks a gap among other values."""
+    return all(value != value for value in values if type(value) in _NAN_TYPES)
+
+
+def _has_zones(values: npt.NDArray[np.object_]) -> bool:
+    return any(getattr(value, "tzinfo", None) is not None for value in values)
+
+
+def _array_of_moments(values: npt.NDArray[Any]) -> pa.Array:
+    if np.datetime_data(values.dtype)[0] not in _DATES:
+        try:
+            return _one_chunk(pa.array(values, from_pandas=True))
+        except _FAILURES:
+            return in_cells(list(values))
+    days = values.astype("datetime64[D]").astype(np.int64)
+    near = np.clip(days, -MOST_DAYS, MOST_DAYS).astype(np.int32)
+    return pa.array(near, mask=np.isnat(values)).view(pa.date32())
+
+
+def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    kind = plain(pa.nulls(0, array.type)).type
+    wide = pa.large_string() if pt.is_string(kind) else kind
+    return pa.concat_arrays(
+        [plain(chunk).cast(wide) for chunk in array.chunks] or [pa.nulls(0, wide)]
+    )
+
+
+def array_from_stream(values: Any) -> pa.Array:
+    """Return a column that speaks Arrow, as polars' do, as an Arrow array."""
+    if str(values.dtype) == "Object":  # Arrow does not know them, and older polars crash on it
+        return in_cells(values.to_list())
+    try:
+        return _one_chunk(pa.chunked_array(values))
+    except (pa.ArrowException, OSError, TypeError):  # of types that it cannot hand over
+        return in_cells(values.to_list())
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """Return a column without the encodings that the door does not take."""
+    if pt.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    if pt.is_dictionary(array.type):
+        words = plain(array.dictionary)
+        if pt.is_dictionary(words.type) or pt.is_struct(words.type):
+            return words.take(array.indices)
+        same = words.type == array.type.value_type
+        return array if same else pa.DictionaryArray.from_arrays(array.indices, words)
+    return array.cast(pa.large_string()) if pt.is_string_view(array.type) else array
+
+
+def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch that can be joined with others: no encodings, and text of any length."""
+    return pa.RecordBatch.from_arrays([_joinable(c) for c in batch.columns], batch.schema.names)
+
+
+def _joinable(array: pa.Array) -> pa.Array:
+    array = plain(array)
+    if pt.is_dictionary(array.type):
+        array = array.dictionary.take(array.indices)
+    return array.cast(pa.large_string()) if pt.is_string(array.type) else array
+
+
+def block_of(batch: pa.RecordBatch, names: tuple[str, ...], untyped: frozenset[str]) -> Block:
+    """Return a record batch as a block; text of untyped columns may stand for numbers."""
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return Block(names, {n: TypedColumn.of(plain(c), untyped=n in untyped) for n, c in columns})
