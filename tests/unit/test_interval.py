@@ -206,6 +206,12 @@ def test_the_series_are_enclosed_however_early_they_end(places):
             assert_encloses(result.affine(0, Fraction(1, 2**places)), [truth])
 
 
+def test_an_angle_is_at_least_zero_however_coarsely_it_is_known():
+    for places in (1, 5, 9):
+        wide = Interval(-5 << places, 1 << places)
+        assert _circle_at(wide, places) == _circle_at(Interval(0, 1 << places), places)
+
+
 @pytest.mark.parametrize("width", [Fraction(1, 3), Fraction(1, 10), Fraction(1, 2**32)])
 def test_cosines_and_sines_of_all_numbers_inside_are_enclosed(width):
     for start in some_numbers(0, 1):

@@ -139,7 +139,7 @@ def _inverse_tangent(number: int, places: int) -> Interval:
 def _circle_at(angle: Interval, places: int) -> tuple[Interval, Interval]:
     """Return the cosine and the sine of an angle of at least zero, by their Taylor series."""
     unit = 1 << places
-    angle, term = angle.whole(), Interval.exactly(unit)
+    angle, term = Interval(max(0, angle.low // 1), angle.whole().high), Interval.exactly(unit)
     sums, step = [Interval.exactly(0)] * 4, 0
     # A term angle^step / step! below 1 has 2 angle <= step + 1, for step! <= ((step + 1) / 2)^step.
     # So each of those after it is at most half of the one before.
