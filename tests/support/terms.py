@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from types import SimpleNamespace
 from unittest.mock import patch
 
-from privclust.data.question import Pick, Question, Size, Term
+from privclust.data.question import Pick, Question, Term
 
 
 @contextmanager
@@ -16,7 +17,8 @@ def shrunk_terms(factor: Fraction):
 
     def over(self, step):
         size = original(self, step)
-        return Size(factor * size.l1, factor**2 * size.square, factor * size.length)
+        parts = {"l1": size.l1, "square": factor * size.square, "length": size.length}
+        return SimpleNamespace(**{name: factor * part for name, part in parts.items()})
 
     with patch.object(Term, "over", over):
         yield

@@ -123,6 +123,9 @@ CODE_BASES = [
 ]
 ODD_NUMBERS = [(0.0, 0.0), (1e300, -1e300), (np.nan, np.inf), (-1.0, 5e-324)]
 PLACES = [(0, 0), (1, 2), (1, 0), (0, 1)]
+_RNG = np.random.default_rng(0)
+CORNERS += [tuple(row) for row in _RNG.uniform(-1, 1, (2, 2)).tolist()]
+CODES += [tuple(row) for row in _RNG.integers(3, size=(2, 3)).tolist()]
 PROFILES = [(0, 0, 0), (1, 0, 0), (0, 5, 9), (3, 3, 3), (0, 0, 2**31 - 1)]
 
 WHOLE, CLIPPED = Projection(np.zeros(2)), Projection(np.zeros(2), radius=1.0)

@@ -82,6 +82,22 @@ def test_scores_that_must_move_are_refused(low: int, high: int) -> None:
         Scores(low, high)
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        lambda: Term.vector(np.int64(2**32)),
+        lambda: Term.within(np.int64(2**32)),
+        lambda: Term.cells(np.int64(1)),
+        lambda: Scores(np.int64(-(2**62)), np.int64(2**62)),
+        lambda: Term.vector(0.5),
+    ],
+)
+def test_bounds_that_could_wrap_around_are_refused(declared: Any) -> None:
+    """The square of 2^32 is 0 in 64 bits, and the noise for it would be none."""
+    with np.errstate(over="ignore"), pytest.raises(TypeError, match="never wrap around"):
+        declared()
+
+
 @pytest.mark.parametrize(("terms", "replaces"), [(0, False), (-1, False), (2, True)])
 def test_a_step_that_is_none_is_refused(terms: int, replaces: bool) -> None:
     with pytest.raises(ValueError, match="at least one term"):

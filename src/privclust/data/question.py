@@ -39,6 +39,9 @@ class Size:
     square: int
     length: int
 
+    def __post_init__(self) -> None:
+        _check_exact(self.l1, self.square, self.length)
+
     def times(self, count: int) -> Size:
         """Return bounds on the sum of so many such tables."""
         return Size(count * self.l1, count**2 * self.square, count * self.length)
@@ -103,6 +106,7 @@ class Scores:
     high: int
 
     def __post_init__(self) -> None:
+        _check_exact(self.low, self.high)
         if not self.low <= 0 <= self.high:
             raise ValueError(
                 f"Scores that change by {self.low} to {self.high} cannot be cut off safely; "
@@ -201,6 +205,12 @@ class Pick(_Declared):
 
 
 Asked: TypeAlias = Question | Pick
+
+
+def _check_exact(*bounds: int) -> None:
+    # NumPy's integers wrap around when they are squared, and a bound would become a small one.
+    if not all(isinstance(bound, int) for bound in bounds):
+        raise TypeError("Bounds must be Python's integers, which never wrap around.")
 
 
 def _largest(bound: int | Integers) -> int:
