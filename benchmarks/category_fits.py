@@ -7,7 +7,7 @@ of them towards independence by itself, by moments, and adds nothing for what is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -104,10 +104,10 @@ def _remembered(scores: Callable[..., Any]) -> Callable[..., Any]:
     """Return the scores of all sets of attributes, computed once for each target."""
     known: dict[tuple[int, int, int], Any] = {}
 
-    def found(size: int, scale: EntropyScale, target: int) -> Any:
-        key = size, scale.n_rows, target
+    def found(sets: Sequence[tuple[int, ...]], scale: EntropyScale, target: int) -> Any:
+        key = len(sets[0]), scale.n_rows, target
         if key not in known:
-            known[key] = scores(size, scale, target)
+            known[key] = scores(sets, scale, target)
         return known[key]
 
     return found

@@ -19,19 +19,23 @@ INTERNAL = {
     "privclust.budget",  # Budget is a name of privclust itself
     "privclust.cli",
     "privclust.data",
+    "privclust.distributions",
     "privclust.display",  # progress, by the name privclust.progress
     "privclust.engines",  # engine and local_cluster, by their names in privclust
     "privclust.estimator",
     "privclust.families",
     "privclust.holder",
     "privclust.jobs",
+    "privclust.opendp",
     "privclust.opening",
     "privclust.parameters",
     "privclust.pipelines",
     "privclust.plan",
     "privclust.predicting",
     "privclust.privacy",
+    "privclust.reading",
     "privclust.reports",
+    "privclust.statement",  # PrivacyStatement, by its name in privclust
     "privclust.steward",
 }
 
