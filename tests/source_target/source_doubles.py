@@ -22,7 +22,8 @@ def view_of(rows, budget, *, targets=TARGETS, unit=None, noise=None, block_rows=
     """Return a view of source rows in bounds of -3 to 4, and what it may spend."""
     unit = unit or AddRemoveRow()
     source = open_rows(rows, id_column=unit.id_column, block_rows=block_rows)
-    schema = Schema.from_bounds(-3, 4, n_columns=source.n_columns)
+    names = source.names or [f"x{column}" for column in range(source.n_columns)]
+    schema = Schema.from_bounds(-3, 4, names=names)
     domain, meter = Domain.from_schema(schema), Meter(budget)
     view = SitesView(
         bounded(source, unit, domain.rows, np.random.SeedSequence(0)),
