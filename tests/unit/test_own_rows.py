@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
+from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.public import ValuePoints
 from privclust.holder.matrix import OwnMatrix
 from privclust.holder.points import OwnPoints
 from privclust.holder.table import OwnTable
 from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_points, open_table
-from privclust.schema import Categories, Schema
+from privclust.schema import Box, Categories, Schema
 from privclust.unit import MatrixCount, MatrixRow
 
 ROWS = np.random.default_rng(0).uniform(0, 4, (50, 2))
@@ -26,6 +27,40 @@ def test_labels_distances_and_inertia_of_points() -> None:
     np.testing.assert_array_equal(own.labels(CENTRES), right.argmin(axis=1))
     np.testing.assert_allclose(own.distances(CENTRES), right, atol=1e-6)
     assert own.inertia(CENTRES) == pytest.approx((right.min(axis=1) ** 2).sum())
+
+
+MIXED = Schema({"x": Box(0, 4), "a": Categories(list("abc"))})
+
+
+def mixed_rows() -> tuple[pd.DataFrame, np.ndarray]:
+    """Return rows of a number and a letter, and the same with a share for each letter."""
+    letters = np.random.default_rng(2).choice(list("abc"), len(ROWS))
+    shares = np.eye(3)[np.searchsorted(list("abc"), letters)]
+    return pd.DataFrame({"x": ROWS[:, 0], "a": letters}), np.column_stack([ROWS[:, 0], shares])
+
+
+def test_distances_of_mixed_rows_count_a_mismatch_as_one() -> None:
+    frame, coordinates = mixed_rows()
+    centres = np.array([[0.5, 1.0, 0.0, 0.0], [3.0, 0.2, 0.3, 0.5]])
+    scales = np.array([1, *[np.sqrt(2)] * 3])
+    right = cdist(coordinates / scales, centres / scales)
+    own = OwnPoints(open_points(frame, schema=MIXED))
+    np.testing.assert_allclose(own.distances(centres), right, atol=1e-4)
+    np.testing.assert_array_equal(own.labels(centres), right.argmin(axis=1))
+
+
+def test_rows_are_seen_as_points_of_an_embedding() -> None:
+    """Numbers are in bins there, and a row is the sum of the points of its values."""
+    frame, coordinates = mixed_rows()
+    coder = BinnedCoder(MIXED)
+    values = np.random.default_rng(3).normal(size=(sum(coder.sizes), 2))
+    own = OwnPoints(open_points(frame, schema=MIXED))
+    own.see_as(values)
+    bins = (coordinates[:, 0] / 4 * coder.sizes[0]).astype(int)
+    places = values[bins] + values[coder.sizes[0] + coordinates[:, 1:].argmax(axis=1)]
+    centres = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.0]])
+    np.testing.assert_allclose(own.distances(centres), cdist(places, centres), atol=1e-6)
+    np.testing.assert_array_equal(own.labels(centres), cdist(places, centres).argmin(axis=1))
 
 
 def test_labels_and_coordinates_of_categories() -> None:

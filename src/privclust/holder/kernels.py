@@ -9,24 +9,24 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.data.engines.base import Stacked
 from privclust.data.matrix.rows import MatrixRows
-from privclust.data.points.mixed import Region
 from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
+from privclust.holder.distances import Seen, squares
 
-__all__ = ["EmbeddedRegion", "HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
+__all__ = ["HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
 
 
 @dataclass(frozen=True)
 class NearestCentre:
     """The index of the nearest centre of each row, in the units of the data."""
 
-    domain: Region | EmbeddedRegion
+    seen: Seen
     centres: Floats
 
     def __call__(self, block: Block) -> Stacked:
         """Return the labels of a block."""
-        return Stacked((self.domain.squares(block, self.centres, up_to_row=True).argmin(axis=1),))
+        return Stacked((squares(self.seen, block, self.centres, up_to_row=True).argmin(axis=1),))
 
 
 @dataclass(frozen=True)
@@ -42,36 +42,6 @@ class NearestEmbeddedCentre:
         rows = self.points.rows(self.coder.codes(block))
         halves = (self.centres**2).sum(axis=1) / 2
         return Stacked(((halves - rows @ self.centres.T).argmin(axis=1),))
-
-
-class EmbeddedRegion:
-    """Rows as points of a public embedding.
-
-    Parameters
-    ----------
-    coder : CategoryCoder
-    points : ValuePoints
-        The points of the values of every column.
-    """
-
-    def __init__(self, coder: CategoryCoder, points: ValuePoints) -> None:
-        self._coder, self._points = coder, points
-
-    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
-        """Return the squared distances of the rows of a block to public points.
-
-        Parameters
-        ----------
-        block : Block
-        centers : ndarray of shape (n_centers, n_axes)
-        up_to_row : bool
-            Leave out what is the same for all of them.
-        """
-        rows = self._points.rows(self._coder.codes(block))
-        squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
-        if not up_to_row:
-            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
-        return np.asarray(squares)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.data.encode import AsRead
-from privclust.data.points.mixed import Region, region_of
+from privclust.data.points.mixed import region_of
 from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.public import ValuePoints
 from privclust.exceptions import SchemaError
+from privclust.holder.distances import EmbeddedRegion, Seen, squares
 from privclust.holder.each import each
-from privclust.holder.kernels import EmbeddedRegion, NearestCentre
+from privclust.holder.kernels import NearestCentre
 from privclust.opening.rows import Opened
 
 __all__ = ["OwnPoints"]
@@ -32,7 +33,7 @@ class OwnPoints:
 
     def __init__(self, opened: Opened, *, rescale: bool = False) -> None:
         self._opened = opened
-        self._seen: Region | EmbeddedRegion = region_of(opened.schema, rescale=rescale)
+        self._seen: Seen = region_of(opened.schema, rescale=rescale)
 
     def see_as(self, values: Floats) -> None:
         """Measure distances between points of a public embedding from now on.
@@ -61,12 +62,12 @@ class OwnPoints:
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""
-        return np.concatenate([np.sqrt(squares) for squares in self._squares(centres)])
+        return np.concatenate([np.sqrt(part) for part in self._squares(centres)])
 
     def inertia(self, centres: Floats) -> float:
         """Return the sum of squared distances of the rows to their nearest centre."""
-        return float(sum(squares.min(axis=1).sum() for squares in self._squares(centres)))
+        return float(sum(part.min(axis=1).sum() for part in self._squares(centres)))
 
     def _squares(self, centres: Floats) -> Iterator[Floats]:
         for block in self._opened.rows.blocks():
-            yield self._seen.squares(block, centres)
+            yield squares(self._seen, block, centres)

@@ -108,16 +108,6 @@ class MixedRows:
             flat[at if code.max(initial=0) < size else at[code < size]] += step
         return rows
 
-    def squares(self) -> Floats:
-        """Return the squared length of each row, exactly."""
-        layout = self.layout
-        total = (self.numbers**2).sum(axis=1) + (layout.off**2).sum()
-        columns = zip(self.codes.T, layout.starts, layout.sizes, layout.steps, strict=True)
-        for code, start, size, step in columns:
-            added = step * (2 * layout.off[start] + step)
-            total += np.where(code < size, added, 0)
-        return np.asarray(total)
-
     def products(self, matrix: Floats) -> Floats:
         """Return the product of the rows with an integer matrix, exactly."""
         layout = self.layout

@@ -158,27 +158,6 @@ class MixedDomain:
             for start in range(0, block.n_rows, height)
         ]
 
-    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
-        """Return the squared distances of the rows of a block to public centres.
-
-        Rows are seen on the grid, clipped and rounded as in a fit: to a millionth of the radius.
-
-        Parameters
-        ----------
-        block : Block
-        centers : ndarray of shape (n_centers, dimension)
-            Numbers and shares.
-        up_to_row : bool
-            Leave out what is the same for all centres.
-        """
-        (rows,) = self.pieces(block, block.n_rows * self.dimension)
-        targets = self.to_unit_ball(centers) * GRID_RADIUS
-        unit = (self.radius / GRID_RADIUS) ** 2
-        squares = (targets**2).sum(axis=1) - 2 * rows.products(targets.T)
-        if not up_to_row:
-            squares = np.maximum(squares + rows.squares()[:, None], 0)
-        return np.asarray(squares * unit)
-
 
 # The declared region of rows, whatever they hold.
 Region = Domain | MixedDomain
