@@ -1,18 +1,17 @@
-"""``PrivateEstimator``: the way of a fit, of a plan and of a release, written once.
+"""``PrivateEstimator``: what every fit needs of the ledger, the release and scikit-learn.
 
 An estimator is a thin shell in scikit-learn's manner. It opens the data it is given without looking
 at them, and keeps released values only. A family says how to open the data, through which door they
-are asked, what to ask, what to keep and what to publish; the order of these is here.
+are asked, what to ask, what to keep and what to publish; the order of these is in ``fitting.py``.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,6 +25,7 @@ from privclust.exceptions import (
     PrivclustError,
     PublicFactWarning,
 )
+from privclust.fitting import FitOrder, Run
 from privclust.ledger import Ledger
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
@@ -42,53 +42,12 @@ _ALARM = (
 )
 _HARDLY_PRIVATE = 10
 
-Then = TypeVar("Then")
 
-
-@dataclass(frozen=True)
-class Run:
-    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws.
-
-    Attributes
-    ----------
-    budget : Budget
-    meter : Meter
-        Debits every question before it is asked.
-    seed : SeedSequence or None
-        The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
-    choices : Generator
-        Public random choices, which protect nothing.
-    flaws : tuple of str
-        Why the result is not private, besides a seed.
-    """
-
-    budget: Budget
-    meter: Meter
-    seed: np.random.SeedSequence | None
-    choices: np.random.Generator
-    flaws: tuple[str, ...] = ()
-
-
-class _Result(Protocol):
-    """What an algorithm returns: its warnings come from noisy values alone."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]: ...
-
-
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(FitOrder, BaseEstimator):
     """Common parts of the private estimators; see a subclass for the parameters.
 
     A subclass has ``_kind`` (its kind of release), ``_checks`` (constraints of its parameters) and
-
-    - ``_open(X, public)``: the data, opened; names and types are looked at, no row is read;
-    - ``_door(opened)``: the door that they are asked through;
-    - ``_ask(door, run, public)``: questions and post-processing, returning a result;
-    - ``_keep(facts, result, public)``: attributes with a trailing underscore;
-    - ``_published()``: the arrays, schema and parameters of the release.
-
-    ``public`` is whatever public data a fit has beside the private ones. Who asks has a door and no
-    rows, who keeps has public facts and noisy answers, who publishes has what was kept.
+    fills in the steps of :class:`privclust.fitting.FitOrder`.
     """
 
     _kind: ClassVar[str]
@@ -143,34 +102,10 @@ class PrivateEstimator(BaseEstimator):
     def _look_ahead(self, door: Any, public: Any = None) -> None:
         """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
 
-    # The way of a fit.
-    def _fit(
-        self,
-        X: Any,
-        *,
-        run: Run | None = None,
-        then: Callable[[Any], Then] | None = None,
-        public: Any = None,
-    ) -> Then | None:
-        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error.
-
-        ``then`` answers the holder of the rows at the end, so that a stream is opened once.
-        """
-        self._check_parameters()
-        run = self._run() if run is None else run
-        with self._open(X, public) as opened:
-            door = self._door(opened)
-            opened.check_engine()
-            self._look_ahead(door, public)
-            receipt = self._reserve(run.budget, opened.unit)
-            with self._telling_of_the_charge(run.budget, receipt):
-                result = self._ask(door, run, public)
-                self._keep(opened.facts, result, public)
-                self._finish(opened.unit, run, receipt, result.warnings)
-            answer = None if then is None else then(opened)
+    # The way of a fit; its order is in ``fitting.py``.
+    def _warn_of_doubts(self) -> None:
         for message in self.warnings_:
             self._warn(message, LowSignalWarning)
-        return answer
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.columns.refusals import category_refusal, numbers_of
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import CATEGORIES, NUMBERS
+from privclust.data.columns.words import category_refusal
 
 
 def block_numbers(block, names=None, *, lenient=(), forms=None):

@@ -19,14 +19,12 @@ import numpy.typing as npt
 from privclust._typing import Mask, Words
 from privclust.data import ranks
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.columns.refusals import id_refusal
 from privclust.data.columns.table import IDS
+from privclust.data.columns.words import id_refusal
 from privclust.data.rows import Block, ChosenPart, Part, RowReader
 from privclust.exceptions import DataError
 from privclust.privacy.noise import SystemBits
 from privclust.unit import Person, Unit
-
-__all__ = ["BoundedRows", "Content", "ContributionBound", "bounded"]
 
 # What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
 # content are the same row to it.

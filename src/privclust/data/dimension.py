@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from privclust.exceptions import SchemaError
 
-__all__ = ["MOST_COORDINATES", "check_dimension"]
-
 # Lengths are clipped, and inner products are exact, up to so many; see ``proofs/points.md``.
 MOST_COORDINATES = 2**16
 

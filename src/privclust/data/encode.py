@@ -17,13 +17,11 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.data.columns.refusals import numbers_of
 from privclust.data.dimension import check_dimension
+from privclust.data.public import PublicBox
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Schema
 from privclust.schema.forms import Form
-
-__all__ = ["GRID_RADIUS", "AsRead", "CompleteRows", "Domain", "clip_to_ball", "forms_of"]
-
 
 # The radius of the declared domain, in grid steps.
 GRID_RADIUS = 2**20
@@ -37,12 +35,9 @@ _AT_A_TIME = 2**13
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
 _FAR_OUT = 2.0**60
 
-# Likewise for distances from rows that nobody clips, in the units of the domain.
-_FARTHEST = 1e150
-
 
 @dataclass(frozen=True)
-class Domain:
+class Domain(PublicBox):
     """The declared region of numeric rows, mapped to the ball of radius one around the origin.
 
     Attributes
@@ -125,36 +120,6 @@ class Domain:
     def _steps_per_unit(self) -> Floats:
         return GRID_RADIUS / (self.widths * self.radius)
 
-    def to_unit_ball(self, points: Floats) -> Floats:
-        """Map public points from the units of the data to the unit ball."""
-        return (points - self.center) / (self.widths * self.radius)
-
-    def to_data_units(self, points: Floats) -> Floats:
-        """Map points of the unit ball back to the units of the data."""
-        return points * (self.widths * self.radius) + self.center
-
-    def released(self, points: Floats) -> Floats:
-        """Return points of the unit ball in the units of the data, within the declared bounds."""
-        return np.clip(self.to_data_units(points), self.low, self.high)
-
-    def feasible(self, points: Floats) -> Floats:
-        """Return points of the unit ball as they are; a box has few points outside it there."""
-        return points
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether centres hold shares of categories."""
-        return False
-
-    @property
-    def scales(self) -> Floats:
-        """What counts as one in each column."""
-        return self.widths
-
-    def box_in_unit_ball(self) -> tuple[Floats, Floats]:
-        """Return the declared bounds as they lie in the unit ball."""
-        return self.to_unit_ball(self.low), self.to_unit_ball(self.high)
-
     def to_grid(self, rows: Floats) -> Floats:
         """Return rows as integers, ``GRID_RADIUS`` from the origin at most, up to rounding."""
         grid = np.clip(self.complete(rows), self.low, self.high)
@@ -179,28 +144,6 @@ class Domain:
         rows = self.numbers(block)
         height = max(1, piece // self.dimension)
         return [self.to_grid(rows[start : start + height]) for start in range(0, len(rows), height)]
-
-    def squares(self, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
-        """Return the squared distances of the rows of a block to public centres.
-
-        Parameters
-        ----------
-        block : Block
-        centers : ndarray of shape (n_centers, n_features)
-            In the units of the data.
-        up_to_row : bool
-            Leave out the squared length of the row: it is the same for all centres, and for a row
-            far out it would drown their differences.
-        """
-        # Around the center, so that a large offset common to all rows costs no digits.
-        targets = (centers - self.center) / self.widths
-        with np.errstate(over="ignore"):
-            rows = (self.rows(block) - self.center) / self.widths
-        np.clip(rows, -_FARTHEST, _FARTHEST, out=rows)
-        squares = (targets**2).sum(axis=1) - 2 * rows @ targets.T
-        if not up_to_row:
-            squares = np.maximum(squares + (rows**2).sum(axis=1)[:, None], 0)
-        return np.asarray(squares)
 
     def rows(self, block: Block) -> Floats:
         """Return the rows of a block, complete: all that a view ever sees of them."""
@@ -231,21 +174,6 @@ class Domain:
                 "which the schema has no rule; declare missing = NUMBER or leave those rows out."
             )
         return filled
-
-
-@dataclass(frozen=True)
-class AsRead:
-    """The encoder that leaves blocks as they are, for what the holder asks about single rows."""
-
-    row_bytes = 0
-
-    def __call__(self, block: Block) -> list[Block]:
-        """Return the block."""
-        return [block]
-
-    def unpacked(self, piece: Block) -> Block:
-        """Return the block."""
-        return piece
 
 
 @dataclass(frozen=True)

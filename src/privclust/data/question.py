@@ -18,8 +18,6 @@ from privclust._typing import Integers
 from privclust.exceptions import DataError
 from privclust.unit.step import UnitStep
 
-__all__ = ["Asked", "Pick", "Question", "Scores", "Size", "Term"]
-
 
 @dataclass(frozen=True)
 class Size:

@@ -12,8 +12,6 @@ import numpy as np
 
 from privclust._typing import AnyArray, Integers, Mask, ShortLabels, Words
 
-__all__ = ["STRIDE", "cut_through", "numbered", "packed", "smallest", "words_of"]
-
 # The multipliers and shifts of SplitMix64, whose every step is one to one.
 STRIDE, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 

@@ -21,20 +21,6 @@ from privclust._typing import AnyArray, Floats, Mask
 from privclust.data.columns.kinds import TypedColumn
 from privclust.exceptions import DataError, NoRowsError
 
-__all__ = [
-    "CHANGED",
-    "IN_MEMORY",
-    "Block",
-    "ChosenPart",
-    "DenseBlock",
-    "Part",
-    "Parted",
-    "RowReader",
-    "Selection",
-    "SteppedRows",
-    "WholePart",
-]
-
 _BLOCK_ROWS = 65_536
 _BLOCK_NUMBERS = 2**22  # 32 MB as float64: wide rows come in shorter blocks
 IN_MEMORY = (

@@ -12,9 +12,13 @@ from privclust.data.points.coded import MixedRows
 from privclust.data.points.mixed import MixedDomain
 from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.embedded import rows_of
 from privclust.data.table.public import ValuePoints
 
 __all__ = ["EmbeddedRegion", "Seen", "square_lengths", "squares"]
+
+# Rows that nobody clips are moved in to this distance, in the units of their domain.
+_FARTHEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,23 @@ def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = Fals
         out it would drown their differences.
     """
     if isinstance(seen, Domain):
-        return seen.squares(block, centers, up_to_row=up_to_row)
+        return _of_numbers(seen, block, centers, up_to_row)
     if isinstance(seen, MixedDomain):
         return _of_mixed(seen, block, centers, up_to_row)
-    rows = seen.points.rows(seen.coder.codes(block))
+    rows = rows_of(seen.points, seen.coder.codes(block))
     found = (centers**2).sum(axis=1) - 2 * rows @ centers.T
+    if not up_to_row:
+        found = np.maximum(found + (rows**2).sum(axis=1)[:, None], 0)
+    return np.asarray(found)
+
+
+def _of_numbers(domain: Domain, block: Block, centers: Floats, up_to_row: bool) -> Floats:
+    # Around the center, so that a large offset common to all rows costs no digits.
+    targets = (centers - domain.center) / domain.widths
+    with np.errstate(over="ignore"):
+        rows = (domain.rows(block) - domain.center) / domain.widths
+    np.clip(rows, -_FARTHEST, _FARTHEST, out=rows)
+    found = (targets**2).sum(axis=1) - 2 * rows @ targets.T
     if not up_to_row:
         found = np.maximum(found + (rows**2).sum(axis=1)[:, None], 0)
     return np.asarray(found)

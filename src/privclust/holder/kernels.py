@@ -11,10 +11,26 @@ from privclust.data.engines.base import Stacked
 from privclust.data.matrix.rows import MatrixRows
 from privclust.data.rows import Block
 from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.embedded import rows_of
 from privclust.data.table.public import ValuePoints
 from privclust.holder.distances import Seen, squares
 
-__all__ = ["HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
+__all__ = ["AsRead", "HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """The encoder that leaves blocks as they are."""
+
+    row_bytes = 0
+
+    def __call__(self, block: Block) -> list[Block]:
+        """Return the block."""
+        return [block]
+
+    def unpacked(self, piece: Block) -> Block:
+        """Return the block."""
+        return piece
 
 
 @dataclass(frozen=True)
@@ -39,7 +55,7 @@ class NearestEmbeddedCentre:
 
     def __call__(self, block: Block) -> Stacked:
         """Return the labels of a block."""
-        rows = self.points.rows(self.coder.codes(block))
+        rows = rows_of(self.points, self.coder.codes(block))
         halves = (self.centres**2).sum(axis=1) / 2
         return Stacked(((halves - rows @ self.centres.T).argmin(axis=1),))
 

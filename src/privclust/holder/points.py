@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.data.encode import AsRead
 from privclust.data.points.mixed import region_of
 from privclust.data.table.binned import BinnedCoder
 from privclust.data.table.public import ValuePoints
 from privclust.exceptions import SchemaError
 from privclust.holder.distances import EmbeddedRegion, Seen, squares
 from privclust.holder.each import each
-from privclust.holder.kernels import NearestCentre
+from privclust.holder.kernels import AsRead, NearestCentre
 from privclust.opening.rows import Opened
 
 __all__ = ["OwnPoints"]

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Codes, Floats
-from privclust.data.encode import AsRead
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints, check_cells
 from privclust.holder.each import each
-from privclust.holder.kernels import NearestEmbeddedCentre
+from privclust.holder.kernels import AsRead, NearestEmbeddedCentre
 from privclust.opening.rows import Opened
 from privclust.schema.coordinates import refuse_weights
 

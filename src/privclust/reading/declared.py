@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from privclust.data.columns.kinds import TypedColumn, in_words
-from privclust.data.columns.refusals import category_refusal, numbers_of
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import CATEGORIES, NUMBERS
+from privclust.data.columns.words import category_refusal, in_words
 from privclust.data.rows import Block, RowReader
 from privclust.exceptions import DataError, NoRowsError, PublicFactWarning
 from privclust.reading.opening import open_rows

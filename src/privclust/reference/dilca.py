@@ -22,8 +22,8 @@ from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.predicting import MetricMixin
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.columns.refusals import category_refusal
 from privclust.data.columns.table import CATEGORIES
+from privclust.data.columns.words import category_refusal
 from privclust.data.table.kernels import EntropyScale, pair_counts, subset_sums
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.holder.table import OwnTable

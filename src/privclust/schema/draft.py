@@ -134,8 +134,8 @@ def _rounded_outwards(low: float, high: float) -> tuple[float, float]:
 
 
 def _categories(column: TypedColumn, name: str) -> Categories:
-    from privclust.data.columns.refusals import category_refusal
     from privclust.data.columns.table import CATEGORIES
+    from privclust.data.columns.words import category_refusal
 
     read = CATEGORIES["text"].read(column)
     if read.foreign.any():

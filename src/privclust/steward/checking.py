@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from privclust._typing import Mask
-from privclust.data.columns.kinds import TypedColumn, in_words
-from privclust.data.columns.refusals import id_refusal, numbers_of
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import ARROW_TYPE, CATEGORIES, IDS, MISSING_WORDS, NUMBERS
+from privclust.data.columns.words import id_refusal, in_words
 from privclust.data.encode import forms_of
 from privclust.data.rows import Block
 from privclust.exceptions import NoRowsError

@@ -16,19 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = [
-    "BYTES_CELL",
-    "CELLS",
-    "FIELD_CELL",
-    "MISSING_CELL",
-    "MOST_DAYS",
-    "OTHER_CELL",
-    "TAGS",
-    "Cell",
-    "array_of_cells",
-    "in_cells",
-]
-
 # A cell is missing, or one of these kinds. ``number`` is that of a float or decimal; ``ticks`` an
 # integer, a boolean, days or microseconds, or what a whole decimal is if it has 64 bits; ``text`` a
 # text, or the digits of a whole decimal.

@@ -16,8 +16,6 @@ from scipy import sparse
 from privclust.exceptions import DataError, one_sentence
 from privclust.unit import MatrixUnit
 
-__all__ = ["LARGEST_COUNT", "as_counts", "check_has_columns", "check_number_type", "check_places"]
-
 # Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
 LARGEST_COUNT = 2**31 - 1
 

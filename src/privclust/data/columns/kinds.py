@@ -15,27 +15,10 @@ import pyarrow.types as pt
 from privclust._typing import Mask
 from privclust.data.columns.cells import CELLS
 
-__all__ = ["ColumnKind", "TypedColumn", "in_words", "kind_of"]
-
 ColumnKind = Literal[
     "float", "integer", "unsigned", "boolean", "text", "field", "date", "moment", "duration",
     "decimal", "cell", "nothing", "other",
 ]  # fmt: skip
-
-_WORDS: dict[str, str] = {
-    "float": "numbers",
-    "decimal": "numbers",
-    "integer": "integers",
-    "unsigned": "integers",
-    "boolean": "booleans",
-    "text": "text",
-    "field": "text",
-    "date": "dates or times",
-    "moment": "dates or times",
-    "duration": "dates or times",
-    "cell": "mixed objects",
-    "nothing": "nothing",
-}
 
 
 @dataclass(frozen=True)
@@ -99,8 +82,3 @@ def kind_of(stored: pa.DataType) -> ColumnKind:
     if stored.equals(CELLS):
         return "cell"
     return "nothing" if pt.is_null(stored) else "other"
-
-
-def in_words(column: TypedColumn) -> str:
-    """Return what a user would call the values of a column."""
-    return _WORDS.get(column.kind) or f"values of type {column.array.type}"

@@ -29,8 +29,6 @@ from privclust.schema.facts import Kind
 from privclust.schema.forms import DURATIONS, Form
 from privclust.unit import IdType
 
-__all__ = ["ARROW_TYPE", "CATEGORIES", "IDS", "MISSING_WORDS", "NUMBERS", "Read", "TableLine"]
-
 ARROW_TYPE: dict[Kind, pa.DataType] = {
     "text": pa.large_string(),
     "integer": pa.int64(),

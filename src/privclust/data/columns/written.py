@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from privclust._typing import Floats, Integers
 from privclust.schema.forms import DURATIONS, Form
 
-__all__ = ["MICROSECONDS_A_DAY", "in_form", "text_as_numbers", "written"]
-
 MICROSECONDS_A_DAY = 86_400_000_000
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$"
 _MOMENT = (

@@ -16,20 +16,6 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from privclust.data.rows import Parted
 
-__all__ = [
-    "Addable",
-    "EncodedRows",
-    "Encoder",
-    "Engine",
-    "Listener",
-    "Stacked",
-    "Summed",
-    "Total",
-    "current_engine",
-    "listening_now",
-    "using",
-]
-
 
 class Addable(Protocol):
     """A statistic of some rows: an element of a monoid, added up in the order of the rows."""

@@ -31,8 +31,6 @@ from privclust.data.engines.base import (
 from privclust.data.engines.memory import free_memory
 from privclust.data.rows import Parted
 
-__all__ = ["LocalEngine", "one_blas_thread", "total_of"]
-
 # Of the memory that is free when rows are first read.
 _KEPT_SHARE = 0.5
 _MOST_THREADS = 8

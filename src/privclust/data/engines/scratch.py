@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["scratch"]
-
 _arrays = threading.local()
 
 

@@ -17,30 +17,6 @@ from privclust.data.engines.base import Stacked
 from privclust.data.matrix.rows import MatrixRows, row_pieces
 from privclust.data.question import Pick, Question, Scores, Term
 
-__all__ = [
-    "LARGEST_ENTRY",
-    "ROW_STEPS",
-    "BlockShares",
-    "BlockSums",
-    "ColumnScores",
-    "ColumnSums",
-    "ProfileSums",
-    "RowScores",
-    "RowSums",
-    "Steps",
-    "StepsOf",
-    "block_sums",
-    "choice_of",
-    "column_scores",
-    "column_sums",
-    "rooted_rows",
-    "row_scores",
-    "row_sums",
-    "shared_rows",
-    "table_of",
-]
-
-
 # Entries above this count as this much in choices.
 LARGEST_ENTRY = 2**20
 # The size of a row whose profile is added up, in steps.

@@ -20,8 +20,6 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import MatrixRow
 
-__all__ = ["ProfilesView"]
-
 
 class ProfilesView(View):
     """A matrix of counts of which whole rows are protected; the number of rows is private.

@@ -11,15 +11,6 @@ import numpy as np
 
 from privclust.data.rows import IN_MEMORY, Part, WholePart
 
-__all__ = [
-    "CountRows",
-    "MatrixRows",
-    "MatrixSource",
-    "MemoryMatrix",
-    "row_pieces",
-    "source_from",
-]
-
 Shape = tuple[int, int]
 
 # Entries handled at a time, so that what is made beside them stays small.

@@ -32,7 +32,6 @@ __all__ = [
     "ProfilesView",
 ]
 
-
 # Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
 # so long that scores could leave int64.
 _WEIGHT_STEPS = 2**20

@@ -13,8 +13,6 @@ from privclust.data.question import Question, Term
 from privclust.data.rows import Block
 from privclust.schema.forms import Form
 
-__all__ = ["CellCounts", "FiniteNumbers"]
-
 
 @dataclass(frozen=True)
 class FiniteNumbers:

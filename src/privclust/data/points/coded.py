@@ -15,8 +15,6 @@ import numpy as np
 from privclust._typing import Codes, Floats, Indices
 from privclust.data.engines.scratch import scratch
 
-__all__ = ["GridCodes", "GridPiece", "MixedRows", "dense"]
-
 
 @dataclass(frozen=True)
 class GridCodes:

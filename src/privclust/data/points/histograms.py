@@ -17,8 +17,6 @@ from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection
 from privclust.data.question import Question, Term
 
-__all__ = ["ClusterHistograms"]
-
 
 @dataclass(frozen=True)
 class ClusterHistograms:

@@ -13,8 +13,6 @@ from privclust.data.points.coded import GridPiece, MixedRows
 from privclust.data.points.mixed import Region
 from privclust.data.rows import Block
 
-__all__ = ["PIECE", "GridRows"]
-
 # Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
 PIECE = 2**18
 

@@ -23,17 +23,6 @@ from privclust.data.points.coded import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Question, Term
 
-__all__ = [
-    "ClusterSums",
-    "ClusterTotals",
-    "GroupedSums",
-    "ProjectionGrid",
-    "RowCount",
-    "block_sums",
-    "nearest",
-    "sums_by_label",
-]
-
 Precision = type[np.float32] | type[np.float64]
 
 # Rows compared with all centres at a time, so that the table of products stays in the cache.

@@ -16,17 +16,16 @@ from privclust._typing import Floats
 from privclust.data.dimension import check_dimension
 from privclust.data.encode import GRID_RADIUS, Domain
 from privclust.data.points.coded import GridCodes, MixedRows
+from privclust.data.public import PublicShares
 from privclust.data.rows import Block
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import SchemaError
 from privclust.schema import Box, Schema
 from privclust.schema.coordinates import Column, Coordinates
 
-__all__ = ["MixedDomain", "Region", "region_of"]
-
 
 @dataclass(frozen=True)
-class MixedDomain:
+class MixedDomain(PublicShares):
     """The declared region of mixed rows, mapped to the ball of radius one around the origin.
 
     Attributes
@@ -84,11 +83,6 @@ class MixedDomain:
         """Number of coordinates."""
         return self.coordinates.dimension
 
-    @property
-    def has_shares(self) -> bool:
-        """Whether centres hold shares of categories."""
-        return True
-
     @cached_property
     def grid(self) -> GridCodes:
         """What codes stand for on the grid."""
@@ -110,27 +104,6 @@ class MixedDomain:
             off,
             np.array(steps, np.float64),
         )
-
-    def to_unit_ball(self, points: Floats) -> Floats:
-        """Map public points, numbers and shares, to the unit ball."""
-        return (points - self.center) / (self.scales * self.radius)
-
-    def to_data_units(self, points: Floats) -> Floats:
-        """Map points of the unit ball back to numbers and shares, maybe impossible ones."""
-        return points * (self.scales * self.radius) + self.center
-
-    def released(self, points: Floats) -> Floats:
-        """Return points of the unit ball as numbers within their bounds and possible shares."""
-        return self.coordinates.projected(self.to_data_units(points))
-
-    def feasible(self, points: Floats) -> Floats:
-        """Return the points of the unit ball that are released for such points."""
-        return self.to_unit_ball(self.released(points))
-
-    def box_in_unit_ball(self) -> tuple[Floats, Floats]:
-        """Return the bounds of the coordinates as they lie in the unit ball."""
-        low, high = self.coordinates.low, self.coordinates.high
-        return self.to_unit_ball(low), self.to_unit_ball(high)
 
     def rows(self, block: Block) -> Floats:
         """Return numbers and codes of a block: all that a view ever sees of its rows."""

@@ -14,8 +14,6 @@ from privclust.data.points.kernels import ProjectionGrid
 from privclust.data.points.public import Projection
 from privclust.data.question import Question, Term
 
-__all__ = ["PAIR_WEIGHT", "Moments", "as_line", "outer_products"]
-
 # Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
 # beside the noise, and keeps the noise of thousands of entries cheap to draw.
 MOMENT_STEPS = 2**7

@@ -10,14 +10,6 @@ from privclust._typing import Floats
 from privclust.data.dimension import check_dimension
 from privclust.data.noisy import Noisy
 
-__all__ = [
-    "NOT_ASKED",
-    "WHOLE",
-    "ClusterAnswer",
-    "Projection",
-    "Zones",
-]
-
 # A radius that reaches from any point of the unit ball to any other: nothing is clipped.
 WHOLE = 2.0
 

@@ -17,8 +17,6 @@ from privclust.data.points.kernels import ProjectionGrid, nearest
 from privclust.data.points.public import Projection, Zones
 from privclust.data.question import Pick, Question, Scores, Term
 
-__all__ = ["ZoneCounts", "Zones", "on_grid", "zone_counts"]
-
 
 @dataclass(frozen=True)
 class ZoneCounts:

@@ -21,17 +21,6 @@ from privclust.data.encode import Domain
 from privclust.data.question import Question, Size, Term
 from privclust.data.sites.public import FARTHEST_APART, SOURCE_STEPS, Rings, TargetSpace
 
-__all__ = [
-    "CellSums",
-    "CellTotals",
-    "NearestOf",
-    "NearestRows",
-    "RingCounts",
-    "cell_sums",
-    "nearest_rows",
-    "ring_counts",
-]
-
 
 @dataclass(frozen=True)
 class RingCounts:

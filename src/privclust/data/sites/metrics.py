@@ -16,8 +16,6 @@ import numpy as np
 
 from privclust._typing import Floats
 
-__all__ = ["METRICS", "CoordinateMetric", "Metric", "MetricName"]
-
 # Metrics of points, and beside them tables of distances that need no points.
 CoordinateMetric = Literal["euclidean", "manhattan", "cosine", "haversine"]
 MetricName = CoordinateMetric | Literal["precomputed"]

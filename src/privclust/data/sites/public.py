@@ -14,15 +14,6 @@ from privclust.data.encode import clip_to_ball
 from privclust.data.noisy import Noisy
 from privclust.data.sites.metrics import METRICS, Metric
 
-__all__ = [
-    "FARTHEST_APART",
-    "SOURCE_STEPS",
-    "CellAnswer",
-    "Rings",
-    "TargetSpace",
-]
-
-
 # The radius of the targets around their centre, in grid steps: sources are clipped to it in sums.
 SOURCE_STEPS = 2**20
 

@@ -19,8 +19,6 @@ from privclust.data.table.counts import ExactCounts
 from privclust.data.table.kernels import BIT, EntropyScale
 from privclust.data.table.public import PairLayout
 
-__all__ = ["Contexts", "Entropies", "TableCounts", "Tree"]
-
 Sets = Sequence[tuple[int, ...]]
 
 

@@ -16,8 +16,6 @@ from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import BINS
 from privclust.schema import Bins, Box, Fact, Schema
 
-__all__ = ["BinnedCoder", "binned"]
-
 
 def binned(schema: Schema) -> Schema:
     """Return the schema with Bins for every Box, in which missing values have a category."""

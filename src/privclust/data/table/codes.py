@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from privclust._typing import Codes
-from privclust.data.columns.refusals import category_refusal, numbers_of
+from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import ARROW_TYPE, CATEGORIES
+from privclust.data.columns.words import category_refusal
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema import Bins, Box, Categories, Schema
-
-__all__ = ["AttributeCodes", "CategoryCoder", "ColumnCoder"]
 
 # Places that are none.
 _MISSING, _UNLISTED = -2, -1

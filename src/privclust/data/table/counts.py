@@ -23,8 +23,6 @@ from privclust.data.table.kernels import (
 )
 from privclust.data.table.public import PairLayout
 
-__all__ = ["ExactCounts"]
-
 
 class ExactCounts:
     """Exact tables of the rows of a source.

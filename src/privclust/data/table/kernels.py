@@ -17,16 +17,6 @@ from numpy.typing import NDArray
 from privclust._typing import Codes, Integers
 from privclust.data.table.public import PairLayout
 
-__all__ = [
-    "EntropyScale",
-    "PairTables",
-    "ValueCounts",
-    "count_cells",
-    "pair_counts",
-    "subset_sums",
-]
-
-
 # Units of an entropy sum in one bit.
 BIT = 2**20
 

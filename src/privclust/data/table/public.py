@@ -125,13 +125,6 @@ class ValuePoints:
         self.points = [np.ascontiguousarray(part, np.float64) for part in points]
         self.dimension = int(self.points[0].shape[1])
 
-    def rows(self, codes: NDArray[np.unsignedinteger]) -> Floats:
-        """Return the points of rows; each is computed from its own codes in a fixed order."""
-        total = np.zeros((len(codes), self.dimension))
-        for column, part in zip(codes.T, self.points, strict=True):
-            total += part[column]
-        return total
-
     def domain(self, radius: float) -> Domain:
         """Return the region that rows are clipped to: the bounds of all rows, within a ball."""
         low = sum((part.min(axis=0) for part in self.points), np.zeros(self.dimension))

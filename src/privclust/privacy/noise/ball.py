@@ -18,8 +18,6 @@ from privclust.privacy.noise.bits import Bits
 from privclust.privacy.noise.interval import EVERYTHING, Interval
 from privclust.privacy.noise.lazy import LazyUniform, exponential, settle
 
-__all__ = ["certain_vector", "filtered_vectors", "words_needed"]
-
 _ZERO = Interval.exactly(0)
 
 

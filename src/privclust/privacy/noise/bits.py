@@ -13,8 +13,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bits", "SeededBits", "SystemBits"]
-
 
 class Bits(Protocol):
     """A source of independent uniform 64-bit words."""

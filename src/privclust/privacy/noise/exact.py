@@ -24,8 +24,6 @@ from privclust.privacy.noise.bits import Bits, SystemBits
 from privclust.privacy.noise.float_filter import Words
 from privclust.privacy.noise.lazy import LazyUniform, Variate
 
-__all__ = ["ExactNoise", "Floats", "Integers"]
-
 # Relative error allowed for in every elementary result: 2^-48 is 32 units of float64 rounding. The
 # most that a result needs are the 27 of an angle, see proofs/ball-laplace.md.
 FILTER_ERROR = 2.0**-48

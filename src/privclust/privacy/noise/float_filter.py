@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers, Mask
 
-__all__ = [
-    "Words",
-    "acceptance_margins",
-    "exponentials",
-    "floors",
-    "gumbels",
-    "rankings",
-    "scaled",
-    "selections",
-    "shifted",
-]
-
 Words = NDArray[np.uint32] | NDArray[np.uint64]
 
 

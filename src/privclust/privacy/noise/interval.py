@@ -15,8 +15,6 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["EVERYTHING", "Interval"]
-
 Rational = int | Fraction
 Bound = Rational | float  # a float only as an infinity
 

@@ -16,18 +16,6 @@ from typing import TypeVar
 from privclust.privacy.noise.bits import Bits
 from privclust.privacy.noise.interval import Interval
 
-__all__ = [
-    "LazyUniform",
-    "Variate",
-    "certain_floor",
-    "certain_order",
-    "certain_selection",
-    "exceeds",
-    "exponential",
-    "gumbel",
-    "settle",
-]
-
 Made = TypeVar("Made")
 Answer = TypeVar("Answer")
 

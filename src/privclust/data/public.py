@@ -1,0 +1,72 @@
+"""Public points between the units of the data and the unit ball; no row comes here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.schema.coordinates import Coordinates
+
+__all__ = ["PublicBox", "PublicShares"]
+
+
+class _UnitBall:
+    """The map between the declared region and the ball of radius one around the origin."""
+
+    center: Floats
+    radius: float
+    scales: Floats  # what counts as one in each coordinate
+
+    def to_unit_ball(self, points: Floats) -> Floats:
+        """Map public points from the units of the data to the unit ball."""
+        return (points - self.center) / (self.scales * self.radius)
+
+    def to_data_units(self, points: Floats) -> Floats:
+        """Map points of the unit ball back to the units of the data, maybe to impossible ones."""
+        return points * (self.scales * self.radius) + self.center
+
+
+class PublicBox(_UnitBall):
+    """Points of a region of numbers."""
+
+    low: Floats
+    high: Floats
+    widths: Floats
+    has_shares = False
+
+    @property
+    def scales(self) -> Floats:  # type: ignore[override]
+        """What counts as one in each column."""
+        return self.widths
+
+    def released(self, points: Floats) -> Floats:
+        """Return points of the unit ball in the units of the data, within the declared bounds."""
+        return np.clip(self.to_data_units(points), self.low, self.high)
+
+    def feasible(self, points: Floats) -> Floats:
+        """Return points of the unit ball as they are; a box has few points outside it there."""
+        return points
+
+    def box_in_unit_ball(self) -> tuple[Floats, Floats]:
+        """Return the declared bounds as they lie in the unit ball."""
+        return self.to_unit_ball(self.low), self.to_unit_ball(self.high)
+
+
+class PublicShares(_UnitBall):
+    """Points of a region of numbers and categories: numbers, and shares of categories."""
+
+    coordinates: Coordinates
+    has_shares = True
+
+    def released(self, points: Floats) -> Floats:
+        """Return points of the unit ball as numbers within their bounds and possible shares."""
+        return self.coordinates.projected(self.to_data_units(points))
+
+    def feasible(self, points: Floats) -> Floats:
+        """Return the points of the unit ball that are released for such points."""
+        return self.to_unit_ball(self.released(points))
+
+    def box_in_unit_ball(self) -> tuple[Floats, Floats]:
+        """Return the bounds of the coordinates as they lie in the unit ball."""
+        low, high = self.coordinates.low, self.coordinates.high
+        return self.to_unit_ball(low), self.to_unit_ball(high)

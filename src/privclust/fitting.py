@@ -1,0 +1,100 @@
+"""The order of a fit: check, open, charge, ask, keep, state. It is written here and nowhere else.
+
+Whoever asks has a door and no rows; whoever keeps has public facts and noisy answers; whoever
+publishes has what was kept. What the ledger, the release and scikit-learn need of an estimator is
+in ``estimator.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from privclust.budget import Budget
+from privclust.privacy.meter import Meter
+from privclust.unit import Unit
+
+__all__ = ["FitOrder", "Run"]
+
+Then = TypeVar("Then")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws.
+
+    Attributes
+    ----------
+    budget : Budget
+    meter : Meter
+        Debits every question before it is asked.
+    seed : SeedSequence or None
+        The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
+    choices : Generator
+        Public random choices, which protect nothing.
+    flaws : tuple of str
+        Why the result is not private, besides a seed.
+    """
+
+    budget: Budget
+    meter: Meter
+    seed: np.random.SeedSequence | None
+    choices: np.random.Generator
+    flaws: tuple[str, ...] = ()
+
+
+class FitOrder:
+    """The steps of a fit, which a family fills in, and their order.
+
+    - ``_open(X, public)``: the data, opened; names and types are looked at, no row is read;
+    - ``_door(opened)``: the door that they are asked through;
+    - ``_ask(door, run, public)``: questions and post-processing, returning a result;
+    - ``_keep(facts, result, public)``: attributes with a trailing underscore;
+    - ``_published()``: the arrays, schema and parameters of the release.
+
+    ``public`` is whatever public data a fit has beside the private ones.
+    """
+
+    _open: Callable[..., Any]
+    _door: Callable[[Any], Any]
+    _ask: Callable[..., Any]
+    _keep: Callable[..., None]
+
+    _check_parameters: Callable[[], None]
+    _look_ahead: Callable[[Any, Any], None]
+    _run: Callable[[], Run]
+    _reserve: Callable[[Budget, Unit], str | None]
+    _telling_of_the_charge: Callable[[Budget, str | None], AbstractContextManager[None]]
+    _finish: Callable[[Unit, Run, str | None, tuple[str, ...]], None]
+    _warn_of_doubts: Callable[[], None]
+
+    def _fit(
+        self,
+        X: Any,
+        *,
+        run: Run | None = None,
+        then: Callable[[Any], Then] | None = None,
+        public: Any = None,
+    ) -> Then | None:
+        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error.
+
+        ``then`` answers the holder of the rows at the end, so that a stream is opened once.
+        """
+        self._check_parameters()
+        run = self._run() if run is None else run
+        with self._open(X, public) as opened:
+            door = self._door(opened)
+            opened.check_engine()
+            self._look_ahead(door, public)
+            receipt = self._reserve(run.budget, opened.unit)
+            with self._telling_of_the_charge(run.budget, receipt):
+                result = self._ask(door, run, public)
+                self._keep(opened.facts, result, public)
+                self._finish(opened.unit, run, receipt, result.warnings)
+            answer = None if then is None else then(opened)
+        self._warn_of_doubts()
+        return answer
