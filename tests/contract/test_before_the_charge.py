@@ -19,14 +19,28 @@ from support.estimators import ESTIMATORS, EstimatorRecord
 SIZES = ("n_clusters", "n_centers", "n_row_clusters", "n_column_clusters")
 TABLES = tuple(record for record in ESTIMATORS if isinstance(record.data(), pd.DataFrame))
 MATRICES = tuple(record for record in ESTIMATORS if record not in TABLES)
+# A source without rows is in the domain.
+NEED_ROWS = tuple(record for record in TABLES if record.public_data is None)
+NUMERIC = tuple(
+    record for record in TABLES if all(map(pd.api.types.is_numeric_dtype, record.data().dtypes))
+)
+SIZED = tuple(
+    record for record in ESTIMATORS if any(hasattr(record.make(), name) for name in SIZES)
+)
+CROWDED = tuple(record for record in ESTIMATORS if record.positional)
 UNITS = [
     pytest.param(record, unit, id=f"{record.name}-{unit}")
     for record in ESTIMATORS
     for unit in record.refused
 ]
-every_estimator = pytest.mark.parametrize("record", ESTIMATORS, ids=lambda record: record.name)
-tables = pytest.mark.parametrize("record", TABLES, ids=lambda record: record.name)
-matrices = pytest.mark.parametrize("record", MATRICES, ids=lambda record: record.name)
+
+
+def each_of(records: tuple[EstimatorRecord, ...]) -> pytest.MarkDecorator:
+    """Try a test with each of some estimators."""
+    return pytest.mark.parametrize("record", records, ids=lambda record: record.name)
+
+
+every_estimator, tables, matrices = map(each_of, (ESTIMATORS, TABLES, MATRICES))
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +80,9 @@ def test_the_ledger_would_grant_a_fit_that_works(ledger: Ledger) -> None:
 
 
 # Files and columns.
-@tables
+@each_of(NEED_ROWS)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_file_without_rows_is_refused(record, form, refused, tmp_path):
-    if record.public_data is not None:
-        pytest.skip("a source without rows is in the domain")
     path = tmp_path / f"rows.{form}"
     empty = record.data()[:0]
     empty.to_csv(path, index=False) if form == "csv" else empty.to_parquet(path)
@@ -112,12 +124,9 @@ def test_a_column_of_a_type_that_was_not_declared_is_refused(record, form, refus
     assert repr(first) in refused(record, forms[form])
 
 
-@tables
+@each_of(NUMERIC)
 def test_an_array_of_texts_is_refused_where_numbers_are_declared(record, refused):
-    data = record.data()
-    if not all(map(pd.api.types.is_numeric_dtype, data.dtypes)):
-        pytest.skip("texts are declared")
-    refused(record, np.full(data.shape, "text"))
+    refused(record, np.full(record.data().shape, "text"))
 
 
 @tables
@@ -144,7 +153,7 @@ def test_a_missing_id_column_is_refused(record, refused):
 
 
 # Parameters.
-@every_estimator
+@each_of(SIZED)
 @pytest.mark.parametrize("size", [0, -1, 2.5, "3", None])
 def test_a_wrong_number_of_clusters_is_refused(record, size, refused):
     sizes = [name for name in SIZES if hasattr(record.make(), name)]
@@ -157,10 +166,8 @@ def test_a_wrong_number_of_clusters_is_refused(record, size, refused):
         assert name in refused(again, record.data())
 
 
-@every_estimator
+@each_of(CROWDED)
 def test_more_clusters_than_memory_can_hold_are_refused(record, refused):
-    if not record.positional:
-        pytest.skip("it makes no clusters")
     again = EstimatorRecord(**{**vars(record), "positional": (10**8,) * len(record.positional)})
     refused(again, record.data())
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("", "proofs", "examples")
@@ -45,9 +45,20 @@ def is_there(path: str) -> bool:
 
 
 @cache
-def all_tests() -> str:
-    """Return the text of all tests."""
-    return "\n".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+def all_tests() -> set[str]:
+    """Return the names of all tests."""
+    files = (file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    return {name for text in files for name in re.findall(r"\bdef (test_\w+)\(", text)}
+
+
+def guards(page: Path) -> list[str]:
+    """Return the tests that a page names."""
+    return [name for word in named(page) for name in re.findall(r"\btest_\w+\b(?!\.py)", word)]
+
+
+def modules(page: Path) -> list[str]:
+    """Return the dotted names of the package that a page names."""
+    return [name for word in named(page) for name in MODULE.findall(word)]
 
 
 def paths(page: Path) -> list[str]:
@@ -91,37 +102,48 @@ def anchors(page: Path) -> set[str]:
     return {word.replace(" ", "-") for word in words}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_of_a_page_leads_to_a_file(page):
-    gone = [link for link, _ in links_of(page) if link and not (page.parent / link).exists()]
+def wrong_on(look: Callable[[Path], list[Any]]) -> dict[str, list[Any]]:
+    """Return what is wrong on each page, by its name; pages in order are left out."""
+    return {str(page.relative_to(ROOT)): found for page in PAGES if (found := look(page))}
+
+
+def test_every_link_of_a_page_leads_to_a_file():
     made = [(ROOT / name).resolve() for name in MADE_PAGES]
-    assert [link for link in gone if (page.parent / link).resolve() not in made] == []
+
+    def gone(page: Path) -> list[str]:
+        files = [page.parent / link for link, _ in links_of(page) if link]
+        return [str(to) for to in files if not to.exists() and to.resolve() not in made]
+
+    assert wrong_on(gone) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_to_a_place_of_a_page_leads_to_a_heading(page):
-    placed = [(page.parent / link if link else page, at) for link, at in links_of(page) if at]
-    assert [
-        (str(to), at) for to, at in placed if to.suffix == ".md" and at not in anchors(to)
-    ] == []
+def test_every_link_to_a_place_of_a_page_leads_to_a_heading():
+    def gone(page: Path) -> list[str]:
+        placed = [(page.parent / link if link else page, at) for link, at in links_of(page) if at]
+        return [f"{to}#{at}" for to, at in placed if to.suffix == ".md" and at not in anchors(to)]
+
+    assert wrong_on(gone) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_file_and_module_that_a_page_names_exists(page):
-    assert [path for path in paths(page) if not is_there(path)] == []
-    modules = [name for word in named(page) for name in MODULE.findall(word)]
-    assert [name for name in modules if not resolves(name)] == []
+def test_every_file_that_a_page_names_exists():
+    assert wrong_on(lambda page: [path for path in paths(page) if not is_there(path)]) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_test_that_a_page_names_exists(page):
-    names = [n for word in named(page) for n in re.findall(r"\btest_\w+\b(?!\.py)", word)]
-    assert [name for name in names if f"def {name}(" not in all_tests()] == []
+def test_every_module_that_a_page_names_exists():
+    assert wrong_on(lambda page: [name for name in modules(page) if not resolves(name)]) == {}
+
+
+def test_every_test_that_a_page_names_exists():
+    assert wrong_on(lambda page: [test for test in guards(page) if test not in all_tests()]) == {}
 
 
 def test_something_is_checked():
     assert len(PAGES) > 20
-    assert sum(len(paths(page)) for page in PAGES) > 60
+    for kind, least in ((links_of, 250), (paths, 60), (modules, 20), (guards, 20)):
+        assert sum(len(kind(page)) for page in PAGES) > least
+    assert any(at for page in PAGES for _, at in links_of(page))
+    assert wrong_on(lambda page: ["wrong"] * (page == PAGES[0])) == {PAGES[0].name: ["wrong"]}
+    assert "test_nothing_of_the_kind" not in all_tests()
     assert not is_there("tests/unit/test_nothing.py")
     assert not resolves("privclust.nothing")
     assert not resolves("privclust.data.nothing_of_the_kind")
