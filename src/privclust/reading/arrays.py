@@ -40,7 +40,7 @@ def as_array(data: object) -> AnyArray:
         # What lies under the mask is not meant to be read.
         with np.errstate(over="ignore"):
             return np.ma.filled(array.astype(np.float64), np.nan)
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _from_lists(rows: list[Any] | tuple[Any, ...]) -> AnyArray:

@@ -200,7 +200,9 @@ class _Recoded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not self._rest:
-            self._rest = self._text.read(size if size < 0 else max(1, size)).encode("utf-8")
+            self._rest = self._text.read(size if size < 0 else max(1, size)).encode(
+                "utf-8", "replace"
+            )
         given = self._rest if size < 0 else self._rest[:size]
         self._rest = self._rest[len(given) :]
         return given
@@ -225,7 +227,7 @@ def _header(place: Place, dialect: Csv) -> tuple[list[str], int, bool]:
                 text, size = text + more, 2 * size
                 start = len(text) - len(text.lstrip("\r\n"))
                 fields, end = _first_record(text[start:], delimiter, quote)
-                if not more or start + end + 1 < len(text):
+                if not more or start + end + 2 < len(text):  # beyond both marks of a line's end
                     break
     empty = text[:start].replace("\r\n", "\n")
     rest = text[start + end :].removeprefix("\r").removeprefix("\n")

@@ -64,18 +64,26 @@ def _holds_objects(dtype: Any) -> bool:
 
 
 def _array_of_objects(values: npt.NDArray[np.object_]) -> pa.Array:
+    try:
+        stored = _shared_type(values)
+        if stored is not None:
+            return _one_chunk(pa.array(values, stored, from_pandas=True))
+    except Exception:  # noqa: S110  # a value or its class may do anything; a cell is made of each
+        pass
+    return in_cells(values)
+
+
+def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
+    """Return the Arrow type that is that of every value, if there is one."""
     types = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING_TYPES}
     if len(types) > 1 and types & _NAN_TYPES and _floats_are_missing(values):
         types -= _NAN_TYPES
     if not types:
-        return pa.nulls(len(values))
+        return pa.null()
     for shared, stored in _PLAIN:
         if types <= shared and not (pt.is_timestamp(stored) and _has_zones(values)):
-            try:
-                return _one_chunk(pa.array(values, stored, from_pandas=True))
-            except _FAILURES:
-                break
-    return in_cells(values)
+            return stored
+    return None
 
 
 def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
@@ -88,14 +96,17 @@ def _has_zones(values: npt.NDArray[np.object_]) -> bool:
 
 
 def _array_of_moments(values: npt.NDArray[Any]) -> pa.Array:
-    if np.datetime_data(values.dtype)[0] not in _DATES:
-        try:
-            return _one_chunk(pa.array(values, from_pandas=True))
-        except _FAILURES:
-            return in_cells(list(values))
-    days = values.astype("datetime64[D]").astype(np.int64)
-    near = np.clip(days, -MOST_DAYS, MOST_DAYS).astype(np.int32)
-    return pa.array(near, mask=np.isnat(values)).view(pa.date32())
+    unit, count = np.datetime_data(values.dtype)
+    try:
+        if unit in _DATES:
+            days = values.astype("datetime64[D]").astype(np.int64)
+            near = np.clip(days, -MOST_DAYS, MOST_DAYS).astype(np.int32)
+            return pa.array(near, mask=np.isnat(values)).view(pa.date32())
+        if count == 1:  # Arrow would take ticks of 25 seconds for seconds
+            return pa.array(values, from_pandas=True)
+    except _FAILURES:
+        pass
+    return in_cells(list(values))
 
 
 def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -103,11 +114,8 @@ def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         return array
     if array.num_chunks == 1:
         return array.chunk(0)
-    kind = plain(pa.nulls(0, array.type)).type
-    wide = pa.large_string() if pt.is_string(kind) else kind
-    return pa.concat_arrays(
-        [plain(chunk).cast(wide) for chunk in array.chunks] or [pa.nulls(0, wide)]
-    )
+    chunks = array.chunks or [pa.nulls(0, array.type)]
+    return pa.concat_arrays([_joinable(chunk) for chunk in chunks])
 
 
 def array_from_stream(values: Any) -> pa.Array:
@@ -140,8 +148,8 @@ def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _joinable(array: pa.Array) -> pa.Array:
     array = plain(array)
-    if pt.is_dictionary(array.type):
-        array = array.dictionary.take(array.indices)
+    if pt.is_dictionary(array.type):  # dictionaries differ, and joined may need larger numbers
+        return _joinable(array.dictionary).take(array.indices)
     return array.cast(pa.large_string()) if pt.is_string(array.type) else array
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
 from privclust.exceptions import one_sentence
 from privclust.reading.frames import Batches, resized
@@ -26,6 +28,8 @@ __all__ = ["NOT_EVALUATED", "Spool", "write_lazy", "write_stream"]
 # For all errors of polars: it has many types of them, and their texts may quote values.
 NOT_EVALUATED = "The LazyFrame cannot be evaluated; check that its collect() works."
 _ROW_GROUP = 65_536
+# Times further away than this are as far away as any; see the table.
+_MOST_SECONDS = 2**62 // 1_000_000
 
 
 class Spool:
@@ -80,11 +84,30 @@ def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) 
     broken = "The Arrow stream cannot be read to its end; check where it comes from."
     with one_sentence(broken, pa.ArrowException, OSError):
         nothing = [pa.nulls(0, reader.schema.field(name).type) for name in read]
-        empty = plain_batch(pa.RecordBatch.from_arrays(nothing, names=list(read)))
+        empty = _storable(plain_batch(pa.RecordBatch.from_arrays(nothing, names=list(read))))
         with pq.ParquetWriter(path, empty.schema) as writer:
-            batches = (plain_batch(batch.select(list(read))) for batch in reader)
+            batches = (_storable(plain_batch(batch.select(list(read)))) for batch in reader)
             for batch in resized(batches, _ROW_GROUP):
                 writer.write_batch(batch)
+
+
+def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch whose times Parquet holds: it has no seconds, and a far one would not fit."""
+    return pa.RecordBatch.from_arrays(
+        [_in_milliseconds(c) for c in batch.columns], batch.schema.names
+    )
+
+
+def _in_milliseconds(array: pa.Array) -> pa.Array:
+    if not pt.is_timestamp(array.type) or array.type.unit != "s":
+        return array
+    ticks = array.view(pa.int64())
+    near = pc.max_element_wise(
+        pc.min_element_wise(ticks, _MOST_SECONDS, skip_nulls=False),
+        -_MOST_SECONDS,
+        skip_nulls=False,
+    )
+    return near.cast(pa.int64()).view(array.type).cast(pa.timestamp("ms"))
 
 
 def write_lazy(frame: pl.LazyFrame, read: Sequence[str], path: Path) -> None:

@@ -45,6 +45,8 @@ _PICOSECONDS = {
     "s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1,
 }  # fmt: skip
 _DATES = frozenset({"Y", "M", "W", "D"})
+# Beyond what any column of decimals holds; the digits of 1e999999 would take too long.
+_LARGEST_WHOLE = 1e80
 
 
 def in_cells(values: Iterable[Any]) -> pa.Array:
@@ -93,7 +95,7 @@ def _decimal(value: Decimal) -> Cell:
     if value.is_nan():
         return MISSING_CELL
     number = _nearest_float(value)
-    if abs(number) >= 2.0**64 or value != int(value):
+    if abs(number) >= _LARGEST_WHOLE or value != int(value):
         return (_TAG["decimal"], number, None, None)
     whole = int(value)
     ticks = whole if -(2**63) <= whole < 2**63 else None

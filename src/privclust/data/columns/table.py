@@ -44,6 +44,7 @@ _EXACT_FLOATS = 2.0**53
 # A whole number in digits; zeros before it, and after a point, tell nothing.
 _WHOLE = r"^[ \t]*(?P<sign>[-+]?)0*(?P<digits>[0-9]+?)(?:\.0*)?[ \t]*$"
 _MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
+_MILLISECONDS_A_DAY = MICROSECONDS_A_DAY // 1000
 
 
 @dataclass(frozen=True)
@@ -203,13 +204,12 @@ def _in_form(form: Form, array: pa.Array) -> Read:
 
 def _whole_microseconds(array: pa.Array) -> Integers:
     kind = array.type
-    if pt.is_date(kind):
-        days = array.cast(pa.date32()).view(pa.int32()).fill_null(0)
-        # A date beyond Python's years would wrap when it is counted in microseconds.
-        days = days.to_numpy(zero_copy_only=False).astype(np.int64)
-        return np.asarray(np.clip(days, -MOST_DAYS, MOST_DAYS) * MICROSECONDS_A_DAY)
     bits = pa.int32() if kind.bit_width == 32 else pa.int64()
     ticks = array.view(bits).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pt.is_date(kind):
+        days = ticks if pt.is_date32(kind) else ticks // _MILLISECONDS_A_DAY
+        # A date beyond Python's years would wrap when it is counted in microseconds.
+        return np.asarray(np.clip(days, -MOST_DAYS, MOST_DAYS) * MICROSECONDS_A_DAY)
     if kind.unit == "ns":
         return np.asarray(ticks // 1000)
     most = 2**62 // _MICROSECONDS[kind.unit]
@@ -275,7 +275,8 @@ def _as_number(read: Function, array: pa.Array) -> Read:
 
 def _compared(before: pa.Array, after: pa.Array) -> Read:
     """Return values of which those that were there before and are no longer are foreign."""
-    return Read(after, _mask(pc.and_(before.is_valid(), after.is_null())))
+    missing = pc.is_null(before, nan_is_null=True)
+    return Read(after, _mask(pc.and_not(after.is_null(), missing)))
 
 
 def _mask(array: pa.Array) -> Mask:
