@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from support.needed import left_out
 from support.repeatable import Repeatable
 
 # So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
@@ -100,6 +101,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
+    left_out()  # a wrong name would let tests fail one by one
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):

@@ -13,8 +13,6 @@ from scipy import sparse
 from privclust.release import Release, storage
 from support.command_line import Run
 
-pytest.importorskip("cryptography")
-
 
 def test_a_release_is_described_signed_and_verified(released: Path, run: Run) -> None:
     digest = Release.load("release").digest

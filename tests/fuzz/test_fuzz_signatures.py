@@ -15,8 +15,6 @@ from privclust.release import Release
 from privclust.release.signature import create_key, public_key_from
 from support.damage import attempts, one_sentence
 
-pytest.importorskip("cryptography", reason="signatures are an extra")
-
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory):

@@ -1,4 +1,4 @@
-"""Ledgers to test: an SQLite file, and a private PostgreSQL server where one can be started."""
+"""Ledgers to test: an SQLite file, and a PostgreSQL server of our own."""
 
 import os
 import pwd
@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 from privclust.ledger import Ledger
-
-SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-
+from support import needed
 
 # A disk in memory is quick to wait for; no test can pull the plug of a real one.
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
@@ -40,10 +38,7 @@ def ledger(tmp_path: Path) -> Ledger:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server of our own, with one empty database."""
-    binaries = SERVERS[0] if SERVERS else Path(shutil.which("initdb") or "/nowhere/x").parent
-    if not (binaries / "initdb").exists():
-        pytest.skip("there is no PostgreSQL server on this machine (install 'postgresql')")
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    binaries = needed.postgresql()
     user = _server_user()
     folder = Path(tempfile.mkdtemp(prefix="privclust-pg-"))
     try:

@@ -268,7 +268,6 @@ def test_a_torn_header_is_told_as_damage(granted: Ledger) -> None:
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
     ledger = Ledger.open(f"postgresql://ann:secret@/db?host={tmp_path}", timeout=1)
     with pytest.raises(LedgerMissingError, match="did not answer") as told:
         charge(ledger)

@@ -88,7 +88,8 @@ def test_a_handle_never_holds_its_password(url: str) -> None:
 def test_the_password_reaches_the_server_from_this_process_alone(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    import psycopg
+
     seen: list[tuple[str, str | None]] = []
 
     def connect(address: str, password: str | None = None, **_: object) -> None:
@@ -126,7 +127,6 @@ def test_an_address_that_cannot_be_read_is_refused_unquoted(url: str) -> None:
 
 
 def test_a_percent_in_a_password_is_not_quoted_by_the_driver(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
     ledger = Ledger.open(f"postgresql://ann:{SECRET}%zz@/db?host={tmp_path}", timeout=1)
     with pytest.raises(LedgerMissingError) as told:
         ledger.head()

@@ -39,7 +39,9 @@ made.stop()
 
 @contextmanager
 def s3() -> Iterator[tuple[str, str, pa.fs.FileSystem]]:
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0)
+    from moto.server import ThreadedMotoServer  # slow to import
+
+    server = ThreadedMotoServer(port=0)
     server.start()
     place = f"127.0.0.1:{server.get_host_and_port()[1]}"
     keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
@@ -53,7 +55,6 @@ def s3() -> Iterator[tuple[str, str, pa.fs.FileSystem]]:
 
 @contextmanager
 def google() -> Iterator[tuple[str, str, pa.fs.FileSystem]]:
-    pytest.importorskip("gcp_storage_emulator")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [sys.executable, "-c", GOOGLE]
     with subprocess.Popen(command, **pipes) as server:  # noqa: S603

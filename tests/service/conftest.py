@@ -8,8 +8,6 @@ import pytest
 from ledger.conftest import new_postgres_url, postgres_server, postgres_url, tmp_path
 from service.serving import Serving
 
-pytest.importorskip("argon2", reason="the extra 'service' is not installed")
-
 __all__ = ["new_postgres_url", "postgres_server", "postgres_url", "tmp_path"]
 
 

@@ -7,27 +7,25 @@ With ``PRIVCLUST_SCREENSHOTS=folder`` it leaves pictures of the pages there.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
 from scipy import sparse
 
 from privclust.service.declared import Counts
 from service.running import Running
 from service.serving import PASSWORD, SCHEMA, write_rows
-
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-axe_module = pytest.importorskip("axe_core_python.sync_playwright", reason="axe is not installed")
+from support import needed
 
 COUNTS = Counts(30, 12, 6)
 # What is registered and asked on each of the screens that go the whole way.
 FILES = {"desktop-light": "desktop-light.csv", "phone-dark": "phone-dark.npz"}
 FAMILIES = {"desktop-light": "Clusters (k-means)", "phone-dark": "Clusters of rows and columns"}
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 PICTURES = os.environ.get("PRIVCLUST_SCREENSHOTS")
 # Nothing else that axe finds is looked at, so it need not be told.
 VIOLATIONS = {"resultTypes": ["violations"]}
@@ -41,11 +39,10 @@ SCREENS = {
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine (install 'chromium')")
-    with playwright.sync_playwright() as started:
+    program = needed.browser()
+    with sync_playwright() as started:
         browser = started.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         browser.close()
@@ -84,7 +81,7 @@ class Walker:
     def look(self, name: str, axe: bool = True) -> None:
         """Check the page for what hinders readers, and keep a picture of it."""
         if axe:
-            found = axe_module.Axe().run(self.page, options=VIOLATIONS)["violations"]
+            found = Axe().run(self.page, options=VIOLATIONS)["violations"]
             grave = [it["id"] for it in found if it["impact"] in ("serious", "critical")]
             assert not grave, (name, self.screen, [it["nodes"][0]["html"] for it in found], grave)
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")

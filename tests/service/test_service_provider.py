@@ -12,16 +12,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
 
 from privclust.service.errors import ServiceError
 from privclust.service.settings import Settings
 from service.browser import Browser, message, site_on
 from service.serving import Serving
-
-pytest.importorskip("authlib", reason="the extra 'oidc' is not installed")
-
-from joserfc import jwt
-from joserfc.jwk import RSAKey
 
 KEY, OTHER_KEY = (RSAKey.generate_key(2048, {"kid": "one"}) for _ in range(2))
 

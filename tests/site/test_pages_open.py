@@ -1,17 +1,19 @@
 """Every page of the built site opens in a real browser: no error, no request to another host.
 
-``make docs`` builds the site and runs this; without a built site or a browser it is skipped.
+``make docs`` builds the site and runs this; without a built site it is skipped.
 """
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from support import needed
 
 SITE = Path(__file__).parents[2] / "build" / "site"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 # The entrance leads on to the first page by itself, so it is opened apart from the others.
 ENTRANCE = SITE / "index.html"
 PAGES = sorted(
@@ -21,11 +23,9 @@ PAGES = sorted(
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if BROWSER is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    program = needed.browser()
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
 
@@ -56,7 +56,7 @@ def test_the_entrance_leads_to_the_first_page(browser):
 
 @pytest.mark.skipif(not PAGES, reason="the site is not built; run `make docs`")
 def test_the_main_pages_have_no_serious_barrier(browser):
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    axe = Axe()
     for name in ("docs/index", "docs/start/five-minutes", "docs/reference/python", "docs/kmeans"):
         page = browser.new_page()
         page.goto((SITE / f"{name}.html").as_uri())

@@ -128,7 +128,8 @@ def test_outputs_that_are_equal_have_no_features(value):
 
 
 def test_a_data_frame_shows_its_values_and_its_row_labels():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame({"age": [1.0, 2.0], "name": ["x", "y"]})
     assert "output['age'][1]" in columns_of([frame, frame.assign(age=[1.0, 3.0])])
     assert "output.index[0]" in columns_of([frame, frame.set_axis([5, 6])])

@@ -17,8 +17,6 @@ from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statem
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
-pytest.importorskip("cryptography")
-
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
