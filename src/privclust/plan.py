@@ -7,7 +7,7 @@ and nothing is spent.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,11 +18,17 @@ from privclust.budget import Budget
 from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.statement import lines_of, plain_charge
+from privclust.unit import ReplaceRow, unit_from
 
 __all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
 
 # A delta that makes the error smaller by less than this part of it buys nothing.
 _WORTH_A_DELTA = 0.01
+# What a plan for replaced rows assumes, unless their number is declared.
+_STATED = (
+    "Rehearsed on rows whose number is stated, as by a data frame or a Parquet file; of CSV files "
+    "and streams it may have to be asked with noise, unless ReplaceRow(n_rows) declares it."
+)
 
 
 @dataclass(frozen=True)
@@ -177,6 +183,10 @@ def rehearse(
     times : int
         The number of rehearsals.
     """
+    unit = unit_from(model.unit) if isinstance(model.unit, Mapping) else model.unit
+    declared = unit if isinstance(unit, ReplaceRow) and unit.n_rows is not None else None
+    if declared is not None:  # rehearsals may have fewer rows
+        known = {**(known or {}), "unit": ReplaceRow()}
     rehearsal, errors = model, []
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
@@ -188,8 +198,11 @@ def rehearse(
             made.fit(rehearsal)
         errors.append(made.error_ratio(rehearsal))
     stated = rehearsal.privacy_
-    budget = Budget(stated.epsilon, stated.delta)
-    return Plan(budget, stated.protects, stated.queries, n_rows, float(np.mean(errors)), measure)
+    budget, error = Budget(stated.epsilon, stated.delta), float(np.mean(errors))
+    plan = Plan(budget, stated.protects, stated.queries, n_rows, error, measure)
+    if declared is not None:
+        return replace(plan, protects=declared.describe(budget))
+    return replace(plan, notes=(_STATED,)) if stated.unit["name"] == ReplaceRow.name else plan
 
 
 def beside_no_delta(plan: Plan, pure: Plan) -> Plan:

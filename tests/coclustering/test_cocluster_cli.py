@@ -71,3 +71,17 @@ def test_the_plan_tells_cost_and_error():
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["error_ratio"] > 0
+
+
+@pytest.mark.parametrize("unit", [["count"], ["entry"], ["entry", "--cap", "2"]])
+def test_entries_that_are_no_counts_may_count_as_0(unit, tmp_path):
+    counts = COUNTS.astype(float)
+    counts.data[0] = -1
+    sparse.save_npz(tmp_path / "a.npz", counts)
+    start = ["cocluster", str(tmp_path / "a.npz"), "-o", str(tmp_path / "out"), "--unit", *unit]
+    refused = CliRunner().invoke(app, start)
+    assert refused.exit_code != 0
+    assert "Negative values" in refused.output
+    taken = CliRunner().invoke(app, [*start, "--unreadable", "zero"])
+    assert taken.exit_code == 0, taken.output
+    assert Release.load(tmp_path / "out").privacy.unit["unreadable"] == "zero"

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import privclust
 from contract.golden_fits import digest_of
-from privclust import Person, PrivateCoclustering, PrivateDilca, PrivateKMeans
+from privclust import Person, PrivateCoclustering, PrivateDilca, PrivateKMeans, ReplaceRow
 from privclust.data.engines.base import current_engine
 from privclust.engines import tasks
 from privclust.engines.dask import DaskRows
+from privclust.exceptions import DataError
 from privclust.reading import open_rows
 from support.datasets import POINTS, SURVEY, baskets, points, survey
 from support.estimators import ESTIMATORS
@@ -343,3 +344,14 @@ def replaced_after_the_first_pass(path):
 
     with patch.object(Noised, "draw", replacing):
         yield
+
+
+@pytest.mark.parametrize("record", [RECORDS["PrivateKMeans"], RECORDS["PrivateDilca"]])
+def test_a_declared_number_of_rows_holds_on_a_cluster_too(record, client, tmp_path):
+    data = record.data()
+    for number, part in enumerate((data[:50], data[50:])):
+        part.to_csv(tmp_path / f"{number}.csv", index=False)
+    with privclust.engine(client):
+        record.fit(record.make(ReplaceRow(len(data))), tmp_path)
+        with pytest.raises(DataError, match="another number of rows"):
+            record.fit(record.make(ReplaceRow(len(data) + 1)), tmp_path)

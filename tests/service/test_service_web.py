@@ -7,14 +7,18 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
 
+from privclust import MatrixCount, ReplaceRow
 from privclust.service.jobs import FAILED
 from privclust.service.worker import run_one
 from service.browser import ORIGIN, Browser, message, signed_in, site_on
 from service.serving import PASSWORD, SCHEMA, Serving, write_rows
 from service.test_service_rules import later
 
+COUNTS = '{"matrix": {"rows": 30, "columns": 12, "row_total": 24}}'
 NASTY = "<script>alert(1)</script>"
 SQL = "x'); DROP TABLE service_users; --"
 
@@ -402,3 +406,27 @@ def test_the_live_cost_does_not_wait_for_the_plan(
     path = f"/datasets/{serving.visits.id}/ask/distances/plan?epsilon=1"
     live = ann.get(path).json()
     assert (live["cost"], live["covered"], live["ready"]) == ("ε = 1", True, False)
+
+
+def test_a_form_declares_the_number_of_rows_and_the_rule_of_a_matrix(serving: Serving) -> None:
+    sue = signed_in(serving, "sue")
+    page = "/steward/register"
+    fields = {"schema": SCHEMA.to_toml(), "most_rows": "100", "unit": "replace-row"}
+    for name, count in {"town": 30, "village": 31, "wrong": 32}.items():
+        write_rows(serving.settings.folder / f"{name}.csv", count)
+    sue.post(page, page, name="town", path="town.csv", n_rows="30", **fields)
+    sue.post(page, page, name="village", path="village.csv", **fields)
+    wrong = sue.post(page, page, name="wrong", path="wrong.csv", n_rows="31", **fields)
+    entries = np.random.default_rng(1).poisson(2.0, (30, 12)).astype(float)
+    entries[3, 4] = -1
+    sparse.save_npz(serving.settings.folder / "a.npz", sparse.csr_array(entries))
+    matrix = {"path": "a.npz", "schema": COUNTS, "most_rows": "30", "unit": "matrix-count"}
+    refused = sue.post(page, page, name="strict", **matrix)
+    sue.post(page, page, name="total", unreadable="zero", **matrix)
+    units = {made.name: made.unit for made in serving.datasets.all()}
+    assert units["town"] == ReplaceRow(30)
+    assert units["village"] == ReplaceRow()
+    assert units["total"] == MatrixCount(unreadable="zero")
+    assert not {"strict", "wrong"} & set(units)
+    assert "Negative values" in message(refused)
+    assert "another number of rows" in message(wrong)

@@ -14,7 +14,7 @@ from privclust.unit.step import UnitStep
 
 units = st.one_of(
     st.just(AddRemoveRow()),
-    st.just(ReplaceRow()),
+    st.builds(ReplaceRow, st.none() | st.integers(1, 10**6)),
     st.builds(Person, st.text(min_size=1), st.integers(1, 10**6)),
 )
 
@@ -43,10 +43,13 @@ def test_a_step_changes_what_its_unit_makes_of_a_row(unit, vector, within, count
     assert Scores(-3, 4).over(step) == apart
 
 
-def test_only_replaced_rows_leave_their_number_public():
-    assert ReplaceRow().n_rows_is_public
-    assert not AddRemoveRow().n_rows_is_public
-    assert not Person("id", 1).n_rows_is_public
+def test_only_replaced_rows_may_declare_their_number():
+    assert ReplaceRow(np.int64(70)).n_rows == 70
+    assert ReplaceRow(70) != ReplaceRow()
+    assert "The number of rows, 70, is not protected" in ReplaceRow(70).describe()
+    assert [unit.n_rows for unit in (AddRemoveRow(), ReplaceRow(), Person("id", 1))] == [None] * 3
+    assert unit_from({"name": "replace-row", "n_rows": 70}) == ReplaceRow(70)
+    assert ReplaceRow().to_dict() == {"name": "replace-row"}
 
 
 def test_only_people_have_an_id_column():
@@ -109,6 +112,9 @@ def test_units_are_frozen_and_plain():
         (lambda: Person("id", 0), "at least 1, got 0"),
         (lambda: Person("id", True), "at least 1, got True"),
         (lambda: Person("id", 1.5), "at least 1, got 1.5"),
+        (lambda: ReplaceRow(0), "n_rows must be a whole number of at least 1, got 0"),
+        (lambda: ReplaceRow(True), "at least 1, got True"),
+        (lambda: ReplaceRow(2.0), r"at least 1, got 2\.0"),
         (lambda: unit_from("row"), "Unknown privacy unit 'row'"),
         (lambda: unit_from(None), "Unknown privacy unit None"),
         (lambda: unit_from([]), "Unknown privacy unit"),

@@ -12,7 +12,7 @@ import typer
 
 from privclust.cli import options
 from privclust.cli.errors import UsageError
-from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
+from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, ReplaceRow, Unit, unit_from
 
 if TYPE_CHECKING:
     RowUnitName = str
@@ -80,7 +80,7 @@ class BudgetOptions(EpsilonDelta):
 
 @dataclass(frozen=True)
 class PersonOptions:
-    """How a person with several rows is known."""
+    """How a person with several rows is known, and how many rows there are."""
 
     id_column: options.IdColumn = None
     max_rows: options.MaxRows = None
@@ -92,9 +92,15 @@ class PersonOptions:
         Literal["error", "separate"],
         typer.Option("--missing-ids", help="Refuse them, or one person each.", show_default=False),
     ] = "error"
+    n_rows: Annotated[
+        int | None,
+        typer.Option("--n-rows", min=1, metavar="N", help="Their public number; replace-row."),
+    ] = None
 
     def unit_named(self, name: str) -> Unit:
         """Return the privacy unit of a name; those of people need an id column."""
+        if self.n_rows is not None and name != ReplaceRow.name:
+            raise UsageError(f"--n-rows belongs to --unit {ReplaceRow.name}; add it.")
         if name not in UNITS_WITH_IDS:
             given = (self.id_column, self.max_rows, self.id_type, self.missing_ids)
             if given != (None, None, "text", "error"):
@@ -102,7 +108,7 @@ class PersonOptions:
                     "--id-column, --max-rows, --id-type and --missing-ids belong to "
                     f"--unit {' or '.join(UNITS_WITH_IDS)}; add it."
                 )
-            return unit_from(name)
+            return unit_from(name) if self.n_rows is None else ReplaceRow(self.n_rows)
         if self.id_column is None or self.max_rows is None:
             raise UsageError(f"--unit {name} needs --id-column NAME and --max-rows NUMBER.")
         return unit_from(

@@ -13,7 +13,7 @@ from privclust.cli.budgets import BudgetOptions
 from privclust.cli.errors import UsageError
 from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
 from privclust.jobs.fit import Fit
-from privclust.unit import MATRIX_UNITS, MatrixEntry, matrix_unit_from
+from privclust.unit import MATRIX_UNITS, unit_from
 
 if TYPE_CHECKING:
     from privclust.coclustering import PrivateCoclustering
@@ -55,6 +55,10 @@ class CoclusteringOptions:
     cap: Annotated[
         int | None, typer.Option("--cap", min=1, help="The most an entry counts for; unit entry.")
     ] = None
+    unreadable: Annotated[
+        Literal["error", "zero"],
+        typer.Option("--unreadable", help="Refuse entries that are no counts, or count them as 0."),
+    ] = "error"
     method: Annotated[Literal["tables", "tau"], typer.Option("--method", help="The algorithm.")] = (
         "tables"
     )
@@ -88,11 +92,10 @@ class CoclusteringOptions:
         return PrivateTauCoclustering(self.rows, self.columns, **shared)
 
     def _unit(self) -> Any:
-        if self.cap is None:
-            return matrix_unit_from(self.unit)
-        if self.unit != "entry":
+        if self.cap is not None and self.unit != "entry":
             raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
-        return MatrixEntry(self.cap)
+        cap = options.given(cap=self.cap)
+        return unit_from({"name": f"matrix-{self.unit}", "unreadable": self.unreadable, **cap})
 
 
 def _rounds(said: str | None) -> int | str | None:

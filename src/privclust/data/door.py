@@ -65,6 +65,7 @@ class Door:
         self.schema = opened.schema
         self.unit: RowUnit = row_unit(opened.unit)
         self._rows, self._given_noise = opened.rows, noise
+        self._rows.declare_count(self.unit.n_rows)
 
     def _content(self, block: Block) -> NDArray[Any]:
         """Return what a view sees of the rows of a block; see :func:`bounded`."""

@@ -28,6 +28,9 @@ IN_MEMORY = (
     "them, or leave the engine."
 )
 CHANGED = "The data changed while they were read; start again."
+_MISCOUNTED = (
+    "The data have another number of rows than the unit declares; correct n_rows or leave it out."
+)
 
 # A mask: its length, and eight rows to a byte.
 Bits = tuple[int, npt.NDArray[np.uint8]]
@@ -182,9 +185,9 @@ class RowReader(ABC):
     block_rows : int
         Rows per block, the last block excepted.
     n_rows : int or None
-        The number of rows, if the source states it beforehand; then so many are read, or none is
-        taken for what was asked. PRIVATE when rows are added or removed between neighbours: it may
-        drive a progress display of whoever holds the data and must never leave.
+        The number of rows, if the source states it beforehand or it is declared; then so many are
+        read, or none is taken for what was asked. PRIVATE when rows are added or removed between
+        neighbours: it may drive a progress display of whoever holds the data and must never leave.
     """
 
     def __init__(
@@ -202,6 +205,7 @@ class RowReader(ABC):
         self.n_rows = n_rows
         width = max(1, len(selection.read))
         self.block_rows = block_rows or min(_BLOCK_ROWS, max(1, _BLOCK_NUMBERS // width))
+        self._miscounted = CHANGED
         self._closed = False
         self._at_close: list[Callable[[], object]] = []
 
@@ -220,8 +224,20 @@ class RowReader(ABC):
                 yield block
         if not seen:
             raise NoRowsError("The data have no rows; give at least one row.")
-        if self.n_rows is not None and seen != self.n_rows:
-            raise DataError(CHANGED)
+        self.check_count(seen)
+
+    def declare_count(self, n_rows: int | None) -> None:
+        """Have so many rows read, or none taken, if their number is declared; nothing is read."""
+        if n_rows is None:
+            return
+        if self.n_rows not in (None, n_rows):
+            raise DataError(_MISCOUNTED)
+        self.n_rows, self._miscounted = n_rows, _MISCOUNTED
+
+    def check_count(self, seen: int) -> None:
+        """Refuse rows that are more or fewer than the source states or than is declared."""
+        if self.n_rows not in (None, seen):
+            raise DataError(self._miscounted)
 
     @property
     def stays_here(self) -> str | None:
@@ -349,6 +365,9 @@ class SteppedRows(RowReader):
     def at_close(self, call: Callable[[], object]) -> None:
         # Whoever opened the source closes that one, and maybe not this.
         self._source.at_close(call)
+
+    def check_count(self, seen: int) -> None:
+        self._source.check_count(seen)
 
     def _blocks(self) -> Iterator[Block]:
         return map(self._step, self._source.blocks())

@@ -16,7 +16,7 @@ from distributed import Client, Future, as_completed
 
 from privclust import exceptions
 from privclust.data.engines.base import EncodedRows, Encoder, Engine, Summed, Total
-from privclust.data.rows import Part, Parted
+from privclust.data.rows import Part, Parted, RowReader
 from privclust.engines import tasks
 from privclust.engines.cluster import Cluster
 from privclust.engines.progress import listener
@@ -130,6 +130,8 @@ class DaskRows(EncodedRows):
             _let_go(every)
         if result is None:
             raise NoRowsError("The data have no rows; give at least one row.")
+        if isinstance(self._source, RowReader):
+            self._source.check_count(result.n_rows)
         return result
 
     def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:

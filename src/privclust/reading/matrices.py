@@ -6,18 +6,20 @@ not there, or a shape that no memory could hold, is refused before. Entries are 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust._typing import Floats
 from privclust.data.columns.counts import as_counts, check_has_columns, check_number_type
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.rows import RowReader
+from privclust.data.rows import Block, RowReader
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError, one_sentence
 from privclust.reading.declared import check_numbers
 from privclust.reading.market import market_shape, read_market
@@ -26,7 +28,7 @@ from privclust.reading.opening import open_rows
 from privclust.reading.places import placed
 from privclust.unit import MatrixUnit
 
-__all__ = ["MatrixReader", "matrix_of_triples"]
+__all__ = ["MatrixReader", "matrix_of_triples", "triples_of"]
 
 Shape = tuple[int, int]
 
@@ -64,7 +66,7 @@ class MatrixReader:
 
     def counts(self, unit: MatrixUnit) -> Any:
         """Read the entries as counts of the unit."""
-        counts = as_counts(self._read(), unit)
+        counts = as_counts(self._read(unit), unit)
         self._check_columns(counts.shape)
         return counts
 
@@ -109,7 +111,7 @@ class MatrixReader:
         check_memory(shape)
         self._check_columns(shape)
 
-    def _read(self) -> Any:
+    def _read(self, unit: MatrixUnit) -> Any:
         if sparse.issparse(self._data):
             return self._data
         if self._path is not None and self._suffix == ".npz":
@@ -117,13 +119,13 @@ class MatrixReader:
         if self._path is not None and self._suffix == ".mtx":
             return read_market(self._path)
         if self._triples is not None:
-            return self._read_triples(self._triples)
-        return _dense_array(self._data)
+            return self._read_triples(self._triples, unit)
+        return _dense_array(self._data, total=unit.unreadable == "zero")
 
-    def _read_triples(self, source: RowReader) -> Any:
+    def _read_triples(self, source: RowReader, unit: MatrixUnit) -> Any:
         shape = self._need_shape()
         try:
-            triples = np.concatenate([numbers_of(b, b.names, {}) for b in source.blocks()])
+            triples = np.concatenate([triples_of(block, unit) for block in source.blocks()])
         except NoRowsError:  # the matrix of zeros
             triples = np.empty((0, 3))
         return matrix_of_triples(triples, shape)
@@ -135,6 +137,11 @@ class MatrixReader:
                 "never taken from the entries; pass shape=(rows, columns)."
             )
         return self.shape
+
+
+def triples_of(block: Block, unit: MatrixUnit) -> Floats:
+    """Return the triples of a block; a count that is no number is refused, or NaN for the unit."""
+    return numbers_of(block, block.names, {}, ("count",) if unit.unreadable == "zero" else ())
 
 
 def matrix_of_triples(triples: Floats, shape: Shape) -> Any:
@@ -177,17 +184,32 @@ def _check_two_dimensions(data: Any) -> None:
         )
 
 
-def _dense_array(data: Any) -> Any:
-    # What lies under a mask is missing, and is refused as such.
-    masked = isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf"
-    with np.errstate(over="ignore"):
-        dense = np.ma.filled(data.astype(np.float64), np.nan) if masked else np.asarray(data)
+def _dense_array(data: Any, *, total: bool) -> Any:
+    """Return a matrix as an array of numbers; ``total`` has what is none be missing."""
+    if isinstance(data, np.ma.MaskedArray):  # what lies under a mask is missing
+        with np.errstate(over="ignore"):
+            number = np.float64 if data.dtype.kind in "biuf" else object
+            data = np.ma.filled(data.astype(number), np.nan)
+    # The type of a list follows from all of its values, so it is read value by value.
+    listed = total and not hasattr(data, "dtype") and not hasattr(data, "columns")
+    dense = np.asarray(data, dtype=object if listed else None)
     if dense.dtype.kind == "O":
         message = (
             "The matrix holds something other than numbers, but every argument must be a number or "
             "a string that reads as a number; give counts."
         )
-        failures = (TypeError, ValueError, OverflowError)
-        with one_sentence(message, *failures, error=MixedTypesError):
-            dense = dense.astype(np.float64)
+        with one_sentence(message, Exception, error=MixedTypesError):
+            dense = _each_or_nan(dense) if total else dense.astype(np.float64)
     return dense
+
+
+def _each_or_nan(objects: NDArray[Any]) -> Floats:
+    """Return objects as numbers, each by itself; what is none is missing."""
+
+    def number(value: Any) -> float:
+        try:
+            return float(value)
+        except Exception:  # whatever an object does, it is no number
+            return math.nan
+
+    return np.array([number(value) for value in objects.flat]).reshape(objects.shape)

@@ -18,11 +18,10 @@ from scipy import sparse
 
 from privclust._typing import Floats
 from privclust.data.columns.counts import as_counts
-from privclust.data.columns.refusals import numbers_of
 from privclust.data.matrix.rows import MatrixRows, MatrixSource, row_pieces
 from privclust.data.rows import Part
 from privclust.exceptions import one_sentence
-from privclust.reading.matrices import matrix_of_triples
+from privclust.reading.matrices import matrix_of_triples, triples_of
 from privclust.reading.matrix_files import npz_shape, read_npz
 from privclust.reading.parts import runs
 from privclust.reading.pieces import FilesPart, ParquetPiece
@@ -125,7 +124,7 @@ class _TriplesPart(Part):
 
     def blocks(self) -> Iterator[MatrixRows]:
         """Read the triples and make rows of them."""
-        found = [self._within(numbers_of(block, block.names, {})) for block in self.files.blocks()]
+        found = [self._within(triples_of(block, self.unit)) for block in self.files.blocks()]
         triples = np.concatenate([np.empty((0, 3)), *found])
         triples[:, 0] -= self.start
         matrix = matrix_of_triples(triples, (self.n_rows, self.n_columns))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from privclust.unit.groups import group_words
 from privclust.unit.plain import CHANGES, PlainUnit
@@ -13,7 +15,9 @@ from privclust.unit.step import UnitStep
 if TYPE_CHECKING:
     from privclust.budget import Budget
 
-__all__ = ["MatrixCount", "MatrixEntry", "MatrixRow", "MatrixUnit"]
+__all__ = ["MatrixCount", "MatrixEntry", "MatrixRow", "MatrixUnit", "Unreadable"]
+
+Unreadable = Literal["error", "zero"]
 
 # The finest grid that entries of a matrix may be put on, in steps to their cap.
 MOST_ENTRY_STEPS = 2**20
@@ -25,16 +29,28 @@ _GROUPS = (10, 100)
 class MatrixUnit(PlainUnit):
     """A unit of a matrix of counts: how entries are counted, and what one step changes in them."""
 
+    # What becomes of a stored entry that is no count: the matrix is refused, or it counts as 0.
+    unreadable: Unreadable = "error"
     # Entries are rounded to multiples of the step, and count as at most the cap.
     step: float = 1
     cap: float | None = None
     # Whether one step adds or removes a whole row, so that even the number of rows is private.
     whole_rows: ClassVar[bool] = False
+    _usual: ClassVar[Mapping[str, Any]] = {"unreadable": "error"}
+
+    def __post_init__(self) -> None:
+        if self.unreadable not in ("error", "zero"):
+            raise ValueError(f'unreadable must be "error" or "zero", got {self.unreadable!r}.')
 
     @property
     def levels(self) -> int:
         """The most steps by which one entry can differ between neighbours."""
         raise NotImplementedError
+
+    @property
+    def _rule(self) -> str:
+        """What is said about entries that are no counts."""
+        return " An entry that is no count counts as 0." if self.unreadable == "zero" else ""
 
     @property
     def one_step(self) -> UnitStep:
@@ -46,11 +62,20 @@ class MatrixUnit(PlainUnit):
 class MatrixCount(MatrixUnit):
     """Neighbours are matrices of counts of one shape, one entry of which differs by one.
 
+    Parameters
+    ----------
+    unreadable : "error" or "zero", default="error"
+        Refuse a matrix with an entry that is no count (one that is negative, missing, infinite, a
+        fraction or no number at all), or count each such entry as 0.
+
+    Notes
+    -----
     *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
     of rows and columns moves in one cell, by one. The shape is the same in all neighbours and
     therefore not protected.
     """
 
+    unreadable: Unreadable = "error"
     name: ClassVar[str] = "matrix-count"
 
     @property
@@ -63,7 +88,7 @@ class MatrixCount(MatrixUnit):
         return (
             f"Adding one to any one entry of the matrix, or taking one away, {CHANGES} "
             f"Larger changes are protected less{_in_groups(budget, 'a row of {} counts')}. "
-            "The shape of the matrix is not protected."
+            f"The shape of the matrix is not protected.{self._rule}"
         )
 
 
@@ -78,6 +103,8 @@ class MatrixEntry(MatrixUnit):
     step : number, default=1
         Entries are rounded to multiples of it. With 1 they must be whole numbers; declare a smaller
         step for real numbers.
+    unreadable : "error" or "zero", default="error"
+        As in :class:`MatrixCount`; with a smaller step fractions are read and rounded.
 
     Notes
     -----
@@ -87,15 +114,17 @@ class MatrixEntry(MatrixUnit):
 
     cap: float = 1
     step: float = 1
+    unreadable: Unreadable = "error"
     name: ClassVar[str] = "matrix-entry"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, value in (("cap", self.cap), ("step", self.step)):
             number = isinstance(value, numbers.Real) and not isinstance(value, bool)
             if not number or not 0 < value < float("inf"):
                 raise ValueError(f"{name} must be a number above zero, got {value!r}.")
         steps = self.cap / self.step
-        if round(steps) != steps or steps > MOST_ENTRY_STEPS:
+        if not steps < MOST_ENTRY_STEPS + 0.5 or not _is_whole(self.cap, self.step):
             raise ValueError(
                 f"cap={self.cap!r} must be a whole multiple of step={self.step!r}, at most "
                 f"{MOST_ENTRY_STEPS} times it; change one of the two."
@@ -114,7 +143,7 @@ class MatrixEntry(MatrixUnit):
         return (
             f"Changing any one entry of the matrix to any other value ({counted}) {CHANGES} "
             f"Larger changes are protected less{_in_groups(budget, 'a row with {} entries')}. "
-            "The shape of the matrix is not protected."
+            f"The shape of the matrix is not protected.{self._rule}"
         )
 
 
@@ -122,17 +151,32 @@ class MatrixEntry(MatrixUnit):
 class MatrixRow(MatrixUnit):
     """Neighbours are matrices with the same columns that differ by one whole row.
 
+    Parameters
+    ----------
+    unreadable : "error" or "zero", default="error"
+        As in :class:`MatrixCount`.
+
+    Notes
+    -----
     *Why this is private.* Every row is brought to length one before it enters a sum, so one step
     moves a table of sums by a vector of length at most one. The number of rows is protected, the
     number of columns is not.
     """
 
+    unreadable: Unreadable = "error"
     name: ClassVar[str] = "matrix-row"
     whole_rows: ClassVar[bool] = True
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
-        return f"Adding or removing any one whole row of the matrix {CHANGES}"
+        return f"Adding or removing any one whole row of the matrix {CHANGES}{self._rule}"
+
+
+def _is_whole(cap: float, step: float) -> bool:
+    """Whether one number is a whole multiple of the other, as decimals or as floats."""
+    # 0.3 / 0.1 is below 3 in floats, and 1 / (1 / 3) is 3 in floats alone.
+    as_written = Fraction(str(cap)) / Fraction(str(step))
+    return as_written.denominator == 1 or round(cap / step) == cap / step
 
 
 def _in_groups(budget: Budget | None, group: str) -> str:

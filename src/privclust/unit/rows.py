@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -16,14 +17,17 @@ __all__ = ["AddRemoveRow", "IdType", "Person", "ReplaceRow", "RowUnit"]
 
 IdType = Literal["text", "number"]
 
+_HOW_MANY = "say how many rows the data have, or leave it out"
+_HOW_MANY_OF_ONE = "say how many rows of one person may count"
+
 
 class RowUnit(PlainUnit):
     """A unit of a table of rows: which data sets are neighbours."""
 
     # The column that says which rows belong together, if there is one.
     id_column: str | None
-    # Whether all neighbours have equally many rows, so that their number tells none apart.
-    n_rows_is_public: ClassVar[bool] = False
+    # The public number of rows, if it is declared.
+    n_rows: int | None
 
     @property
     def one_step(self) -> UnitStep:
@@ -41,6 +45,7 @@ class AddRemoveRow(RowUnit):
 
     name: ClassVar[str] = "add-remove-row"
     id_column = None
+    n_rows = None
 
     @property
     def one_step(self) -> UnitStep:
@@ -56,14 +61,28 @@ class AddRemoveRow(RowUnit):
 class ReplaceRow(RowUnit):
     """Neighbours have equally many rows and differ in one of them.
 
+    Parameters
+    ----------
+    n_rows : int or None
+        The public number of rows; data with another are refused. If it is not declared, it counts
+        as public where the data state it before they are read (frames, arrays, lists, Parquet); of
+        CSV files and streams it is asked with noise.
+
+    Notes
+    -----
     *Why this is private.* Both neighbours are the same other rows and one more, so a statistic
     moves by the difference of what the two rows change beside these. The number of rows is the
     same in all neighbours and therefore not protected.
     """
 
+    n_rows: int | None = None
     name: ClassVar[str] = "replace-row"
     id_column = None
-    n_rows_is_public: ClassVar[bool] = True
+    _usual: ClassVar[Mapping[str, Any]] = {"n_rows": None}
+
+    def __post_init__(self) -> None:
+        if self.n_rows is not None:
+            object.__setattr__(self, "n_rows", _whole("n_rows", self.n_rows, _HOW_MANY))
 
     @property
     def one_step(self) -> UnitStep:
@@ -72,7 +91,11 @@ class ReplaceRow(RowUnit):
 
     def describe(self, budget: Budget | None = None) -> str:
         """Say in plain words what is protected."""
-        return f"Replacing any one row by another {CHANGES} The number of rows is not protected."
+        declared = "" if self.n_rows is None else f", {self.n_rows:,},"
+        return (
+            f"Replacing any one row by another {CHANGES} "
+            f"The number of rows{declared} is not protected."
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +112,9 @@ class Person(RowUnit):
         As text, ids are compared as they are written: "7", "07" and "7.0" are three people. As
         numbers, all spellings of a whole number are one person.
     missing : "error" or "separate", default="error"
-        Refuse a row without an id (a missing or empty one), or treat each as a person of its own.
+        Refuse a row without an id that can be told apart for sure, or treat each as a person of its
+        own. Such ids are missing or empty, or not of the kind that is declared: a fraction, a date,
+        a float above 2^53, or "abc" among numbers. Under "separate" no id makes a fit fail.
 
     Notes
     -----
@@ -104,24 +129,21 @@ class Person(RowUnit):
     id_type: IdType = "text"
     missing: Literal["error", "separate"] = "error"
     name: ClassVar[str] = "person"
+    n_rows = None
+    _usual: ClassVar[Mapping[str, Any]] = {"id_type": "text", "missing": "error"}
 
     def __post_init__(self) -> None:
         if not isinstance(self.id_column, str) or not self.id_column:
             raise ValueError(
                 f"The id column must be named by text, got {self.id_column!r}; give its name."
             )
-        whole = isinstance(self.max_rows, numbers.Integral) and not isinstance(self.max_rows, bool)
-        if not whole or self.max_rows < 1:
-            raise ValueError(
-                f"max_rows must be a whole number of at least 1, got {self.max_rows!r}; "
-                "say how many rows of one person may count."
-            )
+        max_rows = _whole("max_rows", self.max_rows, _HOW_MANY_OF_ONE)
         if self.id_type not in ("text", "number"):
             raise ValueError(f'id_type must be "text" or "number", got {self.id_type!r}.')
         if self.missing not in ("error", "separate"):
             raise ValueError(f'missing must be "error" or "separate", got {self.missing!r}.')
         object.__setattr__(self, "id_column", str(self.id_column))
-        object.__setattr__(self, "max_rows", int(self.max_rows))
+        object.__setattr__(self, "max_rows", max_rows)
 
     @property
     def one_step(self) -> UnitStep:
@@ -138,8 +160,9 @@ class Person(RowUnit):
             f"{self.id_column!r}, of whom at most {rows}) {CHANGES}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the unit as plain data, the way :func:`unit_from` reads it."""
-        usual = {"id_type": "text", "missing": "error"}
-        plain = super().to_dict()
-        return {key: value for key, value in plain.items() if usual.get(key) != value}
+
+def _whole(name: str, value: Any, cure: str) -> int:
+    """Return a number of rows, which must be whole and at least one."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}; {cure}.")
+    return int(value)

@@ -1,7 +1,8 @@
 """Entries of a matrix as exact int64 counts; see :mod:`privclust.data.columns` for tables.
 
-*Every entry is read by itself.* Its stored parts are cut off before they are added up, and the sum
-is cut off again, so that no entry leaves its range, whatever is stored and how often.
+*Every entry is read by itself.* A stored part of it that is no count follows the rule of the unit:
+the matrix is refused, or the part counts as 0. Parts are cut off before they are added up, and the
+sum is cut off again, so that no entry leaves its range, whatever is stored and how often.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     -----
     *Why this is private.* Neighbours differ in one entry (or one row of entries), and each entry
     becomes a count by itself, so the counts of neighbours differ in that place only. An entry is
-    the sum s of its parts, none of them negative. With a limit c, min(s, c) = min(Σ min(part, c),
+    the sum s of its parts as they are read, none of them negative: where ``unreadable="zero"``, a
+    part p counts as p if it is a whole number of at least 0, else as 0, and one more in p is one
+    more or nothing. With a fractional step, parts are added up by size, so that the sum is one of
+    the multiset of them and not of their order. With a limit c, min(s, c) = min(Σ min(part, c),
     c), and the right side is what is computed; its sum has fewer than 2^32 terms below 2^31 and
     does not wrap. s → min(s, c) never moves two values further apart, so entries that differ by
     one give counts that differ by one at most, and under ``MatrixEntry(cap)`` all counts lie
@@ -45,10 +49,9 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     parts = sparse.coo_array(matrix)
     _check_shape(parts.shape, unit)
     step = unit.step
-    _check_values(parts.data, whole=step == 1)
+    readable = _read(parts.data, unit)
     limit = LARGEST_COUNT if unit.cap is None else unit.cap
-    small = _cut_off(parts.data, limit).astype(np.int64 if step == 1 else np.float64)
-    counts = sparse.csr_array(sparse.coo_array((small, parts.coords), shape=parts.shape))
+    counts = _added_up(_cut_off(readable, limit, step), parts.coords, parts.shape)
     whole = np.minimum(counts.data, limit)
     if step != 1:
         whole = np.rint(whole / float(step))
@@ -59,15 +62,43 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     return counts
 
 
-def _cut_off(values: NDArray[Any], limit: float) -> NDArray[Any]:
-    """Return no more than the limit of each value, in a type that holds them all."""
+def _read(values: NDArray[Any], unit: MatrixUnit) -> NDArray[Any]:
+    """Return stored entries; one that is no count is refused or 0, as the unit says."""
+    readable = values >= 0  # false of NaN
     if values.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
-            return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
+        readable &= np.isfinite(values)
+        if unit.step == 1:
+            readable &= values == np.rint(values)
+    if unit.unreadable == "zero":
+        return np.where(readable, values, values.dtype.type(0))
+    if not readable.all():
+        raise _refusal(values[~readable])
+    return values
+
+
+def _added_up(parts: NDArray[Any], coords: Any, shape: tuple[int, ...]) -> Any:
+    """Return compressed rows in which each place stands once, with the sum of its parts."""
+    if parts.dtype.kind == "f":
+        order = np.lexsort((parts, *reversed(coords)))
+        parts, coords = parts[order], tuple(places[order] for places in coords)
+    return sparse.csr_array(sparse.coo_array((parts, coords), shape=shape))
+
+
+def _cut_off(values: NDArray[Any], limit: float, step: float) -> NDArray[Any]:
+    """Return no more than the limit of each value: integers, or floats for a fractional step."""
+    if step != 1:
+        return _cut_off_floats(values, limit)
+    if values.dtype.kind == "f":
+        return _cut_off_floats(values, limit).astype(np.int64)
     most = min(math.floor(limit), 2**63 - 1)
     if values.dtype == np.uint64:
-        return np.asarray(np.minimum(values, np.uint64(most)))
+        return np.asarray(np.minimum(values, np.uint64(most)).astype(np.int64))
     return np.asarray(np.minimum(values.astype(np.int64), most))
+
+
+def _cut_off_floats(values: NDArray[Any], limit: float) -> NDArray[Any]:
+    with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
+        return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
 
 
 def check_number_type(matrix: Any) -> None:
@@ -96,16 +127,22 @@ def check_has_columns(shape: tuple[int, ...]) -> None:
         )
 
 
-def _check_values(values: NDArray[Any], *, whole: bool) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise DataError("The matrix has missing or infinite entries; replace them by counts.")
-    if values.min(initial=0) < 0:
-        raise DataError("Negative values in data are not counts; replace negative entries.")
-    if whole and values.dtype.kind == "f" and (values != np.rint(values)).any():
-        raise DataError(
-            "The matrix has fractional entries; give whole counts, or declare "
-            "MatrixEntry(cap, step) as the unit to round them."
+def _refusal(wrong: NDArray[Any]) -> DataError:
+    """Return the error about entries that are no counts."""
+    if not np.isfinite(wrong).all():
+        return DataError(
+            "The matrix has missing or infinite entries; replace them by counts, or declare "
+            'unreadable="zero" for the unit.'
         )
+    if (wrong < 0).any():
+        return DataError(
+            "Negative values in data are not counts; replace negative entries, or declare "
+            'unreadable="zero" for the unit.'
+        )
+    return DataError(
+        "The matrix has fractional entries; give whole counts, or declare "
+        "MatrixEntry(cap, step) as the unit to round them."
+    )
 
 
 def check_places(matrix: Any) -> None:

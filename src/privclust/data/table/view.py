@@ -86,20 +86,21 @@ class TableView(View):
 
     @property
     def n_rows_is_public(self) -> bool:
-        """Whether all neighbours have equally many rows, so that :meth:`count` costs nothing."""
-        return self._unit.n_rows_is_public
+        """Whether all neighbours have one known number of rows, so that :meth:`count` is free."""
+        return self._unit.one_step.replaces and self._source.n_rows is not None
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
 
         Notes
         -----
-        *Why this is private.* A row changes the number by one. Where neighbours have equally many
-        rows (``ReplaceRow``) the number is the same for all of them, tells none of them apart, and
-        leaves as it is, without cost.
+        *Why this is private.* A row changes the number by one. Under ``ReplaceRow`` a number that
+        is declared, or that the data state before they are read, is the same for all neighbours,
+        tells none of them apart, and leaves as it is; readers refuse any other number of rows. What
+        would have to be counted is asked with noise all the same.
         """
-        if self.n_rows_is_public:
-            return Noisy(np.array([float(self._exact.n_rows())]), 0.0)
+        if self._unit.one_step.replaces and (stated := self._source.n_rows) is not None:
+            return Noisy(np.array([float(stated)]), 0.0)
         return self._answer(name, TableCounts("count", [()]), share)
 
     def histograms(self, name: str, share: Share) -> Noisy:

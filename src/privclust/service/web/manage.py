@@ -147,14 +147,16 @@ def unit_from_plain(plain: Any) -> Unit:
 
 
 def _unit(form: Form) -> Unit:
-    name = form.text("unit", "add-remove-row")
-    if name == "matrix-entry":
-        return unit_from_plain({"name": name, "cap": form.number("cap") or 1})
-    if name != "person":
-        return unit_from_plain(name)
-    return unit_from_plain(
-        {"name": name, "id_column": form.text("id_column"), "max_rows": form.number("max_rows")}
-    )
+    plain: dict[str, Any] = {"name": form.text("unit", "add-remove-row")}
+    if plain["name"] == "person":
+        plain |= {"id_column": form.text("id_column"), "max_rows": form.number("max_rows")}
+    elif plain["name"] == "replace-row":
+        plain |= {"n_rows": form.number("n_rows") or None}
+    elif plain["name"].startswith("matrix-"):
+        plain |= {"unreadable": form.text("unreadable", "error")}
+    if plain["name"] == "matrix-entry":
+        plain |= {"cap": form.number("cap") or 1}
+    return unit_from_plain(plain)
 
 
 def _users(session: Session, site: Any, name: str = "", password: str = "") -> Response:
