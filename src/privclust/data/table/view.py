@@ -87,7 +87,11 @@ class TableView(View):
     @property
     def n_rows_is_public(self) -> bool:
         """Whether all neighbours have one known number of rows, so that :meth:`count` is free."""
-        return self._unit.one_step.replaces and self._source.n_rows is not None
+        return self._public_count is not None
+
+    @property
+    def _public_count(self) -> int | None:
+        return self._source.n_rows if self._unit.one_step.replaces else None
 
     def count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
@@ -99,8 +103,8 @@ class TableView(View):
         tells none of them apart, and leaves as it is; readers refuse any other number of rows. What
         would have to be counted is asked with noise all the same.
         """
-        if self._unit.one_step.replaces and (stated := self._source.n_rows) is not None:
-            return Noisy(np.array([float(stated)]), 0.0)
+        if self._public_count is not None:
+            return Noisy(np.array([float(self._public_count)]), 0.0)
         return self._answer(name, TableCounts("count", [()]), share)
 
     def histograms(self, name: str, share: Share) -> Noisy:
