@@ -41,6 +41,7 @@ class Rehearsed:
     """Stands in for a model: it asks nothing and cannot err."""
 
     ledger = None
+    unit = "add-remove-row"
     privacy_ = statement(2)
 
     def __init__(self, ledger=None, random_state=None):
