@@ -42,7 +42,7 @@ class EpsilonDelta:
         typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
     ] = None
     delta: Annotated[
-        float, typer.Option("--delta", metavar="NUMBER", help="0, or 1e-6 for more accuracy.")
+        float, typer.Option("--delta", metavar="NUMBER", help="0; 1e-6 is more accurate.")
     ] = 0.0
 
     def parameters(self) -> dict[str, Any]:
