@@ -34,7 +34,7 @@ class Reading:
     delimiter: Annotated[
         str | None,
         typer.Option(
-            "--delimiter", metavar="CHAR", help="Between CSV fields.", show_default="by the header"
+            "--delimiter", metavar="CHAR", help="Of CSV fields.", show_default="by the header"
         ),
     ] = None
     decimal: Annotated[
