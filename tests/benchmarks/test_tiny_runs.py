@@ -146,6 +146,11 @@ CASES = [
         "--data {folder} --rows 64 --pairs 64 --entries 400 --runs local dask",
         {"measured": of_one_machine},  # which is tried by itself below
     ),
+    Case(
+        "reading",
+        "--rows 300 --floats 500 --data {folder}",
+        {"REPEATS": 1, "WORDS": {"csv": ""}, "source_at": lambda *_: ROOT / "src"},
+    ),
     Case("scale_runs", "points-local {points}"),
     Case("scale_runs", "points-minibatch {points}"),
     Case("source_target", "costs one --runs 2 --budgets ε=1 ρ=3 --save {folder}", SOURCE_TARGET),
