@@ -93,10 +93,12 @@ class Fits:
         view, whole = self._view, budget.whole
         pairs = list(combinations(range(view.n_attributes), 2))
         if method == "raw":
-            return _metric(plain_estimate(view.pair_tables("tables", pairs, whole)), self._schema)
+            return _metric(
+                plain_estimate(view.ask_pair_tables("tables", pairs, whole)), self._schema
+            )
         for_histograms, for_tables = whole.split([HISTOGRAMS, 1 - HISTOGRAMS])
-        histograms = view.histograms("histograms", for_histograms)
-        tables = view.pair_tables("tables", pairs, for_tables)
+        histograms = view.ask_histograms("histograms", for_histograms)
+        tables = view.ask_pair_tables("tables", pairs, for_tables)
         return _metric(_shrunk(histograms, tables), self._schema)
 
 

@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "research" / "scaling.md"
 # The last commit that inferred types of objects from their blocks.
 BEFORE = "1993cd8"
-REPEATS = 3
+REPEATS = 5
 WORDS = {
     "floats": "16 floats, Parquet",
     "parquet": "12 mixed columns, Parquet",

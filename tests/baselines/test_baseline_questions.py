@@ -158,7 +158,7 @@ def test_gradients_change_by_the_length_of_the_unit_and_no_more(unit):
     # Steep enough to be shortened, and open on one side only: a replaced row turns it around.
     critic = Critic(np.array([[1.0], [-1.0]]), np.zeros(2), np.array([50.0, 50.0]))
     one, other = exact_answers(
-        unit, lambda view: view.critic_gradients("q", critic, 1.0, BUDGET.whole), 1
+        unit, lambda view: view.ask_critic_gradients("q", critic, 1.0, BUDGET.whole), 1
     )
     change = np.linalg.norm((other.exact - one.exact).astype(float))
     allowed = float(one.mechanism.length_sensitivity)
@@ -191,7 +191,7 @@ def exact_answers(unit, ask, dimension):
 def swap_ranges(unit):
     centres, candidates = np.array([[-1.0]]), np.array([[1.0]])
     one, other = exact_answers(
-        unit, lambda view: view.best_swap("q", LINE, centres, candidates, BUDGET.whole), 1
+        unit, lambda view: view.ask_best_swap("q", LINE, centres, candidates, BUDGET.whole), 1
     )
     change = (other.exact - one.exact)[0]
     return int(change.max() - change.min()), one.mechanism.score_range
@@ -213,7 +213,7 @@ def test_a_range_that_ignored_the_unit_would_be_noticed():
 def test_factor_sums_change_by_the_length_of_the_unit_and_no_more(unit):
     components = np.array([[1.0, 0.0]])
     one, other = exact_answers(
-        unit, lambda view: view.factor_sums("q", components, BUDGET.whole), 2
+        unit, lambda view: view.ask_factor_sums("q", components, BUDGET.whole), 2
     )
     change = np.linalg.norm((other.exact - one.exact).astype(float))
     allowed = float(one.mechanism.length_sensitivity)
@@ -249,11 +249,11 @@ def test_blocks_make_no_difference(ask):
         with recorded_draws() as draws:
             view = view_of(rows, budget=BUDGET, kind=BaselinesView, block_rows=size)
             if ask == "best_swap":
-                view.best_swap("q", frame, places[:2], places[2:], BUDGET.whole)
+                view.ask_best_swap("q", frame, places[:2], places[2:], BUDGET.whole)
             elif ask == "critic_gradients":
                 critic = Critic(places[:2], places[3], places[4])
-                view.critic_gradients("q", critic, 0.3, BUDGET.whole)
+                view.ask_critic_gradients("q", critic, 0.3, BUDGET.whole)
             else:
-                view.factor_sums("q", components, BUDGET.whole)
+                view.ask_factor_sums("q", components, BUDGET.whole)
         exact.append(draws[0].exact)
     np.testing.assert_array_equal(*exact)

@@ -61,9 +61,9 @@ def largest_change(unit, budget, question):
             view = numbers_of(data, unit, budget=budget)
             with recorded_draws() as drawn:
                 if question == "count":
-                    view.count("q", budget.whole)
+                    view.ask_count("q", budget.whole)
                 else:
-                    view.histograms("q", EDGES, budget.whole)
+                    view.ask_histograms("q", EDGES, budget.whole)
             draws += drawn
         one, other = draws
         shares.append(change(one.mechanism, one.exact, other.exact) / allowed_change(one.mechanism))
@@ -86,7 +86,7 @@ def test_a_sensitivity_that_is_a_little_too_small_is_noticed():
 def test_every_number_stands_in_the_one_cell_that_holds_it():
     """By brute force: compared with every edge, as a reader would."""
     for number in ODD:
-        counted = numbers_of(np.array([[number, 0.0]])).histograms("q", EDGES, Budget(1).whole)
+        counted = numbers_of(np.array([[number, 0.0]])).ask_histograms("q", EDGES, Budget(1).whole)
         for column, value in enumerate((number, 0.0)):
             edges = np.concatenate([[-np.inf], EDGES[column], [np.inf]])
             holds = [low <= value < high for low, high in pairwise(edges)]
@@ -98,8 +98,8 @@ def test_every_number_stands_in_the_one_cell_that_holds_it():
 def test_numbers_of_both_signs_have_cells_at_equal_distances_from_that_of_zero():
     for power, sign in product((-498, -3, 0, 7, 497), (1, -1)):
         number = sign * 1.5 * 2.0**power
-        cells = numbers_of([[number]]).histograms("q", {0: POWERS}, Budget(1).whole).cells[0]
+        cells = numbers_of([[number]]).ask_histograms("q", {0: POWERS}, Budget(1).whole).cells[0]
         assert cells.argmax() == ZERO_CELL + sign * (power + 499)
     for tiny in (0.0, -0.0, 5e-324, -1e-200):
-        cells = numbers_of([[tiny]]).histograms("q", {0: POWERS}, Budget(1).whole).cells[0]
+        cells = numbers_of([[tiny]]).ask_histograms("q", {0: POWERS}, Budget(1).whole).cells[0]
         assert cells.argmax() == ZERO_CELL

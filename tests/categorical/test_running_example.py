@@ -82,7 +82,7 @@ def picks(question, size, runs, epsilon=1.0):
     view = table_view_of(
         ROWS, SIZES, unit=ReplaceRow(), budget=Budget(100_000), noise=ExactNoise(SeededBits(3))
     )
-    ask = getattr(view, question)
+    ask = getattr(view, f"ask_{question}")
     return [tuple(sorted(ask("q", 0, size, N_ROWS, Budget(epsilon).whole))) for _ in range(runs)]
 
 
@@ -108,6 +108,6 @@ def test_the_best_set_of_two_is_not_the_two_best_attributes():
 
 def test_a_statement_tells_how_many_sets_compete():
     view = table_view_of(ROWS, SIZES, unit=ReplaceRow(), budget=Budget(2))
-    view.relevant_context("context", 0, 2, N_ROWS, Budget(1).whole)
+    view.ask_relevant_context("context", 0, 2, N_ROWS, Budget(1).whole)
     (charge,) = view._meter.charges
     assert "among 6 candidates" in str(charge)

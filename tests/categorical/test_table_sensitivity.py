@@ -67,17 +67,17 @@ def told(question, unit, budget):
 
 
 ADDED = {
-    "histograms": lambda view, share: view.histograms("q", share),
-    "tables": lambda view, share: view.pair_tables("q", PAIRS, share),
-    "one table": lambda view, share: view.pair_tables("q", [(2, 0)], share),
-    "entropies": lambda view, share: view.entropies("q", SETS, MOST_ROWS, share),
-    "entropies, wrong scale": lambda view, share: view.entropies("q", SETS, 2, share),
+    "histograms": lambda view, share: view.ask_histograms("q", share),
+    "tables": lambda view, share: view.ask_pair_tables("q", PAIRS, share),
+    "one table": lambda view, share: view.ask_pair_tables("q", [(2, 0)], share),
+    "entropies": lambda view, share: view.ask_entropies("q", SETS, MOST_ROWS, share),
+    "entropies, wrong scale": lambda view, share: view.ask_entropies("q", SETS, 2, share),
 }
 SELECTED = {
-    "relevance": lambda v, s: v.relevant_attributes("q", 0, 1, MOST_ROWS, s),
-    "relevance, wrong scale": lambda v, s: v.relevant_attributes("q", 2, 1, 2, s),
-    "contexts": lambda v, s: v.relevant_context("q", 1, 1, MOST_ROWS, s),
-    "tree": lambda v, s: v.spanning_tree("q", MARGINS, s.split([1, 1])[0]),
+    "relevance": lambda v, s: v.ask_relevant_attributes("q", 0, 1, MOST_ROWS, s),
+    "relevance, wrong scale": lambda v, s: v.ask_relevant_attributes("q", 2, 1, 2, s),
+    "contexts": lambda v, s: v.ask_relevant_context("q", 1, 1, MOST_ROWS, s),
+    "tree": lambda v, s: v.ask_spanning_tree("q", MARGINS, s.split([1, 1])[0]),
 }
 
 
@@ -115,7 +115,7 @@ def test_changes_of_two_scores_differ_by_the_range_and_no_more(name, unit):
 def test_one_entropy_changes_by_n_times_hb_of_one_over_n_exactly():
     """Replace-one and one attribute: the bound is reached, as the specification says."""
     answers, scale = told(
-        lambda view, share: view.entropies("q", [(2,)], MOST_ROWS, share),
+        lambda view, share: view.ask_entropies("q", [(2,)], MOST_ROWS, share),
         ReplaceRow(),
         Budget(1),
     )
@@ -126,7 +126,7 @@ def test_one_entropy_changes_by_n_times_hb_of_one_over_n_exactly():
 def test_the_number_of_rows_costs_nothing_only_where_it_is_public():
     share = Budget(1).whole
     view = table_view_of(ROWS, SIZES, unit=ReplaceRow())
-    assert view.count("rows", share).value[0] == len(ROWS)
+    assert view.ask_count("rows", share).value[0] == len(ROWS)
     assert view._meter.spent.pure == 0
     protected = table_view_of(ROWS, SIZES, unit=AddRemoveRow())
     protected.count("rows", share)

@@ -62,7 +62,9 @@ def test_the_private_choice_of_the_third_column_tells_them_apart_by_no_more_than
 def test_the_view_picks_the_third_column_with_that_chance():
     weights = tau_weights(np.array(T, float).T)[:, [0, 0, 1, 1]].T
     view = matrix_view_of(A, MatrixCount(), budget=Budget(10_000), noise=ExactNoise(SeededBits(1)))
-    picks = [view.choose_columns("q", weights, Budget(1).whole).labels[2] == 0 for _ in range(2000)]
+    picks = [
+        view.ask_column_choices("q", weights, Budget(1).whole).labels[2] == 0 for _ in range(2000)
+    ]
     assert np.mean(picks) == pytest.approx(chance_of_third_column(A, 1.0), abs=0.04)
 
 

@@ -112,7 +112,7 @@ def test_a_rooted_row_depends_on_its_own_entries_alone(dense, i):
 def test_the_noise_of_a_table_is_that_of_its_unit(unit, cap):
     meter = Meter(Budget(1))
     view = MatrixView(csr(np.zeros((2000, 3))), unit, meter, ExactNoise())
-    answer = view.row_table("table", Groups(np.array([0, 1, 1]), 2), Budget(1).whole)
+    answer = view.ask_row_table("table", Groups(np.array([0, 1, 1]), 2), Budget(1).whole)
     assert meter.spent.pure == Fraction(1)
     spread = 1 / (np.sqrt(2) * np.sinh(1 / (2 * cap)))
     assert answer.standard_error == pytest.approx(spread)
@@ -123,21 +123,21 @@ def test_the_noise_of_a_table_is_that_of_its_unit(unit, cap):
 def test_the_gaussian_noise_of_a_table_is_that_of_its_unit(unit, cap):
     budget = Budget(1, 1e-6)
     view = MatrixView(csr(np.ones((2, 3))), unit, Meter(budget), ExactNoise())
-    answer = view.total("sum of all", budget.whole)
+    answer = view.ask_total("sum of all", budget.whole)
     assert answer.standard_error == pytest.approx(cap / np.sqrt(2 * float(budget.amount)))
 
 
 def test_nothing_is_answered_beyond_the_budget():
     view = MatrixView(csr(np.ones((3, 3))), MatrixCount(), Meter(Budget(1)), ExactNoise())
-    view.total("first", Budget(1).whole)
+    view.ask_total("first", Budget(1).whole)
     with pytest.raises(BudgetExceededError):
-        view.choose_rows("second", np.eye(3), Budget(1).whole)
+        view.ask_row_choices("second", np.eye(3), Budget(1).whole)
 
 
 def test_real_entries_come_back_in_their_own_unit():
     unit = MatrixEntry(cap=2.0, step=0.5)
     view = MatrixView(csr(np.full((50, 4), 3)), unit, Meter(Budget(1000)), ExactNoise())
-    total = view.total("total", Budget(1000).whole)
+    total = view.ask_total("total", Budget(1000).whole)
     assert total.value[0, 0] == pytest.approx(50 * 4 * 1.5, abs=1)
 
 

@@ -38,7 +38,7 @@ def exact_profiles(matrix: sparse.csr_array) -> np.ndarray:
 
     view = ProfilesView(matrix, Meter(CLAIM), ExactNoise())  # the door drops stored zeros already
     with patch.object(DiscreteGaussian, "draw", draw):
-        view.profile_sums("profiles", np.eye(6)[:2], CLAIM.whole)
+        view.ask_profile_sums("profiles", np.eye(6)[:2], CLAIM.whole)
     return seen[0]
 
 
@@ -55,7 +55,7 @@ def profiles(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
     """Return one noisy answer, of a seed, so that the verdict is the same in every run."""
     seed = np.random.SeedSequence(int(rng.integers(2**63)))
     view = ProfilesView(matrix, Meter(CLAIM), ExactNoise(SeededBits(seed)))
-    return view.profile_sums("profiles", np.eye(6)[:2], CLAIM.whole).value
+    return view.ask_profile_sums("profiles", np.eye(6)[:2], CLAIM.whole).value
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

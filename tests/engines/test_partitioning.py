@@ -61,10 +61,10 @@ def ask_all(view, frame, seed):
     rng = np.random.default_rng(seed)
     centres = rng.normal(scale=0.3, size=(rng.integers(1, 6), frame.dimension))
     clip = rng.uniform(0.05, 1.5)
-    count = view.count("count", SHARE)
+    count = view.ask_count("count", SHARE)
     parts = {"counts": SHARE, "offsets": SHARE, "square": SHARE}
-    answer = view.clusters("clusters", frame, centres, clip, **parts)
-    moments = view.second_moments("moments", frame, SHARE)
+    answer = view.ask_clusters("clusters", frame, centres, clip, **parts)
+    moments = view.ask_second_moments("moments", frame, SHARE)
     values = [count, answer.counts, answer.offsets, answer.square, moments]
     return [noisy.value for noisy in values]
 
@@ -161,7 +161,7 @@ def test_cluster_sums_are_those_of_exact_integers(seed, n_rows, dimension, n_cen
     view = view_of(rows)
     with recorded_draws() as draws:
         parts = {"counts": SHARE, "offsets": SHARE, "square": SHARE}
-        view.clusters("clusters", Projection(origin), centres, clip, **parts)
+        view.ask_clusters("clusters", Projection(origin), centres, clip, **parts)
     shift = [round(value * GRID_RADIUS) for value in origin]
     grid = [[a - b for a, b in zip(row, shift, strict=True)] for row in grid_of(view.domain, rows)]
     targets = [[round(value * GRID_RADIUS) for value in centre] for centre in centres]
@@ -177,7 +177,7 @@ def test_second_moments_are_those_of_exact_integers(seed, n_rows, dimension):
     rows = random_rows(seed, n_rows, dimension)
     view = view_of(rows)
     with recorded_draws() as draws:
-        view.second_moments("moments", Projection(np.zeros(dimension), radius=0.5), SHARE)
+        view.ask_second_moments("moments", Projection(np.zeros(dimension), radius=0.5), SHARE)
     steps, expected = 128, np.zeros((dimension, dimension), object)
     for row in grid_of(view.domain, rows):
         clipped = clip_to_ball(np.array([row], float), GRID_RADIUS // 2)
@@ -196,7 +196,7 @@ def test_coarse_frames_find_the_nearest_centre_exactly():
     frame = Projection(np.zeros(3), radius=1.5, coarse=True)
     view = view_of(rows)
     with recorded_draws() as draws:
-        view.clusters("clusters", frame, centres, 1.0, counts=SHARE)
+        view.ask_clusters("clusters", frame, centres, 1.0, counts=SHARE)
     step = 1.5 / 2**11
     grid = np.rint(view.domain.to_grid(rows) / (GRID_RADIUS * step)).astype(np.int64)
     targets = np.rint(centres / step).astype(np.int64)

@@ -66,9 +66,9 @@ def exact(data, unit, budget, question, frame, centres, clip):
     with recorded_draws() as draws:
         view = view_of(data, SCHEMA, unit, budget=budget, rescale=True)
         if question == "moments":
-            view.second_moments("q", frame, budget.whole)
+            view.ask_second_moments("q", frame, budget.whole)
         else:
-            view.clusters("q", frame, centres, clip, **{question: budget.whole})
+            view.ask_clusters("q", frame, centres, clip, **{question: budget.whole})
     return draws[0]
 
 

@@ -40,13 +40,13 @@ def ask(view, question, share):
     """Ask one of the questions about the tiny targets and return the noisy numbers."""
     sites = TARGETS[:2]
     if question == "histogram":
-        return view.histogram("bins", RINGS, share).value
+        return view.ask_histogram("bins", RINGS, share).value
     if question == "cells":
         counts, sums = share.split([1, 1])
-        answer = view.cells("cells", sites, counts=counts, sums=sums)
+        answer = view.ask_cells("cells", sites, counts=counts, sums=sums)
         return np.column_stack([answer.counts.value, answer.sums.value])
     if question == "site":
-        return view.nearest_distance("distance", sites[:1], 1, share).value
+        return view.ask_nearest_distance("distance", sites[:1], 1, share).value
     if question == "distance":
-        return view.nearest_distance("distance", sites, 1, share).value
-    return view.nearest_averages("averages", sites, 2, share).value
+        return view.ask_nearest_distance("distance", sites, 1, share).value
+    return view.ask_nearest_averages("averages", sites, 2, share).value

@@ -113,7 +113,7 @@ def test_a_row_is_in_the_bin_of_its_nearest_site_and_distance(metric):
     rings = Rings(np.append(0, reach), (space.targets[:3], space.targets[3:8]))
     view, share = view_of(rows, Budget(1), space=space)
     with recorded_draws() as seen:
-        view.histogram("bins", rings, share)
+        view.ask_histogram("bins", rings, share)
     norm = "cityblock" if metric == "manhattan" else "euclidean"
     places = METRICS[metric].embed(rows)
     shells = np.searchsorted(rings.edges, cdist(places, space.targets, norm).min(axis=1)) - 1
@@ -130,7 +130,7 @@ def test_a_row_is_in_the_bin_of_its_nearest_site_and_distance(metric):
 def test_rows_beyond_the_bounds_are_counted_outside():
     view, share = view_of(np.array([[0.0, 0.0], [50.0, 0.0], [0.0, -3.1]]), Budget(1))
     with recorded_draws() as seen:
-        view.histogram("bins", RINGS, share)
+        view.ask_histogram("bins", RINGS, share)
     assert seen[0].exact.tolist() == [1, 0, 0, 0, 2]
 
 
@@ -145,7 +145,7 @@ def test_precomputed_distances_are_binned_by_their_smallest():
     rows = np.array([[0.5, 0.9, 3.0], [3.0, 0.1, 2.9], [1.5, 3.0, 1.6], [3.0, 3.0, 3.0]])
     view, share = view_of(rows, Budget(1), space=space)
     with recorded_draws() as seen:
-        view.histogram("bins", rings, share)
+        view.ask_histogram("bins", rings, share)
     assert seen[0].exact.tolist() == [1, 1, 1, 1]
 
 
@@ -163,7 +163,7 @@ def test_distances_are_those_of_the_nearest_rows_and_the_farthest_where_rows_lac
     rows = np.array([[0.0, 0.5], [1.0, 1.0]])
     view, share = view_of(rows, Budget(1000))
     radius = TargetSpace(TARGETS).radius
-    found = view.nearest_distance("q", TARGETS, 3, share).value[0]
+    found = view.ask_nearest_distance("q", TARGETS, 3, share).value[0]
     expected = np.concatenate([cdist(TARGETS, rows), np.full((4, 1), 2 * radius)], axis=1).mean()
     assert found == pytest.approx(expected, abs=0.01)
 
@@ -188,7 +188,7 @@ def test_the_sensitivity_of_distances_is_attained_by_sources_at_the_only_site(
     for rows in pair:
         view, share = view_of(rows, BUDGETS[currency], unit=unit)
         with recorded_draws() as seen:
-            view.nearest_distance("q", site, n_nearest, share)
+            view.ask_nearest_distance("q", site, n_nearest, share)
         draws += seen
     found = change(draws[0].mechanism, draws[0].exact, draws[1].exact)
     assert 0.999999 < found / allowed_change(draws[0].mechanism) <= 1

@@ -91,9 +91,9 @@ def test_questions_about_rows_that_are_read_one_by_one_have_the_same_answers(met
     for block_rows in (1, 80):
         view, _ = view_of(rows, Budget(1), space=space, block_rows=block_rows)
         with recorded_draws() as draws:
-            view.histogram("bins", rings, share)
-            view.cells("cells", space.targets, counts=share, sums=share)
-            view.nearest_averages("averages", space.targets, 5, share)
-            view.nearest_distance("distance", space.targets, 5, share)
+            view.ask_histogram("bins", rings, share)
+            view.ask_cells("cells", space.targets, counts=share, sums=share)
+            view.ask_nearest_averages("averages", space.targets, 5, share)
+            view.ask_nearest_distance("distance", space.targets, 5, share)
         exact.append([draw.exact.tolist() for draw in draws])
     assert exact[0] == exact[1]

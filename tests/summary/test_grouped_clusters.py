@@ -17,7 +17,9 @@ FRAME = Projection(np.zeros(2))
 def asked(question, *about):
     shares = Budget(1).whole.split([1, 1, 1])
     parts = dict(zip(("counts", "offsets", "square"), shares, strict=True))
-    return getattr(view_of(ROWS, noise=NoNoise()), question)("q", FRAME, *about, 0.2, **parts)
+    return getattr(view_of(ROWS, noise=NoNoise()), f"ask_{question}")(
+        "q", FRAME, *about, 0.2, **parts
+    )
 
 
 def test_groups_add_up_what_clusters_have():

@@ -34,10 +34,10 @@ def pair_for(unit, question):
 def ask(view, question, share):
     """Ask one question; about one column, with clusters around -0.5 and 0.5, or about two."""
     if question == "count":
-        return view.count("count", share).value
+        return view.ask_count("count", share).value
     if question == "moments":
         whole = Projection(np.zeros(2), radius=1.0)
-        return view.second_moments("moments", whole, share).value.ravel()
+        return view.ask_second_moments("moments", whole, share).value.ravel()
     if question.startswith("grouped "):
         # Two more cells, beyond those of the clusters, each in the group of the one beside it.
         cells, groups, part = (
@@ -46,11 +46,13 @@ def ask(view, question, share):
             question[8:],
         )
         whole = Projection(np.zeros(1))
-        answer = view.grouped_clusters("g", whole, cells, groups, 0.5, **{part: share})
+        answer = view.ask_grouped_clusters("g", whole, cells, groups, 0.5, **{part: share})
         return getattr(answer, part).value.ravel()
     centres = np.array([[-0.5], [0.5]])
     if question == "histograms":
         edges = np.array([[-0.5, 0.0, 0.5]])
-        return view.cluster_histograms("h", centres, np.array([0]), edges, share).value.ravel()
-    answer = view.clusters("clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share})
+        return view.ask_cluster_histograms("h", centres, np.array([0]), edges, share).value.ravel()
+    answer = view.ask_clusters(
+        "clusters", Projection(np.zeros(1)), centres, 0.5, **{question: share}
+    )
     return getattr(answer, question).value.ravel()

@@ -13,12 +13,12 @@ from support.views import plenty_of, table_view_of
 SAME = [(0, 0, 0)] * 6
 ADD, REPLACE = AddRemoveRow(), ReplaceRow()
 QUESTIONS = {
-    "count": lambda view, share: view.count("q", share),
-    "histograms": lambda view, share: view.histograms("q", share),
-    "tables": lambda view, share: view.pair_tables("q", [(0, 1)], share),
-    "entropies": lambda view, share: view.entropies("q", [(0,)], 6, share),
-    "relevance": lambda view, share: view.relevant_attributes("q", 0, 1, 6, share),
-    "context": lambda view, share: view.relevant_context("q", 0, 1, 6, share),
+    "count": lambda view, share: view.ask_count("q", share),
+    "histograms": lambda view, share: view.ask_histograms("q", share),
+    "tables": lambda view, share: view.ask_pair_tables("q", [(0, 1)], share),
+    "entropies": lambda view, share: view.ask_entropies("q", [(0,)], 6, share),
+    "relevance": lambda view, share: view.ask_relevant_attributes("q", 0, 1, 6, share),
+    "context": lambda view, share: view.ask_relevant_context("q", 0, 1, 6, share),
 }
 # A value of the target that the first attribute does not tell, or that the second does not.
 ODD, OTHERWISE = [(1, 0, 1)], [(1, 1, 0)]
@@ -49,7 +49,7 @@ TREES = {
 
 def choose_tree(view, share):
     """Choose a tree of three attributes."""
-    return view.spanning_tree("q", EVEN, share)
+    return view.ask_spanning_tree("q", EVEN, share)
 
 
 METHODS = {

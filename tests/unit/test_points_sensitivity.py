@@ -62,20 +62,20 @@ def neighbours(unit, rng, dimension):
 
 def ask(view, question, share, frame, centres, clip):
     if question == "count":
-        view.count("count", share)
+        view.ask_count("count", share)
     elif question == "moments":
-        view.second_moments("moments", frame, share)
+        view.ask_second_moments("moments", frame, share)
     elif question == "histograms":
         coordinates = np.arange(len(frame.origin))
         edges = np.tile([-0.3, 0.0, 0.2], (len(coordinates), 1)) / np.sqrt(len(coordinates))
         places = np.outer([0, 0.1], np.ones(len(coordinates)))
-        view.cluster_histograms("histograms", places, coordinates, edges, share)
+        view.ask_cluster_histograms("histograms", places, coordinates, edges, share)
     elif question.startswith("grouped "):
         groups = np.arange(len(centres)) % 2
         part = {question.removeprefix("grouped "): share}
-        view.grouped_clusters("groups", frame, centres, groups, clip, **part)
+        view.ask_grouped_clusters("groups", frame, centres, groups, clip, **part)
     else:
-        view.clusters("clusters", frame, centres, clip, **{question: share})
+        view.ask_clusters("clusters", frame, centres, clip, **{question: share})
 
 
 def exact_answers(data, unit, budget, question, frame, centres, clip):
@@ -131,7 +131,7 @@ def test_rows_beyond_a_declared_ball_count_as_rows_on_it():
     for data in (np.zeros((1, 2)), np.array([[0, 0], [9, 9.0]])):
         with recorded_draws() as draws:
             view = view_of(data, schema, budget=budget)
-            view.clusters("mean", Projection(origin[0]), origin, 4.0, offsets=budget.whole)
+            view.ask_clusters("mean", Projection(origin[0]), origin, 4.0, offsets=budget.whole)
         exact.append(draws[0])
     moved = change(exact[0].mechanism, exact[0].exact, exact[1].exact)
     on_the_ball = allowed_change(exact[0].mechanism) / 4

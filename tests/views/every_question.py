@@ -154,64 +154,64 @@ class Asked:
 
 def _clusters(view: PointsView, share: Share) -> Any:
     parts = dict(zip(("counts", "offsets", "square"), share.split([1, 1, 1]), strict=True))
-    return view.clusters("q", FRAME, CENTRES, 0.5, **parts)
+    return view.ask_clusters("q", FRAME, CENTRES, 0.5, **parts)
 
 
 def _grouped(view: PointsView, share: Share) -> Any:
     parts = dict(zip(("counts", "offsets", "square"), share.split([1, 1, 1]), strict=True))
-    return view.grouped_clusters("q", FRAME, CELLS, GROUPS, 0.5, **parts)
+    return view.ask_grouped_clusters("q", FRAME, CELLS, GROUPS, 0.5, **parts)
 
 
 def _cells(view: SitesView, share: Share) -> Any:
     one, other = share.split([1, 1])
-    return view.cells("q", TARGETS, counts=one, sums=other)
+    return view.ask_cells("q", TARGETS, counts=one, sums=other)
 
 
 _POINTS = {
-    "count": lambda v, s: v.count("q", s),
+    "count": lambda v, s: v.ask_count("q", s),
     "clusters": _clusters,
     "grouped_clusters": _grouped,
-    "second_moments": lambda v, s: v.second_moments("q", FRAME, s),
-    "choices": lambda v, s: v.choices("q", ZONES, s),
-    "zone_cells": lambda v, s: v.zone_cells("q", ZONES, s),
-    "cluster_histograms": lambda v, s: v.cluster_histograms("q", CENTRES, PLACES, CUTS, s),
+    "second_moments": lambda v, s: v.ask_second_moments("q", FRAME, s),
+    "choices": lambda v, s: v.ask_choices("q", ZONES, s),
+    "zone_cells": lambda v, s: v.ask_zone_cells("q", ZONES, s),
+    "cluster_histograms": lambda v, s: v.ask_cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
 _BASELINES = {
-    "best_swap": lambda v, s: v.best_swap("q", CLIPPED, CENTRES, CELLS, s),
-    "factor_sums": lambda v, s: v.factor_sums("q", np.eye(2), s),
-    "critic_gradients": lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s),
+    "best_swap": lambda v, s: v.ask_best_swap("q", CLIPPED, CENTRES, CELLS, s),
+    "factor_sums": lambda v, s: v.ask_factor_sums("q", np.eye(2), s),
+    "critic_gradients": lambda v, s: v.ask_critic_gradients("q", CRITIC, 1.0, s),
 }
 _TABLE = {
-    "count": lambda v, s: v.count("q", s),
-    "histograms": lambda v, s: v.histograms("q", s),
-    "pair_tables": lambda v, s: v.pair_tables("q", [(0, 1), (1, 2)], s),
-    "entropies": lambda v, s: v.entropies("q", [(0,), (0, 1)], 4, s),
-    "relevant_attributes": lambda v, s: v.relevant_attributes("q", 0, 1, 4, s),
-    "relevant_context": lambda v, s: v.relevant_context("q", 0, 1, 4, s),
-    "spanning_tree": lambda v, s: v.spanning_tree("q", MARGINS, s),
+    "count": lambda v, s: v.ask_count("q", s),
+    "histograms": lambda v, s: v.ask_histograms("q", s),
+    "pair_tables": lambda v, s: v.ask_pair_tables("q", [(0, 1), (1, 2)], s),
+    "entropies": lambda v, s: v.ask_entropies("q", [(0,), (0, 1)], 4, s),
+    "relevant_attributes": lambda v, s: v.ask_relevant_attributes("q", 0, 1, 4, s),
+    "relevant_context": lambda v, s: v.ask_relevant_context("q", 0, 1, 4, s),
+    "spanning_tree": lambda v, s: v.ask_spanning_tree("q", MARGINS, s),
 }
 _SITES = {
-    "count": lambda v, s: v.count("q", s),
-    "histogram": lambda v, s: v.histogram("q", RINGS, s),
+    "count": lambda v, s: v.ask_count("q", s),
+    "histogram": lambda v, s: v.ask_histogram("q", RINGS, s),
     "cells": _cells,
-    "nearest_distance": lambda v, s: v.nearest_distance("q", TARGETS, 2, s),
-    "nearest_averages": lambda v, s: v.nearest_averages("q", TARGETS, 2, s),
+    "nearest_distance": lambda v, s: v.ask_nearest_distance("q", TARGETS, 2, s),
+    "nearest_averages": lambda v, s: v.ask_nearest_averages("q", TARGETS, 2, s),
 }
 _MATRIX = {
-    "total": lambda v, s: v.total("q", s),
-    "row_table": lambda v, s: v.row_table("q", COLUMN_GROUPS, s),
-    "column_table": lambda v, s: v.column_table("q", ROW_GROUPS, s),
-    "block_table": lambda v, s: v.block_table("q", ROW_GROUPS, COLUMN_GROUPS, s),
-    "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
-    "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
+    "total": lambda v, s: v.ask_total("q", s),
+    "row_table": lambda v, s: v.ask_row_table("q", COLUMN_GROUPS, s),
+    "column_table": lambda v, s: v.ask_column_table("q", ROW_GROUPS, s),
+    "block_table": lambda v, s: v.ask_block_table("q", ROW_GROUPS, COLUMN_GROUPS, s),
+    "row_choices": lambda v, s: v.ask_row_choices("q", WEIGHTS, s),
+    "column_choices": lambda v, s: v.ask_column_choices("q", WEIGHTS[:2], s),
 }
 _NUMBERS = {
-    "count": lambda v, s: v.count("q", s),
-    "histograms": lambda v, s: v.histograms("q", EDGES, s),
+    "count": lambda v, s: v.ask_count("q", s),
+    "histograms": lambda v, s: v.ask_histograms("q", EDGES, s),
 }
 _PROFILES = {
-    "profile_sums": lambda v, s: v.profile_sums("q", PROTOTYPES, s),
-    "block_shares": lambda v, s: v.block_shares("q", PROTOTYPES, COLUMN_GROUPS, s),
+    "profile_sums": lambda v, s: v.ask_profile_sums("q", PROTOTYPES, s),
+    "block_shares": lambda v, s: v.ask_block_shares("q", PROTOTYPES, COLUMN_GROUPS, s),
 }
 
 QUESTIONS = [

@@ -178,22 +178,22 @@ _matrix = partial(Case, open_entries, rows=PLACES, bases=[(), ((0, 0),) * 2, ((1
 _profiles = partial(Case, open_profiles, rows=PROFILES, bases=[((1, 1, 1),), ((0, 2, 7),) * 2])
 
 _POINTS: dict[str, dict[str, Any]] = {
-    "count": {"ask": lambda v, s: v.count("q", s), "loose": COUNT},
-    "clusters": {"ask": lambda v, s: v.clusters("q", WHOLE, MIDDLE, 0.5, **thirds(s))},
+    "count": {"ask": lambda v, s: v.ask_count("q", s), "loose": COUNT},
+    "clusters": {"ask": lambda v, s: v.ask_clusters("q", WHOLE, MIDDLE, 0.5, **thirds(s))},
     "grouped_clusters": {
-        "ask": lambda v, s: v.grouped_clusters(
+        "ask": lambda v, s: v.ask_grouped_clusters(
             "q", WHOLE, FAR, np.array([0, 1, 1]), 0.5, **thirds(s)
         )
     },
     # Two vectors of squares and products are never at an obtuse angle.
     "second_moments": {
-        "ask": lambda v, s: v.second_moments("q", CLIPPED, s),
+        "ask": lambda v, s: v.ask_second_moments("q", CLIPPED, s),
         "loose": {REPLACE: 0.45},
     },
-    "choices": {"ask": lambda v, s: v.choices("q", ZONES, s)},
-    "zone_cells": {"ask": lambda v, s: v.zone_cells("q", ZONES, s)},
+    "choices": {"ask": lambda v, s: v.ask_choices("q", ZONES, s)},
+    "zone_cells": {"ask": lambda v, s: v.ask_zone_cells("q", ZONES, s)},
     "cluster_histograms": {
-        "ask": lambda v, s: v.cluster_histograms(
+        "ask": lambda v, s: v.ask_cluster_histograms(
             "q", MIDDLE, np.array([0, 1]), np.array([[-0.1, 0.1]] * 2), s
         )
     },
@@ -202,53 +202,53 @@ CASES: dict[tuple[str, str], Case] = {
     **{("points", name): _points(**options) for name, options in _POINTS.items()},
     **{("embedded", name): _embedded(**options) for name, options in _POINTS.items()},
     ("baselines", "best_swap"): _baselines(
-        lambda v, s: v.best_swap("q", CLIPPED, ENDS[:1], ENDS[1:], s)
+        lambda v, s: v.ask_best_swap("q", CLIPPED, ENDS[:1], ENDS[1:], s)
     ),
     # Loadings are at least zero, so no row turns around what another one adds.
     ("baselines", "factor_sums"): _baselines(
-        lambda v, s: v.factor_sums("q", ALONG, s), loose={REPLACE: 0.24}
+        lambda v, s: v.ask_factor_sums("q", ALONG, s), loose={REPLACE: 0.24}
     ),
     # The gradient in the shift of a layer that is open to both rows points one way.
     ("baselines", "critic_gradients"): _baselines(
-        lambda v, s: v.critic_gradients("q", CRITIC, 1.0, s), loose={REPLACE: 0.49}
+        lambda v, s: v.ask_critic_gradients("q", CRITIC, 1.0, s), loose={REPLACE: 0.49}
     ),
-    ("table", "count"): _table(lambda v, s: v.count("q", s), loose=COUNT),
-    ("table", "histograms"): _table(lambda v, s: v.histograms("q", s)),
-    ("table", "pair_tables"): _table(lambda v, s: v.pair_tables("q", [(0, 1), (1, 2)], s)),
-    ("table", "entropies"): _table(lambda v, s: v.entropies("q", [(0,), (0, 1)], 4, s)),
+    ("table", "count"): _table(lambda v, s: v.ask_count("q", s), loose=COUNT),
+    ("table", "histograms"): _table(lambda v, s: v.ask_histograms("q", s)),
+    ("table", "pair_tables"): _table(lambda v, s: v.ask_pair_tables("q", [(0, 1), (1, 2)], s)),
+    ("table", "entropies"): _table(lambda v, s: v.ask_entropies("q", [(0,), (0, 1)], 4, s)),
     ("table", "relevant_attributes"): _table(
-        lambda v, s: v.relevant_attributes("q", 0, 1, 4, s), loose=CONTEXT
+        lambda v, s: v.ask_relevant_attributes("q", 0, 1, 4, s), loose=CONTEXT
     ),
     ("table", "relevant_context"): _table(
-        lambda v, s: v.relevant_context("q", 0, 1, 4, s), loose=CONTEXT
+        lambda v, s: v.ask_relevant_context("q", 0, 1, 4, s), loose=CONTEXT
     ),
-    ("table", "spanning_tree"): _table(lambda v, s: v.spanning_tree("q", EXPECTED, s)),
-    ("numbers", "count"): _numbers(lambda v, s: v.count("q", s), loose=COUNT),
-    ("numbers", "histograms"): _numbers(lambda v, s: v.histograms("q", listed.EDGES, s)),
-    ("sites", "count"): _sites(lambda v, s: v.count("q", s), loose=COUNT),
-    ("sites", "histogram"): _sites(lambda v, s: v.histogram("q", RINGS, s)),
+    ("table", "spanning_tree"): _table(lambda v, s: v.ask_spanning_tree("q", EXPECTED, s)),
+    ("numbers", "count"): _numbers(lambda v, s: v.ask_count("q", s), loose=COUNT),
+    ("numbers", "histograms"): _numbers(lambda v, s: v.ask_histograms("q", listed.EDGES, s)),
+    ("sites", "count"): _sites(lambda v, s: v.ask_count("q", s), loose=COUNT),
+    ("sites", "histogram"): _sites(lambda v, s: v.ask_histogram("q", RINGS, s)),
     ("sites", "cells"): _sites(
-        lambda v, s: v.cells(
+        lambda v, s: v.ask_cells(
             "q", np.array([[0, 0], [1.0, 1.0]]), counts=s.take("1/2"), sums=s.take("1/2")
         )
     ),
-    ("sites", "nearest_distance"): _sites(lambda v, s: v.nearest_distance("q", SITES, 3, s)),
-    ("sites", "nearest_averages"): _sites(lambda v, s: v.nearest_averages("q", SITES, 3, s)),
+    ("sites", "nearest_distance"): _sites(lambda v, s: v.ask_nearest_distance("q", SITES, 3, s)),
+    ("sites", "nearest_averages"): _sites(lambda v, s: v.ask_nearest_averages("q", SITES, 3, s)),
     **{
         (family, name): _matrix(ask)
         for family in ("counts", "entries")
         for name, ask in {
-            "total": lambda v, s: v.total("q", s),
-            "row_table": lambda v, s: v.row_table("q", PAIRS, s),
-            "column_table": lambda v, s: v.column_table("q", HALVES, s),
-            "block_table": lambda v, s: v.block_table("q", HALVES, PAIRS, s),
-            "choose_rows": lambda v, s: v.choose_rows("q", WEIGHTS, s),
-            "choose_columns": lambda v, s: v.choose_columns("q", WEIGHTS[:2], s),
+            "total": lambda v, s: v.ask_total("q", s),
+            "row_table": lambda v, s: v.ask_row_table("q", PAIRS, s),
+            "column_table": lambda v, s: v.ask_column_table("q", HALVES, s),
+            "block_table": lambda v, s: v.ask_block_table("q", HALVES, PAIRS, s),
+            "row_choices": lambda v, s: v.ask_row_choices("q", WEIGHTS, s),
+            "column_choices": lambda v, s: v.ask_column_choices("q", WEIGHTS[:2], s),
         }.items()
     },
-    ("profiles", "profile_sums"): _profiles(lambda v, s: v.profile_sums("q", np.eye(3)[:2], s)),
+    ("profiles", "profile_sums"): _profiles(lambda v, s: v.ask_profile_sums("q", np.eye(3)[:2], s)),
     ("profiles", "block_shares"): _profiles(
-        lambda v, s: v.block_shares("q", np.eye(3)[:2], PAIRS, s)
+        lambda v, s: v.ask_block_shares("q", np.eye(3)[:2], PAIRS, s)
     ),
 }
 UNITS = {"counts": [MatrixCount()], "entries": [MatrixEntry(3)], "profiles": [MatrixRow()]}

@@ -81,38 +81,38 @@ def numbers(unit: Unit, data: pd.DataFrame = PEOPLE, **options: Any) -> NumberRo
 
 def ask_points(door: PointRows, seed: Any = None) -> Any:
     view = door.private(Meter(BUDGET), seed)
-    return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
+    return view.ask_clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
 
 
 def ask_table(door: TableRows, seed: Any = None) -> Any:
     view = door.private(Meter(BUDGET), seed)
-    return view.pair_tables("q", [(0, 1), (1, 2)], BUDGET.whole).cells
+    return view.ask_pair_tables("q", [(0, 1), (1, 2)], BUDGET.whole).cells
 
 
 def ask_embedded(door: TableRows, seed: Any = None) -> Any:
     values = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.1]])
     view = door.private(Meter(BUDGET), seed).as_points(ValuePoints([values] * 3), 1.0)
-    return view.clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
+    return view.ask_clusters("q", FRAME, np.zeros((1, 2)), 1.0, offsets=BUDGET.whole).offsets.value
 
 
 def ask_mixed(door: PointRows, seed: Any = None) -> Any:
     view, frame = door.private(Meter(BUDGET), seed), Projection(np.zeros(4))
-    return view.clusters("q", frame, np.zeros((1, 4)), 1.0, offsets=BUDGET.whole).offsets.value
+    return view.ask_clusters("q", frame, np.zeros((1, 4)), 1.0, offsets=BUDGET.whole).offsets.value
 
 
 def ask_binned(door: PointRows, seed: Any = None) -> Any:
-    return door.table(Meter(BUDGET), seed).pair_tables("q", [(0, 1)], BUDGET.whole).cells
+    return door.table(Meter(BUDGET), seed).ask_pair_tables("q", [(0, 1)], BUDGET.whole).cells
 
 
 def ask_sites(door: SourceRows, seed: Any = None) -> Any:
     view = door.private(SPACE, Meter(BUDGET), seed)
     one, other = BUDGET.split([1, 1])
-    return view.cells("q", TARGETS, counts=one, sums=other).sums.value
+    return view.ask_cells("q", TARGETS, counts=one, sums=other).sums.value
 
 
 def ask_numbers(door: NumberRows, seed: Any = None) -> Any:
     edges = {column: np.linspace(-1, 1, 21) for column in (0, 1)}
-    return door.private(Meter(BUDGET), seed).histograms("q", edges, BUDGET.whole).cells[0]
+    return door.private(Meter(BUDGET), seed).ask_histograms("q", edges, BUDGET.whole).cells[0]
 
 
 ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
@@ -164,8 +164,8 @@ def matrix(unit: Any) -> CountMatrix:
 def ask_matrix(door: CountMatrix, seed: Any = None) -> Any:
     view = door.private(Meter(BUDGET), seed)
     if isinstance(door.unit, MatrixRow):
-        return view.profile_sums("q", np.eye(3)[:2], BUDGET.whole).value
-    return view.total("q", BUDGET.whole.take("1/1000")).value
+        return view.ask_profile_sums("q", np.eye(3)[:2], BUDGET.whole).value
+    return view.ask_total("q", BUDGET.whole.take("1/1000")).value
 
 
 DOORS = [
@@ -212,7 +212,7 @@ def test_the_number_of_rows_of_a_table_is_noised_and_charged_where_it_is_private
     meter = Meter(BUDGET)
     view = table(unit).private(meter, None)
     with exact_draws() as draws:
-        answer = view.count("q", BUDGET.whole)
+        answer = view.ask_count("q", BUDGET.whole)
     assert len(draws) == len(meter.charges) == 1
     assert answer.standard_error > 0
     assert not view.n_rows_is_public
@@ -221,7 +221,7 @@ def test_the_number_of_rows_of_a_table_is_noised_and_charged_where_it_is_private
 def test_the_number_of_rows_is_public_where_they_are_replaced() -> None:
     meter = Meter(BUDGET)
     view = table(ReplaceRow()).private(meter, None)
-    assert view.count("q", BUDGET.whole).value.tolist() == [6]
+    assert view.ask_count("q", BUDGET.whole).value.tolist() == [6]
     assert not meter.charges
 
 

@@ -27,13 +27,13 @@ def test_scores_beyond_what_samplers_take_are_cut_off_and_answered() -> None:
         patch.object(Pick, "held", lambda self, exact, n_rows: exact),
         exact_draws() as draws,
     ):
-        view.relevant_attributes("q", 0, 1, 4, BUDGET.whole)
+        view.ask_relevant_attributes("q", 0, 1, 4, BUDGET.whole)
     assert draws[0][1].tolist() == [[-(2**52), -(2**52)]]
 
 
 def context_scores(view: Any, rows: float) -> list[int]:
     with exact_draws() as draws:
-        view.relevant_context("q", 0, 1, rows, BUDGET.whole.take("1/4"))
+        view.ask_relevant_context("q", 0, 1, rows, BUDGET.whole.take("1/4"))
     return draws[0][1].tolist()
 
 

@@ -62,7 +62,7 @@ def chosen(dense: Any, unit: Any, *, by_rows: bool, weights: Any = WEIGHTS) -> t
     """Return the mechanism of a choice, and its exact scores."""
     with unguarded(), exact_draws() as draws:
         view = MatrixView(csr(dense), unit, Meter(BUDGET), seeded())
-        ask = view.choose_rows if by_rows else view.choose_columns
+        ask = view.ask_row_choices if by_rows else view.ask_column_choices
         ask("q", weights, BUDGET.whole)
     return draws[0]
 
@@ -95,7 +95,7 @@ def test_a_long_row_of_large_entries_picks_its_group_like_any_other(entry: int) 
     weights = np.column_stack([np.full(columns, 0.5), np.zeros(columns), np.ones(columns)])
     weights[0, 0] = 1.0
     view = MatrixView(csr(np.full((1, columns), entry)), MatrixCount(), Meter(lavish), seeded())
-    picked = view.choose_rows("q", weights[:, :2], lavish.whole)
+    picked = view.ask_row_choices("q", weights[:, :2], lavish.whole)
     assert picked.labels.tolist() == [0]
 
 
@@ -106,5 +106,5 @@ def test_entries_are_cut_off_so_that_no_sum_wraps_around() -> None:
     weights = np.column_stack([np.zeros(columns), np.ones(columns)])
     view = MatrixView(csr(np.full((1, columns), 2**31 - 1)), MatrixCount(), Meter(lavish), seeded())
     with exact_draws() as draws:
-        assert view.choose_rows("q", weights, lavish.whole).labels.tolist() == [1]
+        assert view.ask_row_choices("q", weights, lavish.whole).labels.tolist() == [1]
     assert draws[0][1].tolist() == [[0, 2**52]]

@@ -101,8 +101,8 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
         "row_table": ("matrix.kernels.row_sums", [(0, TOTAL)]),
         "column_table": ("matrix.kernels.column_sums", [(0, TOTAL)]),
         "block_table": ("matrix.kernels.block_sums", [(0, TOTAL)]),
-        "choose_rows": ("matrix.kernels.row_scores", [(0, TOTAL * 2**20)]),
-        "choose_columns": ("matrix.kernels.column_scores", [(0, TOTAL * 2**20)]),
+        "row_choices": ("matrix.kernels.row_scores", [(0, TOTAL * 2**20)]),
+        "column_choices": ("matrix.kernels.column_scores", [(0, TOTAL * 2**20)]),
     },
     "profiles": {
         "profile_sums": ("matrix.kernels.column_sums", [(0, 2 * 2**14)]),

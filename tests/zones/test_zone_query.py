@@ -70,7 +70,7 @@ def test_a_row_on_the_edge_of_its_zone_counts_and_one_beyond_does_not():
 def caught_scores(data, unit, zones, budget=BUDGETS["pure"], **source):
     """Return the mechanism and the exact scores that it was given."""
     with recorded_draws() as draws:
-        view_of(data, unit=unit, budget=budget, **source).choices("pick", zones, budget.whole)
+        view_of(data, unit=unit, budget=budget, **source).ask_choices("pick", zones, budget.whole)
     return draws[0].mechanism, draws[0].exact
 
 
@@ -154,10 +154,10 @@ def test_a_choice_is_debited_before_any_row_is_read():
     budget = Budget(1)
     view = view_of(np.zeros((3, 2)), budget=budget)
     zones = random_zones(np.random.default_rng(0))
-    view.choices("pick", zones, budget.whole.take(Fraction(3, 4)))
+    view.ask_choices("pick", zones, budget.whole.take(Fraction(3, 4)))
     assert view._meter.spent.pure == Fraction(3, 4)
     with patch.object(view, "_rows") as rows, pytest.raises(BudgetExceededError):
-        view.choices("again", zones, budget.whole.take(Fraction(1, 2)))
+        view.ask_choices("again", zones, budget.whole.take(Fraction(1, 2)))
     assert not rows.sum.called
 
 

@@ -18,12 +18,12 @@ ONE_ROW, TWO_ROWS = np.array([[-1.0]]), np.array([[-1.0], [1.0]])
 
 def choose(view, share, rng):
     """Ask for the better of two candidates."""
-    return view.choices("pick", TWO, share)
+    return view.ask_choices("pick", TWO, share)
 
 
 def count(view, share, rng):
     """Ask for the counts of two cells."""
-    return view.zone_cells("cells", TWO, share)
+    return view.ask_zone_cells("cells", TWO, share)
 
 
 def run(view, share, rng):

@@ -33,7 +33,7 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
         whole = Projection(np.zeros(domain.dimension))
         for number, share in enumerate(budget.split([1] * STEPS)):
             for_counts, for_sums = share.split([COUNTS, 1 - COUNTS])
-            answer = view.clusters(
+            answer = view.ask_clusters(
                 f"step {number}", whole, found, radius, counts=for_counts, offsets=for_sums
             )
             sizes = answer.counts.value[:, None]

@@ -45,12 +45,12 @@ def high_dim(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     for_count, for_trees, for_swaps, for_means, for_sizes = budget.split(_SHARES)
-    n_rows = max(2.0, float(view.count("number of rows", for_count).value[0]))
+    n_rows = max(2.0, float(view.ask_count("number of rows", for_count).value[0]))
     frame = _projection(view.domain.dimension, n_rows, rng)
     candidates = _candidates(view, frame, for_trees, rng)
     centres = candidates[rng.choice(len(candidates), n_clusters, len(candidates) < n_clusters)]
     for number, share in enumerate(for_swaps.split([1] * n_swaps), start=1):
-        swap = view.best_swap(f"swap {number}", frame, centres, candidates, share)
+        swap = view.ask_best_swap(f"swap {number}", frame, centres, candidates, share)
         if swap is not None:
             centres = centres.copy()
             centres[swap.centre] = candidates[swap.candidate]
@@ -60,7 +60,7 @@ def high_dim(
         name = f"Lloyd step {number}" if number else "means in all dimensions"
         lifted, _ = lloyd_points(view, name, lifted, share)
     whole = Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", whole, lifted, 1.0, counts=for_sizes).counts
+    sizes = view.ask_clusters("cluster sizes", whole, lifted, 1.0, counts=for_sizes).counts
     return KMeansResult(lifted, None, sizes, "dphd")
 
 
@@ -84,7 +84,9 @@ def _candidates(
     for level, share in enumerate(budget.split([1] * _LEVELS), start=1):
         side /= 2
         cells = _children(cells, side, frame.radius)
-        answer = view.clusters(f"cells of level {level}", frame, cells, 1.0, counts=share).counts
+        answer = view.ask_clusters(
+            f"cells of level {level}", frame, cells, 1.0, counts=share
+        ).counts
         # Roughly the largest noise among so many cells.
         seen = answer.value > answer.standard_error * math.log(len(cells) + 1)
         found.append(cells[seen])

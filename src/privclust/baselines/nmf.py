@@ -43,10 +43,10 @@ def factorised(
     dimension = view.domain.dimension
     components = _of_length_one(np.abs(rng.standard_normal((n_clusters, dimension))))
     for number, share in enumerate(for_steps.split([1] * n_steps), start=1):
-        answer = view.factor_sums(f"factors, step {number}", components, share)
+        answer = view.ask_factor_sums(f"factors, step {number}", components, share)
         components = _improved(components, answer)
     whole = Projection(np.zeros(dimension))
-    sizes = view.clusters("cluster sizes", whole, components, 1.0, counts=for_sizes).counts
+    sizes = view.ask_clusters("cluster sizes", whole, components, 1.0, counts=for_sizes).counts
     energy = float(np.trace(answer.loadings)) / max(float(sizes.value.sum()), 1.0)
     centres = components * math.sqrt(np.clip(energy, _LEAST_LENGTH**2, 1.0))
     return KMeansResult(centres, None, sizes, "nmf")

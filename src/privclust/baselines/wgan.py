@@ -82,11 +82,11 @@ def adversarial(
 ) -> tuple[KMeansResult, Generator]:
     """Learn a generator within ``budget``, and return clusters of its points and itself."""
     shares = budget.split([_COUNT, 1 - _COUNT - _SIZES, _SIZES])
-    n_rows = max(1.0, float(view.count("number of rows", shares[0]).value[0]))
+    n_rows = max(1.0, float(view.ask_count("number of rows", shares[0]).value[0]))
     first, generator = _start(view.domain.dimension, rng)
     critic = first
     for number, share in enumerate(shares[1].split([1] * n_steps)):
-        real = view.critic_gradients(f"critic, step {number + 1}", critic, _CLIP, share).value
+        real = view.ask_critic_gradients(f"critic, step {number + 1}", critic, _CLIP, share).value
         made = _shortened(_gradients(critic, generator.points(_BATCH, rng))).mean(axis=0)
         kept = first.flat + (1 - _FORGOTTEN) * (critic.flat - first.flat)
         critic = critic.with_flat(np.clip(kept + real / n_rows - made, -_BOX, _BOX))
@@ -97,7 +97,7 @@ def adversarial(
     points = np.clip(generator.points(_DRAWN, rng), low, high)
     centres = weighted_kmeans(points, np.ones(len(points)), n_clusters, rng, restarts=5)
     whole = Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", whole, centres, 1.0, counts=shares[2]).counts
+    sizes = view.ask_clusters("cluster sizes", whole, centres, 1.0, counts=shares[2]).counts
     return KMeansResult(centres, None, sizes, "wgan"), generator
 
 

@@ -60,14 +60,14 @@ class _Asked:
 def found_bounds(view: NumbersView, budget: Share, outside_share: float) -> BoundsResult:
     """Find a range of every column of ``view`` within ``budget``."""
     for_count, for_sizes, for_ranges = budget.split([_COUNT, _SIZES, _RANGES])
-    asked = _Asked(view, view.count("number of rows", for_count), outside_share)
+    asked = _Asked(view, view.ask_count("number of rows", for_count), outside_share)
     columns = range(view.n_columns)
-    sizes = view.histograms("sizes of numbers", dict.fromkeys(columns, POWERS), for_sizes)
+    sizes = view.ask_histograms("sizes of numbers", dict.fromkeys(columns, POWERS), for_sizes)
     rough = _rough_ranges(asked, sizes, for_sizes)
     edges = _equal_cells(asked, sizes, rough, for_ranges)
     ranges = {column: _as_it_is(sizes, column, rough.get(column)) for column in columns}
     if edges:
-        fine = view.histograms("ranges of numbers", edges, for_ranges)
+        fine = view.ask_histograms("ranges of numbers", edges, for_ranges)
         ranges |= {
             column: _narrowed(asked, fine, column, cuts, for_ranges)
             for column, cuts in edges.items()

@@ -34,9 +34,9 @@ _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 def pairs(view: TableView, budget: Share, options: Options) -> Learned:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
-    histograms = view.histograms("histograms", for_histograms)
+    histograms = view.ask_histograms("histograms", for_histograms)
     every = list(combinations(range(view.n_attributes), 2))
-    tables = view.pair_tables("pair tables", every, for_tables)
+    tables = view.ask_pair_tables("pair tables", every, for_tables)
     estimate = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
     return _learned(estimate, tables.standard_error, options)
 
@@ -46,9 +46,9 @@ def tree(view: TableView, budget: Share, options: Options) -> Learned:
     for_histograms, for_edges, for_tables = budget.split(
         [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
     )
-    histograms = view.histograms("histograms", for_histograms)
-    edges = view.spanning_tree("tree", _rough_margins(view, histograms), for_edges)
-    tables = view.pair_tables("tables along the tree", edges, for_tables)
+    histograms = view.ask_histograms("histograms", for_histograms)
+    edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
+    tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
     along = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
     return _learned(_chained(along), tables.standard_error, options)
 
@@ -57,7 +57,7 @@ def _public_count(view: TableView, budget: Share) -> float | None:
     """Return the number of rows where it is public and costs nothing."""
     if not view.n_rows_is_public:
         return None
-    return float(view.count("number of rows", budget).value[0])
+    return float(view.ask_count("number of rows", budget).value[0])
 
 
 def _learned(estimate: Estimate, cell_error: float, options: Options) -> Learned:

@@ -76,7 +76,7 @@ class Learned:
 def baseline(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithm 1: all pair tables, then the rule of DILCA_RR; all targets share the tables."""
     pairs = list(combinations(range(view.n_attributes), 2))
-    tables = view.pair_tables("pair tables", pairs, budget)
+    tables = view.ask_pair_tables("pair tables", pairs, budget)
     estimate = plain_estimate(tables)
     known = association(estimate)
     contexts = {
@@ -94,7 +94,7 @@ def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
         sets: list[tuple[int, ...]] = [(target,), *((x,) for x in others)]
         sets += [(target, x) for x in others]
         name = f"entropies around {view.names[target]}"
-        values = view.entropies(name, sets, rows, share).value / rows
+        values = view.ask_entropies(name, sets, rows, share).value / rows
         own, single, joint = values[0], values[1 : len(others) + 1], values[len(others) + 1 :]
         both = own + single
         shares = np.where(np.abs(both) > 1e-9, 2 * (both - joint) / both, 0)
@@ -105,12 +105,12 @@ def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
 
 def max_relevance(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 4: the k most relevant attributes, picked one after another."""
-    return _picked(view, budget, options, view.relevant_attributes)
+    return _picked(view, budget, options, view.ask_relevant_attributes)
 
 
 def max_dependency(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 5: the best set of k attributes, picked at once."""
-    return _picked(view, budget, options, view.relevant_context)
+    return _picked(view, budget, options, view.ask_relevant_context)
 
 
 def _picked(
@@ -127,7 +127,7 @@ def _picked(
 def _by_target(view: TableView, budget: Share, options: Options, context: ChooseContext) -> Learned:
     """Algorithm 2 for every target."""
     for_count = budget.take(_COUNT_SHARE)
-    rows = max(2.0, float(view.count("number of rows", for_count).value[0]))
+    rows = max(2.0, float(view.ask_count("number of rows", for_count).value[0]))
     contexts: dict[int, Context] = {}
     estimates: dict[int, Estimate] = {}
     errors = []
@@ -137,7 +137,7 @@ def _by_target(view: TableView, budget: Share, options: Options, context: Choose
         for_context = share.take(options.selection_share)
         chosen: Context = tuple(sorted(context(target, rows, for_context)))
         name = f"tables of {view.names[target]}"
-        tables = view.pair_tables(
+        tables = view.ask_pair_tables(
             name, [(target, other) for other in chosen], share.remainder(for_context)
         )
         contexts[target], estimates[target] = chosen, plain_estimate(tables)

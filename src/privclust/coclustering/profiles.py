@@ -52,12 +52,12 @@ def rows_method(
 ) -> CoclusteringResult:
     """Co-cluster the rows of ``view`` within ``budget``."""
     for_blocks, for_all, for_rounds = budget.split([_BLOCKS, _ALL, 1 - _BLOCKS - _ALL])
-    everything = view.profile_sums("profiles, all rows", np.zeros((1, view.n_columns)), for_all)
+    everything = view.ask_profile_sums("profiles, all rows", np.zeros((1, view.n_columns)), for_all)
     totals = Noisy(everything.value[0], everything.standard_error)
     rounds = rounds_for(totals, n_row_clusters)
     prototypes = first_prototypes(totals, rounds[0] * n_row_clusters, rng)
     for number, share in enumerate(for_rounds.split([1] * len(rounds)), start=1):
-        sums = view.profile_sums(f"profiles, round {number}", prototypes, share)
+        sums = view.ask_profile_sums(f"profiles, round {number}", prototypes, share)
         totals = joined(totals, sums)
         lines = distinguishing(sums, totals)
         if number < len(rounds):
@@ -65,7 +65,7 @@ def rows_method(
             prototypes = next_prototypes(lines, masses(sums, totals), count, rng)
     prototypes = unit(lines)
     columns = column_clusters(sums, n_column_clusters, rng)
-    blocks = view.block_shares("block totals", prototypes, columns, for_blocks)
+    blocks = view.ask_block_shares("block totals", prototypes, columns, for_blocks)
     return CoclusteringResult(
         block_totals=blocks.value,
         block_error=np.full(blocks.value.shape, blocks.standard_error),

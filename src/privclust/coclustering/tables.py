@@ -107,7 +107,7 @@ def tables_method(
 ) -> CoclusteringResult:
     """Co-cluster the matrix of ``view`` within ``budget``."""
     for_total, for_blocks, for_tables = budget.split([_TOTAL, _BLOCKS, 1 - _TOTAL - _BLOCKS])
-    total = float(view.total("total", for_total).value[0, 0])
+    total = float(view.ask_total("total", for_total).value[0, 0])
     per_row = max(1.0, total / view.shape[0])
     loss = np.sqrt(2) / view.table_error(budget)
     schedule = Schedule.of(loss, per_row, n_row_clusters, capped=view.capped)
@@ -115,9 +115,9 @@ def tables_method(
     blind = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
     side, tables = _refined(view, blind, shares, schedule, n_row_clusters, rng)
     rows = Groups(side.groups.labels, n_row_clusters)
-    profiles = view.column_table("profiles of the row clusters", rows, for_profiles)
+    profiles = view.ask_column_table("profiles of the row clusters", rows, for_profiles)
     columns = column_clusters(profiles, n_column_clusters, rng)
-    totals = view.block_table("block totals", rows, columns, for_blocks)
+    totals = view.ask_block_table("block totals", rows, columns, for_blocks)
     return CoclusteringResult(
         block_totals=totals.value,
         block_error=np.full(totals.value.shape, totals.standard_error),
@@ -181,6 +181,6 @@ def _refined(
 def _table(view: MatrixView, side: _Side, share: Share, number: int) -> Noisy:
     """Ask for the table of the other side's sums over the groups; one line per row or column."""
     if not side.of_rows:
-        return view.row_table(f"rows by column groups, step {number}", side.groups, share)
-    answer = view.column_table(f"columns by row groups, step {number}", side.groups, share)
+        return view.ask_row_table(f"rows by column groups, step {number}", side.groups, share)
+    answer = view.ask_column_table(f"columns by row groups, step {number}", side.groups, share)
     return Noisy(answer.value.T, answer.standard_error)

@@ -43,11 +43,13 @@ def tau_method(
         (for_columns, for_table), (for_rows, for_totals) = (
             half.split([choice, 1 - choice]) for half in halves
         )
-        columns = view.choose_columns(f"column clusters, round {number}", row_weights, for_columns)
-        table = view.block_table(f"first table, round {number}", rows, columns, for_table)
+        columns = view.ask_column_choices(
+            f"column clusters, round {number}", row_weights, for_columns
+        )
+        table = view.ask_block_table(f"first table, round {number}", rows, columns, for_table)
         live = _live_weights(table.value)[:, columns.labels]
-        rows = view.choose_rows(f"row clusters, round {number}", live.T, for_rows)
-        totals = view.block_table(f"block totals, round {number}", rows, columns, for_totals)
+        rows = view.ask_row_choices(f"row clusters, round {number}", live.T, for_rows)
+        totals = view.ask_block_table(f"block totals, round {number}", rows, columns, for_totals)
         row_weights = _live_weights(totals.value.T)[:, rows.labels].T
     column_weights = tau_weights(totals.value)[:, columns.labels].T
     return CoclusteringResult(

@@ -78,7 +78,7 @@ cautious: Method = partial(counting_first, cautious_of_so_many)
 def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
     """Return a surer number of rows, and at least its own error."""
     first = view.count_error(purse.share(COUNT))
-    answer = view.count("number of rows, again", purse.take(_COUNT_AGAIN))
+    answer = view.ask_count("number of rows, again", purse.take(_COUNT_AGAIN))
     second = answer.standard_error
     weight = first**2 / (first**2 + second**2)
     both = (1 - weight) * n_rows + weight * float(answer.value[0])
@@ -87,7 +87,7 @@ def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
 
 def _shrunk_mean(view: PointsView, share: Share, n_rows: float) -> Floats:
     origin = np.zeros((1, view.domain.dimension))
-    sums = view.clusters("mean", Projection(origin[0]), origin, 1.0, offsets=share).offsets
+    sums = view.ask_clusters("mean", Projection(origin[0]), origin, 1.0, offsets=share).offsets
     trusted = _trusted(_OFF_MIDDLE * _half_range(view), sums.standard_error / n_rows)
     low, high = view.domain.box_in_unit_ball()
     return np.asarray(np.clip(trusted * sums.value[0] / n_rows, low, high))
@@ -155,7 +155,7 @@ def _moved(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Mo
     frame, bounds = Projection(np.zeros(centres.shape[1])), view.domain.box_in_unit_ball()
     for number, share in enumerate(budget.split([1] * _n_steps(view, budget, n_rows, start)), 1):
         for_counts, for_offsets = share.split([_COUNTS, 1 - _COUNTS])
-        answer = view.clusters(
+        answer = view.ask_clusters(
             f"step {number}", frame, centres, clip, counts=for_counts, offsets=for_offsets
         )
         sizes = _likely_sizes(answer, n_rows)

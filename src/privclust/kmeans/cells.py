@@ -85,7 +85,7 @@ def counting_first(
 
 def counted(view: PointsView, purse: Purse) -> float:
     """Ask for the number of rows."""
-    return max(1.0, float(view.count("number of rows", purse.take(COUNT)).value[0]))
+    return max(1.0, float(view.ask_count("number of rows", purse.take(COUNT)).value[0]))
 
 
 def cells_of_so_many(
@@ -118,5 +118,5 @@ def sized(
 ) -> KMeansResult:
     """Ask for the sizes of the clusters, and return all that ``method`` has found."""
     centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
+    sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
     return KMeansResult(centres, errors, sizes, method, warnings)

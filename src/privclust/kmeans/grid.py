@@ -62,7 +62,7 @@ def rows_crowd(view: PointsView, share: Share, n_rows: float, *, tight: int | No
     n_cells = _LOOK_CELLS[d]
     middles = (np.arange(n_cells) + 0.5) / n_cells
     places = _points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
-    answer = view.clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
+    answer = view.ask_clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
     side = math.ceil(_WINDOW[share.currency] * n_cells / 8)
     table = answer.value.reshape((n_cells,) * d)
     windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
@@ -143,7 +143,7 @@ class _Table:
         coordinates = n_clusters * int(np.clip(len(box[0]), 2, _MOST_AXES))
         axes, widths = _axes(*box, _n_cells(n_rows / error, coordinates))
         frame = Projection(np.zeros(len(axes)))
-        counts = view.clusters(name, frame, _points(axes), 1.0, counts=share).counts.value
+        counts = view.ask_clusters(name, frame, _points(axes), 1.0, counts=share).counts.value
         return cls(axes, widths, counts, with_sum(counts, n_rows), error)
 
     @property

@@ -33,7 +33,7 @@ def lloyd(
     for_size, for_sizes, for_steps = budget.split(
         [_COUNT_SHARE, _SIZES_SHARE, 1 - _COUNT_SHARE - _SIZES_SHARE]
     )
-    n_rows = max(1.0, float(view.count("number of rows", for_size).value[0]))
+    n_rows = max(1.0, float(view.ask_count("number of rows", for_size).value[0]))
     return lloyd_of_so_many(view, n_rows, for_sizes, for_steps, n_clusters, rng)
 
 
@@ -51,7 +51,7 @@ def lloyd_of_so_many(
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
         centres, errors = lloyd_points(view, f"step {number}", centres, share)
     frame = Projection(np.zeros(view.domain.dimension))
-    final = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
+    final = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
     return KMeansResult(centres, errors, final.counts, "lloyd")
 
 
@@ -76,7 +76,7 @@ def lloyd_points(
     low, high = view.domain.box_in_unit_ball()
     counts, sums = share.split([(4 * dimension * _SPREAD**2) ** (1 / 3), dimension])
     frame = Projection(np.zeros(dimension))
-    answer = view.clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
+    answer = view.ask_clusters(name, frame, centres, 1.0, counts=counts, offsets=sums)
     sizes = answer.counts.value[:, None]
     moves = answer.offsets.value / np.maximum(sizes, 1)
     moved = np.clip(centres + moves, low, high)

@@ -53,7 +53,7 @@ def ask_profiles(view: PointsView, share: Share, centres: Floats, schema: Schema
     low, high = view.domain.box_in_unit_ball()
     parts = np.arange(1, N_CELLS) / N_CELLS
     edges = low[places, None] * (1 - parts) + high[places, None] * parts
-    return view.cluster_histograms("profiles", centres, places, edges, share)
+    return view.ask_cluster_histograms("profiles", centres, places, edges, share)
 
 
 def profile_arrays(profiles: Noisy, schema: Schema) -> dict[str, Any]:

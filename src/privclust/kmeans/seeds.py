@@ -84,7 +84,7 @@ def find_seeds(
     cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations
     cells *= SCOUT_SPREAD if scouted else _SEED_SPREAD
     if scouted:
-        counts = view.clusters("scout", axes.frame, cells, 1.0, counts=for_scout).counts
+        counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=for_scout).counts
         cells = thrown_again(cells, counts, deviations, rng)
     within = math.inf
     for number in range(_ROUNDS):
@@ -169,7 +169,7 @@ def _asked(
     """Ask for the counts and offsets of the cells, and for squares if so, and move them."""
     square = plan.for_offsets.take(_SQUARE) if squared else None
     offsets = plan.for_offsets if square is None else plan.for_offsets.remainder(square)
-    answer = view.clusters(
+    answer = view.ask_clusters(
         f"cells, round {number + 1}",
         axes.frame,
         cells,

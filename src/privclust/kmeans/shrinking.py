@@ -62,7 +62,7 @@ def refined(
             reach = max(reach, _widest_reach(view, offsets, n_rows, centres.shape))
         radius = min(reach * math.sqrt(within), 2.0)
         name, paid = f"step {number}", {"counts": counts, "offsets": offsets, "square": square}
-        answer = view.clusters(name, frame, centres, radius, **paid)
+        answer = view.ask_clusters(name, frame, centres, radius, **paid)
         sizes = answer.counts.value
         least = 2 * answer.counts.standard_error
         moves = shrunk_means(answer.offsets, sizes, least, radius)

@@ -92,11 +92,11 @@ class Axes:
 def find_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
     fraction = _mean_fraction(view, purse, n_rows)
     origin = np.zeros((1, view.domain.dimension))
-    answer = view.clusters(
+    answer = view.ask_clusters(
         "mean", Projection(origin[0]), origin, 1.0, offsets=purse.take(fraction)
     ).offsets
     mean = shrunk_means(answer, np.array([n_rows]), 0.0, 1.0)[0]
-    square = view.clusters(
+    square = view.ask_clusters(
         "spread", Projection(mean), origin, 1.0, square=purse.take(_SPREAD)
     ).square
     # Noise hides a spread below its own size, and one taken too small would ruin what follows.
@@ -143,7 +143,7 @@ def find_axes(
         directions = np.linalg.qr(rng.standard_normal((dimension, n_axes)))[0]
         return _axes(spread, directions, np.full(n_axes, square / dimension))
     frame = Projection(spread.mean, radius=radius)
-    moments = view.second_moments("axes", frame, purse.take(_AXES))
+    moments = view.ask_second_moments("axes", frame, purse.take(_AXES))
     values, directions = np.linalg.eigh(moments.value / spread.n_rows)
     values, directions = values[::-1], directions[:, ::-1]
     clear = int((values > _AXIS_ABOVE_NOISE * noise_edge(moments.standard_error)).sum())

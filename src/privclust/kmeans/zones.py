@@ -95,7 +95,7 @@ def zoned(
     step = zone_steps(view, shares, start, moves, rng)[-1]
     centres, errors = lloyd_points(view, "last step", step.after, for_last)
     frame = Projection(np.zeros(view.domain.dimension))
-    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
     return KMeansResult(centres, errors, sizes, "zones")
 
 
@@ -113,10 +113,10 @@ def zone_steps(
         lloyd, _ = lloyd_points(view, f"step {number}", centres, for_points)
         zones = _zones(view, centres, lloyd, moves.n_candidates, rng)
         if moves.internal_k is None:
-            picks = view.choices(f"step {number}: candidate", zones, for_choice)
+            picks = view.ask_choices(f"step {number}: candidate", zones, for_choice)
             after = zones.candidates[np.arange(len(picks)), picks]
         else:
-            counts = view.zone_cells(f"step {number}: cells of zones", zones, for_choice)
+            counts = view.ask_zone_cells(f"step {number}: cells of zones", zones, for_choice)
             after = drawn_sub_clusters(zones.candidates, counts.value, moves.internal_k, rng)
         steps.append(ZoneStep(centres, lloyd, after))
         centres = after

@@ -30,10 +30,12 @@ def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     if settings.spread_share is not None:
         for_spread = budget.take(settings.spread_share)
         budget = budget.remainder(for_spread)
-        spread = view.nearest_distance("distance to sources", sites, n_nearest, for_spread)
+        spread = view.ask_nearest_distance("distance to sources", sites, n_nearest, for_spread)
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
-    number = float(view.count("number of sources", for_number).value[0])
-    answer = view.nearest_averages("averages of nearest sources", sites, n_nearest, for_averages)
+    number = float(view.ask_count("number of sources", for_number).value[0])
+    answer = view.ask_nearest_averages(
+        "averages of nearest sources", sites, n_nearest, for_averages
+    )
     enough = number >= n_nearest
     points = space.centre + answer.value if enough else np.empty((0, space.dimension))
     nothing = np.full(len(points), np.nan)

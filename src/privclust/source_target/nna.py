@@ -34,7 +34,7 @@ def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     radius = settings.radius * space.radius
     sites = covering_sites(space.targets, radius, settings.coreset, few=False)
     for_counts, for_sums = budget.split([settings.counts_share, 1 - settings.counts_share])
-    answer = view.cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
+    answer = view.ask_cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
     chance = min(settings.false_cells / len(sites), _LIKELIEST)
     threshold = max(1.0, quantile(view.count_noise(for_counts), chance))
     (live,) = np.nonzero(answer.counts.value >= threshold)

@@ -89,7 +89,7 @@ def rings(
     shells = _count_shells(view, for_shells, cells)
     error = view.count_error(for_cells)
     partition = _partition(cells, shells, error)
-    answer = view.histogram("cells of all shells", partition, for_cells)
+    answer = view.ask_histogram("cells of all shells", partition, for_cells)
     posteriors = _posteriors(view, for_cells, partition, answer)
     inner = shells.sizes[: _INNER_SHELLS + 1]
 
@@ -121,7 +121,7 @@ def _count_shells(view: SitesView, share: Share, cells: PublicCells) -> _Shells:
     edges = np.append(0, spacing * 2.0 ** np.arange(-_INNER_SHELLS, outer + 1))
     one = cells.sites(1)
     whole = Rings(edges, tuple(one for _ in edges[1:]))
-    answer = view.histogram("distances to the targets", whole, share)
+    answer = view.ask_histogram("distances to the targets", whole, share)
     return _Shells(edges, answer.value[:-1], float(answer.value[-1]), answer.standard_error)
 
 

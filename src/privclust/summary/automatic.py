@@ -39,7 +39,7 @@ def by_summary(
         view.domain.feasible(found.centers),
         Projection(np.zeros(view.domain.dimension)),
     )
-    sizes = view.clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
     return KMeansResult(centres, found.centers_error, sizes, "summary", warnings, verdict)
 
 

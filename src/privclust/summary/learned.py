@@ -89,6 +89,6 @@ def _within(view: PointsView, share: Share, cells: Cells) -> Noisy:
     """Ask for the mean square distance of rows to their cell."""
     frame = Projection(np.zeros(view.domain.dimension))
     places = cells.cells[cells.counts > 0]
-    square = view.clusters("spread within cells", frame, places, WHOLE, square=share).square
+    square = view.ask_clusters("spread within cells", frame, places, WHOLE, square=share).square
     visible = np.maximum(square.value, square.standard_error)
     return Noisy(visible / cells.n_rows, square.standard_error / cells.n_rows)

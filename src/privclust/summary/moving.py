@@ -140,7 +140,7 @@ def _step(
     dimension = view.domain.dimension
     for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
     clip = min(2.0, (1 + 0.5 / math.sqrt(dimension)) * math.sqrt(placed.within))
-    answer = view.grouped_clusters(
+    answer = view.ask_grouped_clusters(
         name,
         Projection(np.zeros(dimension)),
         placed.cells,

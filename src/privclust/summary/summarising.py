@@ -103,7 +103,7 @@ class _Seen:
 def summarised(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
     """Summarise the rows of ``view`` within ``budget``."""
     purse = Purse(budget)
-    number = view.count("number of rows", purse.take(COUNT))
+    number = view.ask_count("number of rows", purse.take(COUNT))
     n_rows = max(1.0, float(number.value[0]))
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         return _without_rows(view, purse.rest, number, rng)
@@ -146,7 +146,7 @@ def _rounds(
         radius = cell_radius(cells, deviations, float(np.clip(0.95 - noise, 0.6, 0.95)), rng)
         if number > 1:
             radius = needed_radius(radius * float(np.clip(1 - noise, 0.6, 1)), within, p)
-        answer = view.clusters(
+        answer = view.ask_clusters(
             f"cells, round {number}",
             axes.frame,
             cells,
@@ -176,7 +176,7 @@ def _scouted(
     affordable = _CELLS * spread.n_rows / max(error, LIVE * view.count_error(for_counts))
     n_cells = int(np.clip(affordable, _FEWEST_CELLS, _MOST_CELLS))
     cells = rng.standard_normal((n_cells, p)) * deviations * SCOUT_SPREAD
-    counts = view.clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
+    counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
     return thrown_again(cells, counts, deviations, rng)
 
 
@@ -215,7 +215,7 @@ def _within(
     clip = min(2.0, max(_REACH * math.sqrt(placed.within), wide))
     frame = Projection(np.zeros(view.domain.dimension))
     cells = placed.cells[placed.counts > 0]
-    square = view.clusters("spread within cells", frame, cells, clip, square=share).square
+    square = view.ask_clusters("spread within cells", frame, cells, clip, square=share).square
     # Noise hides a spread below its own size.
     visible = np.maximum(square.value, square.standard_error)
     return Noisy(visible / n_rows, square.standard_error / n_rows), clip
@@ -266,7 +266,7 @@ def _without_rows(
     cells = packed_centres(CLUSTERS, *view.domain.box_in_unit_ball(), rng)
     for_counts, for_square = share.split([0.9, 0.1])
     frame = Projection(np.zeros(dimension))
-    answer = view.clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
+    answer = view.ask_clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
     everyone: Indices = np.arange(CLUSTERS)
     placed = PlacedCells(
         cells=cells,

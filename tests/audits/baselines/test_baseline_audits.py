@@ -27,16 +27,16 @@ RUNS = 20_000
 
 
 def swapped(view, share):
-    return view.best_swap("q", LINE, np.array([[-1.0]]), np.array([[1.0]]), share)
+    return view.ask_best_swap("q", LINE, np.array([[-1.0]]), np.array([[1.0]]), share)
 
 
 def factors(view, share):
-    return view.factor_sums("q", np.array([[1.0]]), share)
+    return view.ask_factor_sums("q", np.array([[1.0]]), share)
 
 
 def gradients(view, share):
     critic = Critic(np.array([[1.0]]), np.zeros(1), np.array([50.0]))
-    return view.critic_gradients("q", critic, 1.0, share)
+    return view.ask_critic_gradients("q", critic, 1.0, share)
 
 
 def hits(ask, budget, halved):

@@ -29,7 +29,7 @@ def audit_question(currency, noise):
     def answers(data, runs, rng):
         source = noise(SeededBits(int(rng.integers(2**62))))
         view = NumberRows(open_numbers(data), noise=source).private(Meter(plenty_of(budget)), None)
-        (found,) = answers_at_once(lambda: view.histograms("q", EDGES, budget.whole), runs)
+        (found,) = answers_at_once(lambda: view.ask_histograms("q", EDGES, budget.whole), runs)
         return found.reshape(runs, -1)
 
     return audit(answers, PAIR, budget, runs=800, batch=True, random_state=0)

@@ -39,19 +39,19 @@ def asked(question, unit, budget, noise):
 
 
 def row_table(view, share):
-    return view.row_table("table", COLUMNS, share).value
+    return view.ask_row_table("table", COLUMNS, share).value
 
 
-def choose_rows(view, share):
-    return view.choose_rows("choice", WEIGHTS, share).labels
+def row_choices(view, share):
+    return view.ask_row_choices("choice", WEIGHTS, share).labels
 
 
-def choose_columns(view, share):
-    return view.choose_columns("choice", WEIGHTS[:, :2], share).labels
+def column_choices(view, share):
+    return view.ask_column_choices("choice", WEIGHTS[:, :2], share).labels
 
 
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "0.01")], ids=["pure", "zCDP"])
-@pytest.mark.parametrize("question", [row_table, choose_rows])
+@pytest.mark.parametrize("question", [row_table, row_choices])
 @pytest.mark.parametrize("unit", PAIRS)
 @pytest.mark.parametrize("noise", NOISES)
 def test_halved_noise_is_found_and_full_noise_is_not_refuted(noise, unit, question, budget):
@@ -68,7 +68,7 @@ def test_choices_of_columns_are_as_private_as_those_of_rows(noise):
     def run(column, runs):
         counts = sparse.csr_array(np.tile(np.array(column, np.int64)[:, None], (1, runs)))
         view = MatrixView(counts, MatrixCount(), Meter(Budget(1)), source)
-        return choose_columns(view, Budget(1).whole)
+        return column_choices(view, Budget(1).whole)
 
     report = audit(run, PAIRS["count"][1], 1, RUNS, 0.999, batch=True, random_state=0)
     assert report.verdict == ("violated" if noise == "halved" else "not refuted")
@@ -85,7 +85,7 @@ def test_a_whole_row_hides_in_sums_over_rows(question, noise):
         counts = sparse.csr_array(np.array(rows, np.int64).reshape(-1, 2))
         view = ProfilesView(counts, Meter(plenty_of(budget)), source)
         (found,) = answers_at_once(
-            lambda: getattr(view, question)("sums", *given, budget.whole), runs
+            lambda: getattr(view, f"ask_{question}")("sums", *given, budget.whole), runs
         )
         return found[:, :, 0]
 

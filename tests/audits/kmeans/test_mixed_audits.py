@@ -30,7 +30,7 @@ def test_an_audit_of_mixed_rows_finds_halved_noise_alone(question, noise):
         view = view_of(data, SCHEMA, budget=plenty_of(budget), noise=source, rescale=True)
         frame, centre = Projection(np.zeros(3)), np.zeros((1, 3))
         (found,) = answers_at_once(
-            lambda: view.clusters("q", frame, centre, 0.5, **{question: budget.whole}), runs
+            lambda: view.ask_clusters("q", frame, centre, 0.5, **{question: budget.whole}), runs
         )
         return found.reshape(runs, -1)
 

@@ -30,7 +30,7 @@ class BaselinesView(PointsView):
         "critic_gradients": "which change of the network tells rows from made-up ones better",
     }
 
-    def best_swap(
+    def ask_best_swap(
         self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share
     ) -> Swap | None:
         """Pick a swap of a centre for a candidate; the lower the cost after it, the likelier.
@@ -62,7 +62,7 @@ class BaselinesView(PointsView):
         picked = int(picks[0])
         return None if picked == 0 else Swap(*divmod(picked - 1, len(candidates)))
 
-    def factor_sums(self, name: str, components: Floats, share: Share) -> FactorAnswer:
+    def ask_factor_sums(self, name: str, components: Floats, share: Share) -> FactorAnswer:
         """Ask for the products of rows with their own loadings on public components.
 
         Parameters
@@ -91,7 +91,7 @@ class BaselinesView(PointsView):
             noisy.standard_error,
         )
 
-    def critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
+    def ask_critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
         """Ask for the sum over rows of the gradient of a public network in its parameters.
 
         Parameters

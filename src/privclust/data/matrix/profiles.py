@@ -49,7 +49,7 @@ class ProfilesView(View):
         """Number of columns, which is public."""
         return self._source.shape[1]
 
-    def profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
+    def ask_profile_sums(self, name: str, prototypes: Floats, share: Share) -> Noisy:
         """Ask for the sum of the profiles of the rows that are most similar to each prototype.
 
         The profile of a row is the vector of the square roots of its entries, brought to length
@@ -76,7 +76,7 @@ class ProfilesView(View):
         """
         return self._sums(name, kernels.ProfileSums(prototypes), share)
 
-    def block_shares(
+    def ask_block_shares(
         self, name: str, prototypes: Floats, column_groups: Groups, share: Share
     ) -> Noisy:
         """Ask how the rows of each prototype spread over public groups of columns.

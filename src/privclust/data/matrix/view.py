@@ -64,8 +64,8 @@ class MatrixView(View):
         "row_table": "what each row adds up to within groups of columns",
         "column_table": "what each column adds up to within groups of rows",
         "block_table": "what each block of rows and columns adds up to",
-        "choose_rows": "which group suits each row best",
-        "choose_columns": "which group suits each column best",
+        "row_choices": "which group suits each row best",
+        "column_choices": "which group suits each column best",
     }
 
     def __init__(self, counts: Any, unit: MatrixUnit, meter: Meter, noise: NoiseSource) -> None:
@@ -85,7 +85,7 @@ class MatrixView(View):
         """Whether entries are cut off at a public cap."""
         return self._capped
 
-    def total(self, name: str, share: Share) -> Noisy:
+    def ask_total(self, name: str, share: Share) -> Noisy:
         """Ask for the sum of all entries.
 
         Notes
@@ -95,7 +95,7 @@ class MatrixView(View):
         everything = Groups(np.zeros(self.shape[0]), 1), Groups(np.zeros(self.shape[1]), 1)
         return self._table("total", name, _blocks(*everything), share)
 
-    def row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
+    def ask_row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each row over public groups of columns: A C, noised.
 
         Returns
@@ -110,7 +110,7 @@ class MatrixView(View):
         statistic = kernels.RowSums(column_groups.labels, column_groups.count)
         return self._table("row_table", name, statistic, share)
 
-    def column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
+    def ask_column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
 
         Returns
@@ -125,7 +125,7 @@ class MatrixView(View):
         statistic = kernels.ColumnSums(row_groups.labels, row_groups.count)
         return self._table("column_table", name, statistic, share)
 
-    def block_table(
+    def ask_block_table(
         self, name: str, row_groups: Groups, column_groups: Groups, share: Share
     ) -> Noisy:
         """Ask for the sums over blocks of public groups of rows and of columns: Rᵀ A C, noised.
@@ -140,7 +140,7 @@ class MatrixView(View):
         """
         return self._table("block_table", name, _blocks(row_groups, column_groups), share)
 
-    def choose_rows(self, name: str, weights: Floats, share: Share) -> Groups:
+    def ask_row_choices(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each row, likely one of the highest sum of weighted entries.
 
         Parameters
@@ -159,17 +159,17 @@ class MatrixView(View):
         largest weight, to the scores of row i alone; all other rows choose as before.
         """
         whole = _whole_weights(weights)
-        return self._choose("choose_rows", name, kernels.RowScores(whole), whole, share)
+        return self._choose("row_choices", name, kernels.RowScores(whole), whole, share)
 
-    def choose_columns(self, name: str, weights: Floats, share: Share) -> Groups:
+    def ask_column_choices(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each column; ``weights`` has the shape (n_rows, n_groups).
 
         Notes
         -----
-        *Why this is private.* As for :meth:`choose_rows`, with the matrix transposed.
+        *Why this is private.* As for :meth:`row_choices`, with the matrix transposed.
         """
         whole = _whole_weights(weights)
-        return self._choose("choose_columns", name, kernels.ColumnScores(whole), whole, share)
+        return self._choose("column_choices", name, kernels.ColumnScores(whole), whole, share)
 
     def table_error(self, share: Share) -> float:
         """Return the standard error that a share would buy for each cell of a table."""

@@ -61,7 +61,7 @@ class NumbersView(View):
         self.n_columns = source.n_columns
         self._rows = current_engine().open(source, numbers)
 
-    def count(self, name: str, share: Share) -> Noisy:
+    def ask_count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
 
         Notes
@@ -70,7 +70,9 @@ class NumbersView(View):
         """
         return self._answer(name, RowCount(), share)
 
-    def histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> CountedColumns:
+    def ask_histograms(
+        self, name: str, edges: Mapping[int, Floats], share: Share
+    ) -> CountedColumns:
         """Ask for the numbers of rows in public cells of some columns, all with the same noise.
 
         Parameters

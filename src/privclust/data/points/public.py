@@ -79,7 +79,7 @@ NOT_ASKED = Noisy(np.empty(0), np.inf)
 
 @dataclass(frozen=True)
 class ClusterAnswer:
-    """What :meth:`PointsView.clusters` releases about the rows nearest to each centre.
+    """What :meth:`PointsView.ask_clusters` releases about the rows nearest to each centre.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ class PointsView(View):
         self.domain = domain
         self._rows = current_engine().open(source, GridRows(domain, piece))
 
-    def count(self, name: str, share: Share) -> Noisy:
+    def ask_count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
 
         Notes
@@ -86,7 +86,7 @@ class PointsView(View):
         """
         return self._answer(name, RowCount(), share)
 
-    def clusters(
+    def ask_clusters(
         self,
         name: str,
         frame: Projection,
@@ -122,7 +122,7 @@ class PointsView(View):
         shares = {"counts": counts, "offsets": offsets, "square": square}
         return ClusterAnswer(**self._parts(name, statistic, shares))
 
-    def grouped_clusters(
+    def ask_grouped_clusters(
         self,
         name: str,
         frame: Projection,
@@ -160,7 +160,7 @@ class PointsView(View):
         shares = {"counts": counts, "offsets": offsets, "square": square}
         return ClusterAnswer(**self._parts(name, statistic, shares))
 
-    def second_moments(self, name: str, frame: Projection, share: Share) -> Noisy:
+    def ask_second_moments(self, name: str, frame: Projection, share: Share) -> Noisy:
         """Ask for the sum of the outer products of the rows, as seen in ``frame``.
 
         Notes
@@ -176,7 +176,7 @@ class PointsView(View):
         matrix[statistic.upper] = noisy.value[0] / statistic.weights
         return Noisy(matrix + np.triu(matrix, 1).T, noisy.standard_error / PAIR_WEIGHT)
 
-    def cluster_histograms(
+    def ask_cluster_histograms(
         self, name: str, centres: Floats, coordinates: Indices, edges: Floats, share: Share
     ) -> Noisy:
         """Ask how the rows nearest to each public centre spread over cells of some coordinates.
@@ -188,11 +188,12 @@ class PointsView(View):
         -----
         *Why this is private.* A row belongs to one centre, and there to one cell of each of the C
         coordinates: it stands in one place of each of C tables, as in
-        :meth:`NumbersView.histograms`. Clusters and cells without rows are noised like any other.
+        :meth:`NumbersView.ask_histograms`. Clusters and cells without rows are noised like any
+        other.
         """
         return self._answer(name, ClusterHistograms(centres, coordinates, edges), share)
 
-    def choices(self, name: str, zones: Zones, share: Share) -> Integers:
+    def ask_choices(self, name: str, zones: Zones, share: Share) -> Integers:
         """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
 
         The score of a candidate is the number of rows of the cluster that lie in its zone and are
@@ -207,7 +208,7 @@ class PointsView(View):
         (picked,) = self._ask(statistic, (name, statistic.pick, share))
         return np.asarray(picked)
 
-    def zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
+    def ask_zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
         """Ask how many rows of each cluster lie in its zone nearest to each of its candidates.
 
         Notes

@@ -123,7 +123,7 @@ class Rings:
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """What :meth:`SitesView.cells` releases about the rows nearest to each site.
+    """What :meth:`SitesView.ask_cells` releases about the rows nearest to each site.
 
     Attributes
     ----------

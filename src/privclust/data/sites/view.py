@@ -72,7 +72,7 @@ class SitesView(View):
         self._domain = domain
         self._rows = current_engine().open(source, CompleteRows(domain))
 
-    def histogram(self, name: str, rings: Rings, share: Share) -> Noisy:
+    def ask_histogram(self, name: str, rings: Rings, share: Share) -> Noisy:
         """Ask for the number of rows in each bin of a public partition; the last one is outside.
 
         Notes
@@ -82,7 +82,7 @@ class SitesView(View):
         """
         return self._answer(name, RingCounts(self._domain, self.space, rings), share)
 
-    def count(self, name: str, share: Share) -> Noisy:
+    def ask_count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows, one entry.
 
         Notes
@@ -91,7 +91,7 @@ class SitesView(View):
         """
         return self._answer(name, RowCount(), share)
 
-    def cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
+    def ask_cells(self, name: str, sites: Floats, *, counts: Share, sums: Share) -> CellAnswer:
         """Ask for the number and the sum of the rows nearest to each public site.
 
         Notes
@@ -103,7 +103,7 @@ class SitesView(View):
         statistic = CellTotals(self._domain, self.space, sites)
         return CellAnswer(**self._parts(name, statistic, {"counts": counts, "sums": sums}))
 
-    def nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
+    def ask_nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
 
         Where there are fewer rows, the site itself stands in for the missing ones.
@@ -117,7 +117,7 @@ class SitesView(View):
         statistic = self._nearest(sites, n_nearest)
         return self._answer(name, statistic, share, statistic.averages)
 
-    def nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
+    def ask_nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
 
         Where there are fewer rows, the missing ones count as far away as any row can be.

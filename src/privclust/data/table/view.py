@@ -93,7 +93,7 @@ class TableView(View):
     def _public_count(self) -> int | None:
         return self._source.n_rows if self._unit.one_step.replaces else None
 
-    def count(self, name: str, share: Share) -> Noisy:
+    def ask_count(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows.
 
         Notes
@@ -107,7 +107,7 @@ class TableView(View):
             return Noisy(np.array([float(self._public_count)]), 0.0)
         return self._answer(name, TableCounts("count", [()]), share)
 
-    def histograms(self, name: str, share: Share) -> Noisy:
+    def ask_histograms(self, name: str, share: Share) -> Noisy:
         """Ask for the number of rows with each value of each attribute, one after another.
 
         Notes
@@ -117,7 +117,7 @@ class TableView(View):
         single = [(x,) for x in range(self.n_attributes)]
         return self._answer(name, TableCounts("histograms", single), share)
 
-    def pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
+    def ask_pair_tables(self, name: str, pairs: Sequence[Pair], share: Share) -> NoisyTables:
         """Ask for the tables of some pairs of attributes, all with the same noise.
 
         Notes
@@ -131,7 +131,7 @@ class TableView(View):
         largest = self._number_noise(asked.question, share).largest_among(layout.n_cells)
         return NoisyTables(layout, noisy.value, noisy.standard_error, largest)
 
-    def entropies(
+    def ask_entropies(
         self, name: str, sets: Sequence[tuple[int, ...]], rows: float, share: Share
     ) -> Noisy:
         """Ask for N times the entropy, in bits, of single attributes and of pairs.
@@ -158,7 +158,7 @@ class TableView(View):
         whole = int(scale(np.array([scale.n_rows]))[0])
         return Noisy(whole / BIT - noisy.value, noisy.standard_error)
 
-    def relevant_attributes(
+    def ask_relevant_attributes(
         self, name: str, target: int, count: int, rows: float, share: Share
     ) -> tuple[int, ...]:
         """Ask for the ``count`` attributes that leave the least entropy in ``target``.
@@ -175,7 +175,7 @@ class TableView(View):
         (picks,) = self._ask(asked, (name, asked.pick, share))
         return tuple(others[int(pick)][0] for pick in picks[0])
 
-    def relevant_context(
+    def ask_relevant_context(
         self, name: str, target: int, size: int, rows: float, share: Share
     ) -> tuple[int, ...]:
         """Ask for the set of ``size`` attributes that together leave the least entropy in target.
@@ -190,7 +190,7 @@ class TableView(View):
         (picked,) = self._ask(asked, (name, asked.pick, share))
         return asked.sets[int(picked[0])]
 
-    def spanning_tree(self, name: str, margins: Sequence[Floats], share: Share) -> list[Pair]:
+    def ask_spanning_tree(self, name: str, margins: Sequence[Floats], share: Share) -> list[Pair]:
         """Ask for a tree of strongly dependent pairs that joins all attributes.
 
         Edge after edge, the pair farthest from independence is picked among those that close no
