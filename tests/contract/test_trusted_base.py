@@ -182,12 +182,22 @@ def test_what_is_trusted_rests_on_what_is_trusted(path: Path) -> None:
             assert module in listed or public, f"{path.name} imports {module}"
 
 
+def counted(text: str) -> str:
+    """Return the page with the lines that are there now."""
+    for name in AFTERNOON:
+        text = re.sub(rf"`{re.escape(name)}`: \d+", f"`{name}`: {total(name)}", text)
+    sums = iter([total(*AFTERNOON), total(*AFTERNOON, *REST)])
+    return re.sub(r"\*\*\d+ lines\*\*", lambda _: f"**{next(sums)} lines**", text)
+
+
 def test_the_page_says_how_much_there_is_to_read() -> None:
     """The page names every file of the afternoon, in the order of this list, and both sums."""
     text = PAGE.read_text("utf-8")
-    named = [name for name in re.findall(r"`([\w/]+\.py)`: (?:\d+)", text) if name in AFTERNOON]
+    named = [name for name in re.findall(r"`([\w/]+\.py)`: \d+", text) if name in AFTERNOON]
     assert named == list(AFTERNOON)
-    told = {name: int(lines) for name, lines in re.findall(r"`([\w/]+\.py)`: (\d+)", text)}
-    assert {n: told[n] for n in AFTERNOON} == {n: total(n) for n in AFTERNOON}
-    sums = [int(number) for number in re.findall(r"\*\*(\d+) lines\*\*", text)]
-    assert sums == [total(*AFTERNOON), total(*AFTERNOON, *REST)]
+    assert len(re.findall(r"\*\*\d+ lines\*\*", text)) == 2
+    assert counted(text) == text, "python tests/contract/test_trusted_base.py counts again"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(counted(PAGE.read_text("utf-8")), "utf-8")
