@@ -106,7 +106,7 @@ OBJECTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "expected"), OBJECTS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(("value", "expected"), OBJECTS, ids=range(len(OBJECTS)))
 def test_what_the_table_makes_of_an_object(value, expected):
     assert reading(of_objects([value])[0]) == expected
 
