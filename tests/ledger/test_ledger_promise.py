@@ -11,23 +11,7 @@ from privclust.budget import Budget
 from privclust.ledger import Ledger
 from privclust.privacy.loss import rho_within
 from privclust.unit import AddRemoveRow
-
-# Losses lie on a lattice, on which Gaussian noise around ρ and around -ρ lose exactly its points.
-STEP, REACH = 1 / 32, 1024
-LOSSES = STEP * np.arange(-REACH, REACH + 1)
-
-
-def excess(epsilon: Fraction) -> np.ndarray:
-    """Return (1 - e^(ε - L))₊ for every loss L: what has to be below δ in the mean."""
-    return np.maximum(0, -np.expm1(np.minimum(0, float(epsilon) - LOSSES)))
-
-
-def answered(value: np.ndarray, rho: float) -> np.ndarray:
-    """Return the mean of ``value`` after one more Gaussian answer that costs ρ."""
-    width = int(12 * np.sqrt(2 * rho) / STEP)
-    points = STEP * np.arange(-width, width + 1)
-    chances = np.exp(-((points - rho) ** 2) / (4 * rho))
-    return np.correlate(np.pad(value, width, mode="edge"), chances / chances.sum(), "valid")
+from support.analysts import REACH, answered, excess, gaussian
 
 
 def worst_excess(epsilons: list[Fraction], delta: Fraction) -> float:
@@ -39,8 +23,8 @@ def worst_excess(epsilons: list[Fraction], delta: Fraction) -> float:
     rhos = [float(rho_within(epsilon, delta)) for epsilon in epsilons]
     value = excess(epsilons[-1])
     for epsilon, rho, raised in zip(epsilons[-2::-1], rhos[-2::-1], rhos[:0:-1], strict=True):
-        value = np.maximum(excess(epsilon), answered(value, raised - rho))
-    return float(answered(value, rhos[0])[REACH])
+        value = np.maximum(excess(epsilon), answered(value, gaussian(raised - rho)))
+    return float(answered(value, gaussian(rhos[0]))[REACH])
 
 
 @pytest.mark.parametrize(
