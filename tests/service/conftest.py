@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from ledger.conftest import new_postgres_url, postgres_server, postgres_url, tmp_path
+from service.clocks import false_clock
 from service.serving import Serving
 
-__all__ = ["new_postgres_url", "postgres_server", "postgres_url", "tmp_path"]
+__all__ = ["false_clock", "new_postgres_url", "postgres_server", "postgres_url", "tmp_path"]
 
 
 @pytest.fixture(autouse=True)

@@ -25,10 +25,10 @@ from privclust.service.options import Option
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
-from privclust.service.worker import run_one
 from privclust.source_target import PrivateSourceTargetMedoids
 from privclust.unit import AddRemoveRow, Unit
 from service.browser import Browser, message, site_on
+from service.clocks import run_one
 from service.serving import SCHEMA, Serving
 from service.test_service_rules import FAR
 

@@ -30,7 +30,15 @@ def check_books(database: Database) -> tuple[int, int]:
     charged = [entry.request for entry in entries if entry.kind == "charge"]
     settled = {entry.request: entry.digest for entry in entries if entry.kind == "settle"}
     jobs = {job for (job,) in database.rows("SELECT id FROM service_jobs WHERE receipt <> ''")}
-    releases = dict(database.rows("SELECT job_id, digest FROM service_releases"))
+    seen = (
+        "SELECT job_id, digest FROM service_releases r WHERE EXISTS (SELECT 1 FROM service_jobs j "
+    )
+    releases = dict(database.rows(seen + "WHERE j.id = r.job_id AND j.state = 'done')"))
+    waiting = database.rows(
+        "SELECT 1 FROM service_jobs WHERE release_id IS NOT NULL AND receipt <> '' "
+        "AND state <> 'done' AND (state <> 'running' OR finished_at IS NULL)"
+    )
+    assert not waiting  # a release that is not seen belongs to a job that waits for its tick
     assert len(charged) == len(set(charged))  # no charge twice for one job
     assert set(charged) == jobs  # no job without a charge, no charge without a job
     assert releases == settled  # no release without a settled charge, and the other way round

@@ -2,17 +2,15 @@
 
 Two services differ in one row of their file, or in one count of their matrix, and in how long their
 job took. An analyst does the same on both and writes down everything that can be fetched: status
-codes, headers, texts, sizes. Every bit of noise and of chance is the same in both. What shows
-nothing of a release may not differ at all; and when the stored release of one is put in the place
-of the other's, nothing may.
+codes, headers, texts, sizes, hashes. Every bit of noise and of chance is the same in both, ids and
+tokens included, so that nothing has to be masked. What shows nothing of a release may not differ at
+all; and when the release of one is put in the place of the other's, nothing may.
 """
 
 from __future__ import annotations
 
-import re
 import tempfile
 from datetime import datetime, tzinfo
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +18,18 @@ import numpy as np
 import pytest
 
 from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.service import clock
 from privclust.service.datasets import Dataset
-from privclust.service.worker import run_one
+from privclust.service.jobs import Finished
+from privclust.service.ticks import tick_after
+from privclust.service.worker import fitted, run_at
 from service.browser import Browser, site_on
+from service.chances import with_counted_secrets
+from service.clocks import FalseClock
 from service.serving import Serving
 from service.test_service_families import with_matrix
 
-# What is random or clocks, and therefore differs between any two services.
-RANDOM = re.compile(r"[0-9a-f]{32,64}|[0-9a-f]{16}\b|\d\d:\d\d(:\d\d)?|\d{10}|[\w-]{43}")
 MOMENT = 1_900_000_000
-CLOCKS = ("database", "jobs", "queue", "releases", "people", "web.browse", "web.api")
 ONE_MORE, BROKEN = "50,5,f,a", "old,1e999,nobody,"
 FORMS: dict[str, dict[str, Any]] = {
     "distances": {"epsilon": "1", "columns": ["sex", "ward"]},
@@ -53,6 +53,7 @@ class Analyst:
 
     def __init__(self, serving: Serving, family: str, dataset: Dataset) -> None:
         self.seen: Transcript = {}
+        self._probes = 0
         self._browser = Browser(site_on(serving))
         self._browser.sign_in("ann")
         token = serving.people.add_token(serving.ann, "program", "run", 1)
@@ -62,9 +63,14 @@ class Analyst:
         self._fields = FORMS[family] | {"act": "run", "request": self._job}
 
     def ask(self) -> None:
-        """Ask, or ask again."""
+        """Ask, or ask again; and ask something else, whose receipt hashes all that was before."""
         answer = self._browser.post(self._ask, self._ask, **self._fields)
         self._write("asked", answer)
+        self._probes += 1
+        name = f"e{self._probes:031}"
+        probe = {**self._fields, "epsilon": f"0.000{self._probes}", "request": name}
+        self._write("probed", self._browser.post(self._ask, self._ask, **probe))
+        self._write(f"/jobs/{name}", self._browser.get(f"/jobs/{name}"))
 
     def look(self) -> None:
         """Fetch every page, and the same as a program does."""
@@ -81,9 +87,8 @@ class Analyst:
             self._write(f"/releases/#{part}", self._browser.get(f"/releases/{done}{part}"))
 
     def _write(self, path: str, answer: Any) -> None:
-        headers = {name: RANDOM.sub("#", value) for name, value in answer.headers.items()}
-        line = answer.status_code, headers, RANDOM.sub("#", answer.text), len(answer.content)
-        self.seen.setdefault(RANDOM.sub("#", path), []).append(line)
+        line = answer.status_code, dict(answer.headers), answer.content
+        self.seen.setdefault(path, []).append(line)
 
 
 def with_fixed_chance(patch: pytest.MonkeyPatch) -> None:
@@ -107,16 +112,10 @@ class Fixed(datetime):
         return datetime.fromtimestamp(MOMENT, tz)
 
 
-def set_clocks(patch: pytest.MonkeyPatch, moment: int, names: tuple[str, ...] = CLOCKS) -> None:
-    for name in names:
-        patch.setattr(f"privclust.service.{name}.now", lambda: moment)
-
-
-@cache
 def seen_with(
-    family: str, line: str = "", took: int = 0, stored: tuple[Any, ...] = ()
-) -> tuple[Transcript, tuple[Any, ...]]:
-    """Return a transcript, and what was stored as the release.
+    family: str, line: str = "", took: int = 0, instead: Finished | None = None
+) -> tuple[Transcript, Finished]:
+    """Return a transcript, and what was released.
 
     Parameters
     ----------
@@ -125,9 +124,16 @@ def seen_with(
         A further line of the file; or that an entry of the matrix is one more.
     took : int
         The seconds until the job ends.
-    stored : tuple
+    instead : Finished or None
         A release that is put in the place of the job's own, if given.
     """
+    released: list[Finished] = []
+
+    def slow(*given: Any) -> Finished:
+        released.append(instead or fitted(*given))
+        clock.sleep_until(clock.now() + took)
+        return released[-1]
+
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         with_fixed_chance(patch)
         patch.setattr("privclust.service.planner._MOMENT", 60)
@@ -135,7 +141,9 @@ def seen_with(
         patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
         # Pictures are drawn from releases alone.
         patch.setattr("privclust.reports.svg._drawn", lambda size, draw: "<svg></svg>")
-        set_clocks(patch, MOMENT)
+        patch.setattr("privclust.service.worker.fitted", slow)
+        with_counted_secrets(patch)
+        FalseClock(MOMENT).set_for(patch)
         for module in ("ledger.moments", "service.balance"):
             patch.setattr(f"privclust.{module}.datetime", Fixed)
         place = Path(folder)
@@ -147,18 +155,18 @@ def seen_with(
         analyst.look()
         analyst.ask()
         analyst.look()
-        set_clocks(patch, MOMENT + took, ("queue",))
-        assert run_one(serving.database, serving.settings)
-        if stored:
-            sql = "UPDATE service_releases SET digest = ?, file = ?, report = ?, card = ?"
-            serving.database.write(sql, *stored)
+        tick = tick_after(clock.now(), 60)
+        clock.sleep_until(tick)
+        shows = run_at(tick, serving.database, serving.settings)
+        assert shows == tick + 60
+        clock.sleep_until(tick + 59)
         analyst.look()
         analyst.ask()
-        set_clocks(patch, MOMENT + 3600)
+        clock.sleep_until(shows)
+        serving.queue.show(shows)
         analyst.look()
         analyst.ask()
-        (kept,) = serving.database.rows("SELECT digest, file, report, card FROM service_releases")
-        return analyst.seen, tuple(kept)
+        return analyst.seen, released[0]
 
 
 @pytest.mark.parametrize(
@@ -177,13 +185,14 @@ def seen_with(
     ],
 )
 def test_neighbours_are_told_apart_by_releases_alone(family: str, line: str) -> None:
-    one, stored = seen_with(family)
+    one, released = seen_with(family)
     other, its_own = seen_with(family, line, took=30)
-    assert stored[1] != its_own[1]  # the noise is the same, so the releases differ
-    shown = [path for path in one if "/releases" not in path]
-    assert len(shown) > 12
+    assert released.file != its_own.file  # the noise is the same, so the releases differ
+    # The last probe's receipt is of a time when the release could be seen, and hashes its digest.
+    shown = [path for path in one if "/releases" not in path and path != f"/jobs/e{3:031}"]
+    assert len(shown) > 14
     for path in shown:
         assert one[path] == other[path], path
-    exchanged, _ = seen_with(family, line, took=30, stored=stored)
+    exchanged, _ = seen_with(family, line, took=30, instead=released)
     assert exchanged == one
     assert [answer[0] for answer in one["/releases/#/report"]] == [404, 404, 404, 200]

@@ -20,11 +20,10 @@ import pytest
 from privclust import Person, PrivateDilca, PrivateKMeans
 from privclust.cli import app
 from privclust.service import RemoteDataset, RemoteError
-from privclust.service.worker import run_one
 from service.browser import ORIGIN, Browser, site_on
+from service.clocks import later, run_one
 from service.serving import SCHEMA, Serving
 from service.test_service_api import Api
-from service.test_service_rules import later
 from support.command_line import CliRunner
 
 
@@ -57,7 +56,7 @@ def test_a_remote_data_set_is_fitted_with_an_estimator(
 
     def wait(seconds: float) -> None:
         run_one(serving.database, serving.settings)
-        later(monkeypatch)
+        later()
 
     model = PrivateDilca(epsilon=0.5)
     assert data.plan(model)["cost"] == "ε = 0.5"
@@ -74,7 +73,7 @@ def test_the_python_of_the_analysts_guide_runs(
 
     def wait(seconds: float) -> None:
         run_one(serving.database, serving.settings)
-        later(monkeypatch)
+        later()
 
     monkeypatch.setattr("privclust.service.remote.time.sleep", wait)
     own = pd.DataFrame({"age": [1.0, 90.0], "cost": [1.0, 9.0]})
@@ -129,7 +128,7 @@ def test_the_command_line_asks_waits_and_writes_the_release(
 ) -> None:
     def wait(seconds: float) -> None:
         run_one(serving.database, serving.settings)
-        later(monkeypatch)
+        later()
 
     monkeypatch.setenv("PRIVCLUST_TOKEN", connected.token)
     monkeypatch.setattr("privclust.service.remote.time.sleep", wait)

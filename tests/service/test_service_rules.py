@@ -12,9 +12,10 @@ import pytest
 
 from privclust import AddRemoveRow, Box, Categories, Person, Schema
 from privclust.exceptions import BudgetGoneError, LedgerConflictError, LedgerVersionError
+from privclust.service import clock
 from privclust.service import database as databases
 from privclust.service.checking import check_rules
-from privclust.service.database import Database, Step, now
+from privclust.service.database import Database, Step, steps
 from privclust.service.errors import (
     ConflictError,
     ForbiddenError,
@@ -24,24 +25,26 @@ from privclust.service.errors import (
 from privclust.service.jobs import Finished
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
-from privclust.service.ticks import first_tick, next_tick
-from privclust.service.worker import Charged, fitted, run_one
+from privclust.service.ticks import first_tick, next_tick, tick_after
+from privclust.service.worker import Charged, fitted, run_at
+from service.clocks import later, run_one
 from service.serving import PASSWORD, SCHEMA, Serving, write_rows
 
 FAR = 10**10
 
 
-def later(monkeypatch: pytest.MonkeyPatch, seconds: int = 3600) -> None:
-    """Let time pass for everything that asks for it."""
-    moment = now() + seconds
-    for module in ("database", "jobs", "queue", "releases"):
-        monkeypatch.setattr(f"privclust.service.{module}.now", lambda: moment)
+def soon() -> int:
+    """Return the next tick, and let it come."""
+    tick = tick_after(clock.now(), 60)
+    clock.sleep_until(tick)
+    return tick
 
 
 # The database.
 def test_a_database_is_brought_up_to_date_once(serving: Serving) -> None:
     again = Database.opened(serving.database.ledger.url)
-    assert again.rows("SELECT number FROM service_versions") == [(1,)]
+    applied = again.rows("SELECT number FROM service_versions ORDER BY number")
+    assert applied == [(step.number,) for step in steps()]
 
 
 def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
@@ -53,7 +56,8 @@ def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
 def test_a_step_that_was_changed_is_refused(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "steps", lambda: [Step(1, "SELECT 1;\n")])
+    changed = [Step(1, "SELECT 1;\n"), *steps()[1:]]
+    monkeypatch.setattr(databases, "steps", lambda: changed)
     with pytest.raises(LedgerVersionError, match="not the one"):
         Database.opened(serving.database.ledger.url)
 
@@ -226,8 +230,9 @@ def test_a_question_holds_only_what_may_be_asked(given: dict[str, object]) -> No
 def test_jobs_of_one_data_set_run_one_after_the_other(serving: Serving) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="1"))
     serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="0.5"))
-    assert serving.queue.take() is not None
-    assert serving.queue.take() is None
+    tick = soon()
+    assert serving.queue.take(tick) is not None
+    assert serving.queue.take(tick) is None
 
 
 def test_a_changed_file_freezes_the_data_set_and_tells_the_analyst_nothing(
@@ -276,7 +281,7 @@ def test_a_charge_pays_for_one_fit(serving: Serving) -> None:
 
 def test_an_interrupted_job_waits_for_the_steward(serving: Serving) -> None:
     answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    taken = serving.queue.take()
+    taken = serving.queue.take(soon())
     assert serving.queue.interrupt_left_over() == 1
     assert not run_one(serving.database, serving.settings)
     assert serving.jobs.one(answer.job_id, serving.ann, FAR).state == "failed"
@@ -295,10 +300,10 @@ def test_only_an_interrupted_job_is_run_again(serving: Serving, state: str) -> N
     if state == "done":
         run_one(serving.database, serving.settings)
     elif state != "queued":
-        taken = serving.queue.take()
+        taken = serving.queue.take(soon())
         assert taken is not None
         if state == "failed":
-            serving.queue.fail(taken, "a row that could not be read")
+            serving.queue.show(serving.queue.fail(taken, "a row that could not be read"))
         elif state == "given up":
             serving.queue.interrupt_left_over()
             serving.queue.give_up(answer.job_id)
@@ -311,7 +316,7 @@ def test_only_an_interrupted_job_is_run_again(serving: Serving, state: str) -> N
 
 def test_a_worker_that_lost_its_job_stores_nothing(serving: Serving) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    taken = serving.queue.take()
+    taken = serving.queue.take(soon())
     assert taken is not None
     finished = fitted(taken, serving.visits, str(serving.datasets.place(serving.visits)))
     serving.queue.interrupt_left_over()
@@ -327,29 +332,65 @@ def test_the_grid_of_ticks_is_made_of_public_facts() -> None:
     assert [next_tick(1000, 60, 1000 + wait) for wait in (0, 1, 60, 61, 120, 121, 500)] == [
         1060, 1060, 1060, 1120, 1120, 1240, 1960,
     ]  # fmt: skip
+    assert [tick_after(moment, 60) for moment in (0, 59, 60, 61)] == [60, 60, 120, 120]
 
 
-def test_the_end_of_a_job_is_seen_at_a_tick_and_not_before(serving: Serving) -> None:
+def test_the_end_of_a_job_is_seen_at_a_tick_and_not_before(any_serving: Serving) -> None:
+    serving = any_serving
     answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    waiting = serving.jobs.one(answer.job_id, serving.ann)
-    run_one(serving.database, serving.settings)
-    assert serving.jobs.one(answer.job_id, serving.ann) == waiting
-    assert serving.releases.seen_by(serving.ann) == []
-    tick = waiting.asked_at + waiting.first_tick
-    assert serving.jobs.one(answer.job_id, serving.ann, tick - 1).state == "waiting"
-    seen = serving.jobs.one(answer.job_id, serving.ann, tick)
+    waiting, entries = serving.jobs.one(answer.job_id, serving.ann), serving.database.ledger.head()
+    shows = run_at(soon(), serving.database, serving.settings)
+    assert shows == clock.now() + waiting.first_tick
+    for early in (shows - 60, shows - 1):
+        serving.queue.show(early)
+        assert serving.jobs.one(answer.job_id, serving.ann, shows - 1) == waiting
+        assert serving.releases.seen_by(serving.ann) == []
+        assert serving.database.ledger.head() == entries
+    serving.queue.show(shows)
+    seen = serving.jobs.one(answer.job_id, serving.ann, shows)
     assert (seen.state, seen.finished_at) == ("done", None)
     assert dataclasses.replace(seen, state="", release_id=None) == dataclasses.replace(
         waiting, state="", release_id=None
     )
+    assert len(serving.releases.seen_by(serving.ann)) == 1
+    assert serving.database.ledger.head().entries == entries.entries + 1
 
 
 def test_a_second_asking_does_not_tell_that_the_job_has_ended(serving: Serving) -> None:
     first = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     before = serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    run_one(serving.database, serving.settings)
+    shows = run_at(soon(), serving.database, serving.settings)
     assert serving.jobs.ask(serving.ann, serving.visits, serving.question()) == before
     assert before.job_id == first.job_id
+    assert shows is not None
+    clock.sleep_until(shows)
+    serving.queue.show(shows)
+    assert serving.jobs.ask(serving.ann, serving.visits, serving.question()).free
+
+
+def test_a_release_that_waits_for_its_tick_outlives_its_worker(serving: Serving) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    shows = run_at(soon(), serving.database, serving.settings)
+    assert serving.queue.interrupt_left_over() == 0
+    assert shows is not None
+    serving.queue.show(shows)
+    assert serving.jobs.one(answer.job_id, serving.ann, shows).state == "done"
+
+
+def test_a_job_that_killed_its_worker_shows_that_at_a_tick(serving: Serving) -> None:
+    answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
+    later(1)
+    other = serving.jobs.ask(serving.ann, serving.visits, serving.question(epsilon="0.5"))
+    began = soon()
+    serving.queue.take(began)
+    clock.sleep_until(began + 70)
+    serving.queue.interrupt_left_over()
+    assert serving.jobs.one(answer.job_id, serving.ann, began + 119).state == "waiting"
+    assert serving.jobs.one(answer.job_id, serving.ann, began + 120).state == "failed"
+    assert serving.queue.take(began + 60) is None
+    taken = serving.queue.take(began + 120)
+    assert taken is not None
+    assert taken.id == other.job_id
 
 
 def test_the_same_question_is_answered_from_the_stored_release_at_no_cost(
@@ -358,7 +399,7 @@ def test_the_same_question_is_answered_from_the_stored_release_at_no_cost(
     serving.datasets.grant(serving.visits, serving.bob, "1", "0", "")
     first = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     run_one(serving.database, serving.settings)
-    later(monkeypatch)
+    later()
     again = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     assert (again.job_id, again.free) == (first.job_id, True)
     others = serving.jobs.ask(serving.bob, serving.visits, serving.question())
@@ -412,7 +453,7 @@ def test_a_token_after_its_end_is_nobodys(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = serving.people.add_token(serving.ann, "laptop", "run", 1)
-    monkeypatch.setattr("privclust.service.people.now", lambda: now() + 90_000)
+    later(90_000)
     assert serving.people.holder_of(token) is None
 
 

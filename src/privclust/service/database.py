@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,19 +19,15 @@ from privclust.ledger import Ledger
 from privclust.ledger.address import is_server
 from privclust.ledger.book import Run
 from privclust.ledger.together import Together, created, reading, writing
+from privclust.service import clock
 
-__all__ = ["Database", "Step", "now", "steps"]
+__all__ = ["Database", "Step", "steps"]
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 _VERSIONS = (
     "CREATE TABLE IF NOT EXISTS service_versions (number INTEGER PRIMARY KEY, "
     "digest TEXT NOT NULL, applied BIGINT NOT NULL)"
 )
-
-
-def now() -> int:
-    """Return the current second."""
-    return int(time.time())
 
 
 @dataclass(frozen=True)
@@ -115,7 +110,7 @@ class Database:
                         together.run(statement)
                     together.run(
                         "INSERT INTO service_versions VALUES (?, ?, ?)",
-                        (step.number, step.digest, now()),
+                        (step.number, step.digest, clock.now()),
                     )
 
     def _check(self, applied: dict[int, str], known: list[Step]) -> None:

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.names import name_of, text_of
+from privclust.service import clock
 from privclust.service.checking import Checked, check_files
-from privclust.service.database import Database, now
+from privclust.service.database import Database
 from privclust.service.declared import Counts, Declared, declared_from
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 from privclust.service.files import place_of
@@ -97,7 +98,18 @@ class Datasets:
             together.create_dataset(name, unit, note)
             together.run(
                 "INSERT INTO service_datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (made.id, name, path, facts, protects, most_rows, made.digest, "", note, now()),
+                (
+                    made.id,
+                    name,
+                    path,
+                    facts,
+                    protects,
+                    most_rows,
+                    made.digest,
+                    "",
+                    note,
+                    clock.now(),
+                ),
             )
         return made, checked
 

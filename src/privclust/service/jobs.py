@@ -4,7 +4,7 @@
 written in one transaction. It is run once: whoever takes it from the queue marks it first, and only
 the steward can put it back, as long as nothing was released for its charge. What an analyst sees of
 it depends on the rows through the release alone, and on the time at which it ended through a public
-grid (``ticks``).
+grid (``ticks``): until its tick it counts as running (``queue``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust.ledger.together import Together
+from privclust.service import clock
 from privclust.service.asking import check_question
-from privclust.service.database import Database, now
+from privclust.service.database import Database
 from privclust.service.datasets import Dataset
 from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
 from privclust.service.people import User
 from privclust.service.questions import FitQuestion
-from privclust.service.ticks import first_tick, next_tick
+from privclust.service.ticks import first_tick, tick_after
 
 __all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
 
@@ -61,18 +62,12 @@ class Job:
         return bool(self.receipt)
 
     def seen_at(self, moment: int) -> Job:
-        """Return the job as an analyst sees it: its end shows from the next tick on."""
-        ended = self.finished_at is not None and (
-            next_tick(self.asked_at, self.first_tick, self.finished_at) <= moment
-        )
-        if not ended:
+        """Return the job as an analyst sees it: its end shows from its tick on."""
+        # An interrupted job says so to the steward before its tick, and to nobody else.
+        if self.state in ("queued", "running") or (self.finished_at or 0) > moment:
             return replace(self, state="waiting", finished_at=None, release_id=None, details="")
         state = "done" if self.state == "done" else "failed"
         return replace(self, state=state, finished_at=None, details="")
-
-    def next_look(self, moment: int) -> int:
-        """Return the next moment at which an analyst can learn anything new."""
-        return next_tick(self.asked_at, self.first_tick, moment + 1)
 
 
 @dataclass(frozen=True)
@@ -165,14 +160,13 @@ class Jobs:
         state = together.run(sql, (dataset.id, user.id))
         if not state:
             raise NotFoundError
+        # Whether it has ended must not show before its tick, not even if it is asked again.
         sql = (
-            "SELECT j.id, j.asked_at, j.first_tick, j.finished_at FROM service_jobs j "
-            "WHERE j.user_id = ? AND j.question = ? AND j.receipt <> '' ORDER BY j.asked_at DESC"
+            "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
+            "AND (state IN ('queued', 'running') OR finished_at > ?) ORDER BY asked_at DESC"
         )
-        for known, asked_at, first, finished in together.run(sql, (user.id, digest)):
-            # Whether it has ended must not show before its tick, not even if it is asked again.
-            if finished is None or next_tick(asked_at, first, finished) > now():
-                return Answer(str(known), known=True)
+        if waiting := together.run(sql, (user.id, digest, clock.now())):
+            return Answer(str(waiting[0][0]), known=True)
         if state[0][0]:
             raise ConflictError(_FROZEN)
         return None
@@ -188,10 +182,10 @@ class Jobs:
     ) -> Answer | None:
         """Answer from a release that is there and may be seen, at no cost."""
         sql = (
-            "SELECT id FROM service_releases WHERE question = ? AND visible_at <= ? "
-            "ORDER BY visible_at, id"
+            "SELECT r.id FROM service_releases r JOIN service_jobs j ON j.id = r.job_id "
+            "WHERE r.question = ? AND j.state = 'done' ORDER BY r.visible_at, r.id"
         )
-        rows = together.run(sql, (digest, now()))
+        rows = together.run(sql, (digest,))
         if not rows:
             return None
         release_id = str(rows[0][0])
@@ -200,8 +194,8 @@ class Jobs:
         if mine:
             return Answer(str(mine[0][0]), free=True, known=True)
         # It was asked so long ago that it has been there for any number of ticks.
-        row = _row(job_id, dataset, user, digest, question, "", "done", 1, now() - 1)
-        self._insert(together, (*row, now() - 1, release_id, "", ""))
+        row = _row(job_id, dataset, user, digest, question, "", "done", 1, clock.now() - 1)
+        self._insert(together, (*row, clock.now() - 1, release_id, "", ""))
         return Answer(job_id, free=True)
 
     def _charge(
@@ -217,21 +211,30 @@ class Jobs:
         cost = question.cost(dataset.schema, dataset.unit)
         receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
         first = first_tick(dataset.most_rows, question.values_per_row(dataset.schema), self._unit)
-        row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, now())
+        row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, clock.now())
         self._insert(together, (*row, None, None, "", ""))
         return Answer(job_id)
 
     def _insert(self, together: Together, row: tuple[Any, ...]) -> None:
-        together.run(f"INSERT INTO service_jobs VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+        together.run(
+            "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
+            "first_tick, asked_at, finished_at, release_id, details, worker) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
 
     # What is there.
+    def next_look(self) -> int:
+        """Return the next moment at which an analyst can learn anything new."""
+        return tick_after(clock.now(), self._unit)
+
     def of(self, user: User, moment: int | None = None) -> list[Job]:
         """Return a user's jobs as the user may see them, or all of them to a steward."""
         if user.is_steward:
             rows = self._database.rows(f"SELECT {_COLUMNS} {_FROM} ORDER BY j.asked_at DESC, j.id")
             return [_job(row) for row in rows]
         sql = f"SELECT {_COLUMNS} {_FROM} WHERE j.user_id = ? ORDER BY j.asked_at DESC, j.id"
-        seen = now() if moment is None else moment
+        seen = clock.now() if moment is None else moment
         return [_job(row).seen_at(seen) for row in self._database.rows(sql, user.id)]
 
     def one(self, job_id: str, user: User, moment: int | None = None) -> Job:
@@ -244,7 +247,7 @@ class Jobs:
             return job
         if job.user_id != user.id:
             raise NotFoundError
-        return job.seen_at(now() if moment is None else moment)
+        return job.seen_at(clock.now() if moment is None else moment)
 
 
 def _row(

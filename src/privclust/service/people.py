@@ -16,7 +16,8 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 
 from privclust.ledger import EVERYONE
 from privclust.ledger.names import name_of
-from privclust.service.database import Database, now
+from privclust.service import clock
+from privclust.service.database import Database
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
 
 __all__ = ["ROLES", "SCOPES", "SHORTEST_PASSWORD", "People", "Session", "Token", "User"]
@@ -103,7 +104,7 @@ class People:
                 raise ConflictError("There is a user of that name already; choose another one.")
             together.run(
                 "INSERT INTO service_users VALUES (?, ?, ?, ?, 1, 1, ?)",
-                (secrets.token_hex(8), name, role, self._hasher.hash(password), now()),
+                (secrets.token_hex(8), name, role, self._hasher.hash(password), clock.now()),
             )
         return password
 
@@ -206,9 +207,9 @@ class People:
 
     def _begin_session(self, user: User) -> str:
         cookie = secrets.token_urlsafe(32)
-        row = (_digest(cookie), user.id, secrets.token_urlsafe(32), now() + self._seconds)
+        row = (_digest(cookie), user.id, secrets.token_urlsafe(32), clock.now() + self._seconds)
         with self._database.writing() as together:
-            together.run("DELETE FROM service_sessions WHERE expires < ?", (now(),))
+            together.run("DELETE FROM service_sessions WHERE expires < ?", (clock.now(),))
             together.run("INSERT INTO service_sessions VALUES (?, ?, ?, ?)", row)
         return cookie
 
@@ -219,7 +220,7 @@ class People:
             "JOIN service_users u ON u.id = s.user_id "
             "WHERE s.id = ? AND s.expires > ? AND u.active = 1"
         )
-        rows = self._database.rows(sql, _digest(cookie), now())
+        rows = self._database.rows(sql, _digest(cookie), clock.now())
         return Session(_user(rows[0][:4]), rows[0][4]) if rows else None
 
     def sign_out(self, cookie: str) -> None:
@@ -239,8 +240,8 @@ class People:
         self._database.write(
             "INSERT INTO service_tokens VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
             *values,
-            now() + 86400 * days,
-            now(),
+            clock.now() + 86400 * days,
+            clock.now(),
         )
         return text
 
@@ -266,7 +267,7 @@ class People:
             "JOIN service_users u ON u.id = t.user_id WHERE t.digest = ? AND t.expires > ? "
             "AND t.revoked = 0 AND u.active = 1 AND u.must_change = 0"
         )
-        rows = self._database.rows(sql, _digest(text), now())
+        rows = self._database.rows(sql, _digest(text), clock.now())
         return (_user(rows[0][:4]), str(rows[0][4])) if rows else None
 
 

@@ -1,4 +1,10 @@
-"""The worker's side of the queue: taking a job, and what becomes of it, each in one transaction."""
+"""The worker's side of the queue: taking a job, and what becomes of it, each in one transaction.
+
+*Why this is private.* Charges hash all entries of the ledger before them, settlements too. So a
+settlement written when a job ends would tell its end to whoever makes a charge after it. What a job
+came to is stored unseen, the job counts as running, and everything that shows, the settlement
+included, is written at its tick (:meth:`Queue.show`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from privclust.service.database import Database, now
+from privclust.service import clock
+from privclust.service.database import Database
 from privclust.service.errors import ConflictError
 from privclust.service.jobs import Finished
 from privclust.service.ticks import next_tick
@@ -15,9 +22,17 @@ from privclust.service.ticks import next_tick
 __all__ = ["Queue", "Taken"]
 
 _NEXT = (
-    "SELECT j.id, j.dataset_id, j.asked, j.receipt FROM service_jobs j WHERE j.state = 'queued' "
+    "SELECT j.id, j.dataset_id, j.asked, j.receipt, j.first_tick FROM service_jobs j "
+    "WHERE j.state = 'queued' AND j.asked_at < ? "
     "AND NOT EXISTS (SELECT 1 FROM service_jobs r WHERE r.dataset_id = j.dataset_id "
-    "AND r.state = 'running') ORDER BY j.asked_at, j.id LIMIT 1"
+    "AND (r.state = 'running' OR r.finished_at > ?)) "
+    "AND NOT EXISTS (SELECT 1 FROM service_jobs w WHERE substr(w.worker, 1, ?) = ? "
+    "AND w.finished_at > ?) ORDER BY j.asked_at, j.id LIMIT 1"
+)
+_DUE = (
+    "SELECT j.id, j.dataset_id, j.receipt, j.freezes, r.digest, r.flaws FROM service_jobs j "
+    "LEFT JOIN service_releases r ON r.job_id = j.id "
+    "WHERE j.state = 'running' AND j.finished_at <= ? ORDER BY j.finished_at, j.id"
 )
 
 
@@ -30,6 +45,12 @@ class Taken:
     asked: dict[str, Any]
     receipt: str
     worker: str
+    began_at: int
+    first_tick: int
+
+    def shows_at(self, moment: int) -> int:
+        """Return the tick at which an end at this moment shows."""
+        return next_tick(self.began_at, self.first_tick, moment)
 
 
 class Queue:
@@ -45,77 +66,117 @@ class Queue:
     def __init__(self, database: Database, instance: str) -> None:
         self._database, self._instance = database, instance
 
-    def take(self) -> Taken | None:
-        """Mark the oldest job that may run as running, and return it."""
-        if not self._database.rows(_NEXT):
+    def take(self, tick: int) -> Taken | None:
+        """Mark the oldest job that may begin at a tick as running, and return it.
+
+        None begins on a data set, or on this server, where the end of another one has yet to show.
+        """
+        mine = f"{self._instance}:"
+        values = (tick, tick, len(mine), mine, tick)
+        if not self._database.rows(_NEXT, *values):
             return None
-        worker = f"{self._instance}:{secrets.token_hex(8)}"
+        worker = mine + secrets.token_hex(8)
         with self._database.writing() as together:
-            rows = together.run(_NEXT)
+            rows = together.run(_NEXT, values)
             if not rows:
                 return None
-            job_id, dataset_id, asked, receipt = rows[0]
-            sql = "UPDATE service_jobs SET state = 'running', worker = ? WHERE id = ?"
-            together.run(sql, (worker, job_id))
-        return Taken(job_id, dataset_id, json.loads(asked), receipt, worker)
+            job_id, dataset_id, asked, receipt, first = rows[0]
+            sql = "UPDATE service_jobs SET state = 'running', worker = ?, began_at = ? WHERE id = ?"
+            together.run(sql, (worker, tick, job_id))
+        return Taken(job_id, dataset_id, json.loads(asked), receipt, worker, tick, first)
 
-    def finish(self, taken: Taken, finished: Finished) -> bool:
-        """Settle the charge, store the release and end the job: all of it, or nothing.
+    def finish(self, taken: Taken, finished: Finished) -> int | None:
+        """Store a release that nobody sees yet.
 
         Returns
         -------
-        stored : bool
-            False if the job was taken from this worker in the meantime; then nothing is kept.
+        tick : int or None
+            When it shows; None if the job was taken from this worker in the meantime, and then
+            nothing is kept.
         """
-        release_id, moment = secrets.token_hex(16), now()
+        release_id, tick = secrets.token_hex(16), taken.shows_at(clock.now())
         with self._database.writing() as together:
             rows = together.run(
-                "UPDATE service_jobs SET state = 'done', finished_at = ?, release_id = ? "
-                "WHERE id = ? AND worker = ? AND state = 'running' "
-                "RETURNING asked_at, first_tick, question",
-                (moment, release_id, taken.id, taken.worker),
+                "UPDATE service_jobs SET finished_at = ?, release_id = ? "
+                "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL "
+                "RETURNING question",
+                (tick, release_id, taken.id, taken.worker),
             )
             if not rows:
-                return False
-            asked_at, first, question = rows[0]
-            together.settle(taken.receipt, finished.digest, finished.flaws)
+                return None
             together.run(
-                "INSERT INTO service_releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO service_releases (id, dataset_id, job_id, question, digest, file, "
+                "report, card, visible_at, flaws) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     release_id,
                     taken.dataset_id,
                     taken.id,
-                    question,
+                    rows[0][0],
                     finished.digest,
                     finished.file,
                     finished.report,
                     json.dumps(finished.card, ensure_ascii=False),
-                    next_tick(asked_at, first, moment),
+                    tick,
+                    json.dumps(finished.flaws),
                 ),
             )
-        return True
+        return tick
 
-    def fail(self, taken: Taken, details: str) -> None:
-        """End a job without a release; the details are for the steward."""
+    def fail(self, taken: Taken, details: str, freezes: str = "") -> int:
+        """End a job without a release, and return the tick at which that shows.
+
+        Parameters
+        ----------
+        taken : Taken
+        details : str
+            What went wrong, for the steward.
+        freezes : str
+            Why the data set is frozen at that tick; empty if it is not.
+        """
+        tick = taken.shows_at(clock.now())
         self._database.write(
-            "UPDATE service_jobs SET state = 'failed', finished_at = ?, details = ? "
-            "WHERE id = ? AND worker = ? AND state = 'running'",
-            now(),
+            "UPDATE service_jobs SET finished_at = ?, details = ?, freezes = ? "
+            "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL",
+            tick,
             details[:2000],
+            freezes,
             taken.id,
             taken.worker,
         )
+        return tick
+
+    def show(self, tick: int) -> None:
+        """Let everybody see what has ended and is due: settle charges, end jobs, freeze."""
+        if not self._database.rows(_DUE, tick):
+            return
+        with self._database.writing() as together:
+            for job_id, dataset_id, receipt, freezes, digest, flaws in together.run(_DUE, (tick,)):
+                if digest is not None:
+                    together.settle(receipt, digest, json.loads(flaws))
+                state = "failed" if digest is None else "done"
+                together.run("UPDATE service_jobs SET state = ? WHERE id = ?", (state, job_id))
+                if freezes:
+                    sql = "UPDATE service_datasets SET frozen = ? WHERE id = ?"
+                    together.run(sql, (freezes, dataset_id))
 
     def interrupt_left_over(self) -> int:
-        """Mark what a worker of this server left running when it ended; return how many jobs."""
-        rows = self._database.write(
-            "UPDATE service_jobs SET state = 'interrupted', finished_at = ?, "
-            "details = 'The worker ended while the job ran; nothing was released.' "
-            "WHERE state = 'running' AND substr(worker, 1, ?) = ? RETURNING id",
-            now(),
-            len(self._instance) + 1,
-            f"{self._instance}:",
+        """Mark what a worker of this server left unfinished; return how many jobs.
+
+        Their ends, too, show at ticks: that a worker died may depend on the rows.
+        """
+        mine = f"{self._instance}:"
+        left = (
+            "SELECT id, began_at, first_tick FROM service_jobs WHERE state = 'running' "
+            "AND finished_at IS NULL AND substr(worker, 1, ?) = ?"
         )
+        with self._database.writing() as together:
+            rows = together.run(left, (len(mine), mine))
+            for job_id, began, first in rows:
+                together.run(
+                    "UPDATE service_jobs SET state = 'interrupted', finished_at = ?, details = "
+                    "'The worker ended while the job ran; nothing was released.' WHERE id = ?",
+                    (next_tick(began or clock.now(), first, clock.now()), job_id),
+                )
         return len(rows)
 
     def put_back(self, job_id: str) -> None:

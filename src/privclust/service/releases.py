@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from privclust.release import Release
-from privclust.service.database import Database, now
+from privclust.service.database import Database
 from privclust.service.errors import NotFoundError
 from privclust.service.people import User
 
@@ -77,13 +77,10 @@ class Releases:
 
 def _seen(user: User) -> tuple[str, tuple[Any, ...]]:
     """Return the condition on releases that a user may see, and its values."""
+    shown = "EXISTS (SELECT 1 FROM service_jobs j WHERE j.release_id = r.id AND j.state = 'done'{})"
     if user.is_steward:
-        return "1 = 1", ()
-    return (
-        "r.visible_at <= ? AND EXISTS (SELECT 1 FROM service_jobs j "
-        "WHERE j.release_id = r.id AND j.user_id = ?)",
-        (now(), user.id),
-    )
+        return shown.format(""), ()
+    return shown.format(" AND j.user_id = ?"), (user.id,)
 
 
 def _stored(row: tuple[Any, ...]) -> StoredRelease:

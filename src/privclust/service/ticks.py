@@ -1,23 +1,30 @@
-"""When an analyst may see that a job has ended: at ticks of a public grid, never in between.
+"""When a job may begin and when its end may show: at ticks of one public grid, never in between.
 
-How long a job runs depends on the rows. So its end is shown only at the first of the moments
-``asked + t``, ``asked + 2 t``, ``asked + 4 t``, … that is not before it; ``t`` comes from
-the question and the declared bound on the rows alone.
+How long a job runs depends on the rows. So it begins at a tick ``b``, a multiple of the unit since
+1970, and its end shows at the first of ``b + t``, ``b + 2 t``, ``b + 4 t``, … that is not before
+it. The next job begins no earlier. ``t`` is the unit times a power of two and comes from the
+question and the declared bound on the rows alone. Whoever watches any number of jobs, their own or
+those that wait behind them, learns one power of two of each and nothing else.
 """
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["first_tick", "next_tick"]
+__all__ = ["first_tick", "next_tick", "tick_after"]
 
 # A reader, a fit and its report take about this long on a slow machine; only the order matters.
 _SECONDS_AT_LEAST = 20.0
 _VALUES_PER_SECOND = 200_000.0
 
 
+def tick_after(moment: int, unit: int) -> int:
+    """Return the first tick of the public grid after a moment."""
+    return (moment // unit + 1) * unit
+
+
 def first_tick(most_rows: int, n_columns: int, unit: int) -> int:
-    """Return the seconds from asking to the first tick, ``unit`` times a power of two.
+    """Return the seconds from beginning to the first tick, ``unit`` times a power of two.
 
     Parameters
     ----------
@@ -32,7 +39,9 @@ def first_tick(most_rows: int, n_columns: int, unit: int) -> int:
     return int(unit * 2 ** max(0, math.ceil(math.log2(expected / unit))))
 
 
-def next_tick(asked: int, first: int, moment: int) -> int:
-    """Return the first tick that is not before a moment."""
-    waited = max(moment - asked, 1)
-    return int(asked + first * 2 ** max(0, math.ceil(math.log2(waited / first))))
+def next_tick(began: int, first: int, moment: int) -> int:
+    """Return the first tick of a job that is not before a moment."""
+    tick = first
+    while began + tick < moment:
+        tick *= 2
+    return began + tick

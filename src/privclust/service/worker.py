@@ -1,4 +1,7 @@
-"""The worker: a process of its own that takes jobs, fits, and stores releases. It never retries."""
+"""The worker: a process of its own that takes jobs, fits, and stores releases. It never retries.
+
+It begins jobs at ticks and shows their ends at ticks; in between nothing that others see changes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import logging
 import multiprocessing
 import os
 import threading
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +18,7 @@ from typing import Any
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError
 from privclust.jobs.sentences import sentence_of
+from privclust.service import clock
 from privclust.service.asking import fit_for
 from privclust.service.database import Database
 from privclust.service.datasets import Dataset, Datasets
@@ -26,11 +29,11 @@ from privclust.service.questions import FitQuestion
 from privclust.service.queue import Queue, Taken
 from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
+from privclust.service.ticks import tick_after
 from privclust.unit import Unit
 
-__all__ = ["Charged", "Worker", "run_one"]
+__all__ = ["Charged", "Worker", "run_at"]
 
-_PAUSE = 0.25  # seconds between two looks at an empty queue
 _CHANGED = "the files changed since the steward checked them"
 
 log = logging.getLogger("privclust.service")
@@ -61,30 +64,47 @@ class Charged:
         self.digest, self.flaws = digest, tuple(flaws)
 
 
-def run_one(database: Database, settings: Settings, telling: Telling | None = None) -> bool:
-    """Run the oldest job that may run, if there is one; return whether there was."""
+class ChangedError(ValueError):
+    """The files are not those that the steward checked."""
+
+
+def run_at(
+    tick: int, database: Database, settings: Settings, telling: Telling | None = None
+) -> int | None:
+    """Show what has ended, run the oldest job that may begin, and return when its end shows.
+
+    Parameters
+    ----------
+    tick : int
+        A tick of the public grid, which has come.
+    database : Database
+    settings : Settings
+    telling : Telling or None
+        Whom to tell how far the job is.
+    """
     queue, datasets = Queue(database, settings.instance), Datasets(database, settings.folder)
-    taken = queue.take()
+    queue.show(tick)
+    taken = queue.take(tick)
     if taken is None:
-        return False
+        return None
     dataset, telling = datasets.by_id(taken.dataset_id), telling or Telling()
     telling.begin(taken.id)
     try:
         _check_unchanged(datasets, dataset)
         finished = fitted(taken, dataset, str(datasets.place(dataset)), telling)
         _check_unchanged(datasets, dataset)  # nor did they change while they were read
-        stored = queue.finish(taken, finished)
-        log.info("job done", extra={"job": taken.id, "stored": stored})
+        shows = queue.finish(taken, finished)
+        log.info("job ended" if shows else "job was taken away", extra={"job": taken.id})
     except Exception as error:  # whatever it is, the job ends here and the queue goes on
-        queue.fail(taken, f"{type(error).__name__}: {sentence_of(error)}")
+        freezes = _CHANGED if isinstance(error, ChangedError) else ""
+        shows = queue.fail(taken, f"{type(error).__name__}: {sentence_of(error)}", freezes)
         log.info("job failed", extra={"job": taken.id})
-    return True
+    return shows
 
 
 def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
     if digest_of_files(datasets.place(dataset)) != dataset.digest:
-        datasets.freeze(dataset, _CHANGED)
-        raise ValueError(_CHANGED)
+        raise ChangedError(_CHANGED)
 
 
 def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
@@ -111,13 +131,15 @@ def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
     database, telling = Database.opened(settings.database), Telling(tells)
+    shows: int | None = None
     while True:
+        tick = shows or tick_after(clock.now(), settings.tick_seconds)
+        clock.sleep_until(tick)
         try:
-            if not run_one(database, settings, telling):
-                time.sleep(_PAUSE)
+            shows = run_at(tick, database, settings, telling)
         except Exception:  # the database may be away for a while
             log.info("the queue could not be read")
-            time.sleep(20 * _PAUSE)
+            shows = None
             with suppress(Exception):  # what was left running is for the steward to decide
                 Queue(database, settings.instance).interrupt_left_over()
 

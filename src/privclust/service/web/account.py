@@ -11,7 +11,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.responses import RedirectResponse, Response
 
-from privclust.service.database import now
+from privclust.service import clock
 from privclust.service.errors import ForbiddenError, NotFoundError, TooManyError
 from privclust.service.oidc import Attempt, Provider
 from privclust.service.people import SCOPES, SHORTEST_PASSWORD
@@ -180,4 +180,4 @@ def revoke_token(token_id: str, session: Signed, site: Here, form: Posted) -> Re
 def _tokens(session: Signed, site: Site, new: str) -> Response:
     scopes = SCOPES if session.user.is_steward else SCOPES[:2]
     tokens = site.people.tokens(session.user)
-    return page("tokens", session, tokens=tokens, new=new, scopes=scopes, now=now())
+    return page("tokens", session, tokens=tokens, new=new, scopes=scopes, now=clock.now())

@@ -10,7 +10,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from privclust.service.balance import balance_of
-from privclust.service.database import now
 from privclust.service.datasets import Dataset
 from privclust.service.declared import declared_from
 from privclust.service.errors import ForbiddenError, NotFoundError, ServiceError
@@ -244,7 +243,7 @@ def _job(site: Site, job: Job, user: User) -> dict[str, Any]:
         "state": job.state,
         "charged": job.was_charged,
         "asked_at": job.asked_at,
-        "next_look": job.next_look(now()) if job.state == "waiting" else None,
+        "next_look": site.jobs.next_look() if job.state == "waiting" else None,
         "release": job.release_id,
         "message": FAILED if job.state == "failed" else "",
     }

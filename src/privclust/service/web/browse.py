@@ -16,7 +16,6 @@ from privclust.exceptions import BudgetGoneError
 from privclust.jobs.label import write_labels
 from privclust.jobs.sentences import sentence_of
 from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
-from privclust.service.database import now
 from privclust.service.datasets import Dataset
 from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.jobs import FAILED
@@ -135,7 +134,7 @@ def job_page(job_id: str, session: Signed, site: Here, free: str = "") -> Respon
         job=job,
         asked=described(job.asked),
         progress=site.progress_of(job) if session.user.is_steward else "",
-        look=job.next_look(now()),
+        look=site.jobs.next_look(),
         free=bool(free) and job.state == "done",
         failed=FAILED,
     )
