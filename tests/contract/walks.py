@@ -1,0 +1,327 @@
+"""The changes that ``test_walks`` makes on a copy: what is written where, and who then uses it.
+
+Each belongs to a line of the table in CONTRIBUTING.md. A change of a file puts new text in front of
+a piece of it, or at its end; what follows is run on the copy and must succeed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FAMILY", "NAMES_OF_THE_FAMILY", "WALKS", "Walk"]
+
+END = ""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One change.
+
+    Attributes
+    ----------
+    line : str
+        The first cell of its line of the table.
+    changes : tuple of (file, place, text)
+        What is put where: before the only ``place`` in a file of the package, or at its end.
+    used : str
+        Python that needs the change.
+    """
+
+    line: str
+    changes: tuple[tuple[str, str, str], ...]
+    used: str
+
+
+ROWS = """
+import numpy as np, pandas as pd
+from privclust.cli import main
+def command(*words):
+    try:
+        main(words)
+    except SystemExit as end:
+        assert end.code in (0, None), words
+rows = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (400, 2)), columns=["x", "y"])
+rows.to_csv("rows.csv", index=False)
+"""
+
+QUESTION = Walk(
+    "a question to a view",
+    (
+        (
+            "data/points/kernels.py",
+            END,
+            '''
+
+@dataclass(frozen=True)
+class RowsAbove:
+    """The number of rows above a level, in each coordinate."""
+
+    levels: Floats
+
+    @property
+    def question(self) -> Question:
+        """A row adds 0 or 1 to each of the counts."""
+        return Question("rows_above", Term.within(1, len(self.levels)))
+
+    def __call__(self, rows: GridPiece) -> Integers:
+        """Return what some rows add."""
+        return (dense(rows) > np.rint(self.levels * GRID_RADIUS)).sum(axis=0)
+''',
+        ),
+        (
+            "data/points/view.py",
+            '        "choices": "which',
+            '        "rows_above": "how many rows lie above a level",\n',
+        ),
+        (
+            "data/points/view.py",
+            "    def ask_second_moments(",
+            '''    def ask_rows_above(self, name: str, levels: Floats, share: Share) -> Noisy:
+        """Ask how many rows lie above a level, in each coordinate."""
+        return self._answer(name, RowsAbove(levels), share)
+
+''',
+        ),
+        (
+            "data/points/view.py",
+            "from privclust.data.points.mixed import",
+            "from privclust.data.points.kernels import RowsAbove\n",
+        ),
+    ),
+    """
+import numpy as np
+from privclust.budget import Budget
+from support.views import view_of
+budget = Budget(1)
+view = view_of(np.array([[0.5, -0.5], [0.9, 0.9]]), budget=budget)
+answer = view.ask_rows_above("levels", np.zeros(2), budget.whole)
+assert answer.value.tolist() == [2, 1]
+assert view.asks["rows_above"]
+""",
+)
+
+UNIT = Walk(
+    "a unit of rows, also one with ids",
+    (
+        (
+            "unit/rows.py",
+            END,
+            '''
+
+@dataclass(frozen=True)
+class ThreeRows(RowUnit):
+    """Neighbours differ by up to three rows."""
+
+    name: ClassVar[str] = "three-rows"
+    id_column = None
+    n_rows = None
+
+    @property
+    def one_step(self) -> UnitStep:
+        """Three rows more, or fewer."""
+        return UnitStep(3)
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        return f"Adding or removing any three rows {CHANGES}"
+''',
+        ),
+        ("unit/__init__.py", "MatrixCount, MatrixEntry, MatrixRow)\n}", "ThreeRows, "),
+        (
+            "unit/__init__.py",
+            "from privclust.unit.rows import AddRemoveRow",
+            "from privclust.unit.rows import ThreeRows\n",
+        ),
+    ),
+    f"""{ROWS}
+command("kmeans", "rows.csv", "--bounds", "0", "1", "--clusters", "2", "--unit", "three-rows",
+        "--output", "release")
+from privclust import Release
+from privclust.ledger import Ledger
+assert "any three rows" in Release.load("release").to_html()
+Ledger.open("budget.db").create_dataset("rows", "three-rows")
+""",
+)
+
+METHOD = Walk(
+    "a method in a family",
+    (
+        (
+            "kmeans/twice.py",
+            END,
+            '''"""The method "twice"."""
+
+from privclust.kmeans.lloyd import lloyd as twice
+
+__all__ = ["twice"]
+''',
+        ),
+        ("kmeans/estimator.py", '    "lloyd": lloyd,', '    "twice": twice,\n'),
+        (
+            "kmeans/estimator.py",
+            "from privclust.summary.automatic import",
+            "from privclust.kmeans.twice import twice\n",
+        ),
+        ("kmeans/estimator.py", '"lloyd"] = "auto"', '"twice", '),
+        ("kmeans/command.py", '"lloyd", "zones"],', '"twice", '),
+        ("service/offers.py", '"lloyd"),', '"twice", '),
+    ),
+    f"""{ROWS}
+command("kmeans", "rows.csv", "--bounds", "0", "1", "--clusters", "2", "--method", "twice",
+        "--output", "release")
+import inspect
+from privclust import PrivateKMeans
+from privclust.service.offers import OFFERS
+assert "twice" in str(inspect.signature(PrivateKMeans))
+assert any("twice" in str(offer) for offer in OFFERS.values())
+""",
+)
+
+FIT_OPTION = Walk(
+    "an option of all fits",
+    (
+        (
+            "cli/fitting.py",
+            "    overwrite: options.Overwrite",
+            '    project: Annotated[str | None, _text("project", "Of which project.")] = None\n',
+        ),
+    ),
+    """
+from privclust.cli import app
+from privclust.families import FAMILIES
+from support.command_line import command_of
+commands = command_of(app).commands
+for family in FAMILIES:
+    assert "project" in {option.name for option in commands[family.command].params}
+""",
+)
+
+ANY_OPTION = Walk(
+    "an option of all commands, before their names",
+    (
+        (
+            "cli/commands.py",
+            "    version: Annotated[bool",
+            '    calm: Annotated[bool, typer.Option("--calm", help="Say less.")] = False,\n',
+        ),
+        ("cli/commands.py", "    if version:", "    context.obj = calm\n"),
+    ),
+    """
+from privclust.cli import app
+from support.command_line import command_of
+root = command_of(app)
+for name in root.commands:
+    with root.make_context("privclust", ["--calm", name, "--help"]) as context:
+        assert context.params["calm"]
+""",
+)
+
+OWN_OPTION = Walk(
+    "an option of one command",
+    (
+        (
+            "bounds/command.py",
+            "    unreadable: Annotated[",
+            '    calm: Annotated[bool, typer.Option("--calm", help="Say less.")] = False\n',
+        ),
+    ),
+    """
+from privclust.cli import app
+from support.command_line import command_of
+commands = command_of(app).commands
+for group in (commands, commands["plan"].commands):
+    assert "calm" in {option.name for option in group["bounds"].params}
+""",
+)
+
+METRIC = Walk(
+    "a metric of source-target",
+    (
+        (
+            "data/sites/metrics.py",
+            '    Metric("manhattan", order=1),',
+            '    Metric("twice", lengths=lambda straight: np.asarray(2 * straight)),\n',
+        ),
+        ("data/sites/metrics.py", '"manhattan", "cosine"', '"twice", '),
+    ),
+    f"""{ROWS}
+from privclust import PrivateSourceTargetMedoids, Release
+costs = [
+    PrivateSourceTargetMedoids(2, metric=metric, random_state=0)
+    .fit(rows[:20], source=rows[20:]).release()
+    for metric in ("euclidean", "twice")
+]
+command("source-target", "--source", "rows.csv", "--target", "rows.csv", "--column", "x",
+        "--column", "y", "--metric", "twice", "--centers", "2", "--output", "release")
+assert Release.load("release").parameters["metric"] == "twice"
+""",
+)
+
+RULE = Walk(
+    "a rule of the ledger",
+    (
+        (
+            "ledger/rules.sql",
+            "-- rule charge:",
+            """-- rule somebody: nobody gets nothing
+NEW.kind = 'grant' AND NEW.holder = 'nobody'
+
+""",
+        ),
+    ),
+    """
+from privclust.exceptions import LedgerError
+from privclust.ledger import Ledger
+ledger = Ledger.open("budget.db")
+ledger.create_dataset("rows")
+ledger.grant("rows", 1, holder="somebody")
+try:
+    ledger.grant("rows", 1, holder="nobody")
+except LedgerError as error:
+    assert "nobody gets nothing" in f"{error} {error.__cause__}", error
+else:
+    raise AssertionError
+""",
+)
+
+SECTION = Walk(
+    "a section in the report of a family",
+    (
+        (
+            "bounds/report.py",
+            '        "outside": ',
+            '        "columns": len(release.schema.names),\n',
+        ),
+        (
+            "bounds/report.html.j2",
+            END,
+            "<section><h2>How many</h2><p>There are {{ kind.columns }} columns.</p></section>\n",
+        ),
+    ),
+    f"""{ROWS}
+from privclust import PrivateBounds
+assert "There are 2 columns." in PrivateBounds(2).fit(rows).release().to_html()
+""",
+)
+
+WALKS = (QUESTION, UNIT, METHOD, FIT_OPTION, ANY_OPTION, OWN_OPTION, METRIC, RULE, SECTION)
+
+# A family is a folder and a line. This one is a copy of the smallest, under other names.
+NAMES_OF_THE_FAMILY = {
+    "privclust.bounds": "privclust.ranges",
+    "PrivateBounds": "PrivateRanges",
+    '_kind = "bounds"': '_kind = "ranges"',
+    'name="bounds"': 'name="ranges"',
+}
+FAMILY = Walk(
+    "a family",
+    (("families.py", '    Family("summary"', '    Family("ranges", "ranges"),\n'),),
+    f"""{ROWS}
+command("ranges", "rows.csv", "--epsilon", "2", "--output", "release")
+command("plan", "ranges", "--columns", "2")
+from privclust import Release
+from privclust.cli.audit import SUBJECTS
+assert "ranges" in SUBJECTS
+assert Release.load("release").kind == "ranges"
+""",
+)
