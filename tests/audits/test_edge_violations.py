@@ -25,45 +25,10 @@ from privclust import (
     PrivateSourceTargetMedoids,
     Schema,
 )
-from privclust.audit import audit
-from privclust.budget import Budget
-from privclust.privacy.noise import ExactNoise
 from privclust.published import PrivateTauCoclustering
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow, Person
-from support.transcripts import allowed_change, change, recorded_draws, replayed_draws
-
-RUNS = 300
-
-
-def noisy(draw, runs):
-    """Answer the question anew, with private noise."""
-    noise = ExactNoise()
-    return np.array([np.ravel(draw.mechanism.draw(draw.exact, noise)) for _ in range(runs)])
-
-
-def check(model, pair):
-    """Compare the exact answers about two neighbours with the sensitivities claimed.
-
-    The second fit is given the noisy answers and the picks of the first, so that it asks the same.
-    """
-    model.set_params(random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with recorded_draws() as left:
-            model.fit(pair[0])
-        with replayed_draws([draw.answer for draw in left]) as right:
-            model.fit(pair[1])
-    for one, other in zip(left, right, strict=True):
-        assert one.mechanism == other.mechanism
-        assert change(one.mechanism, one.exact, other.exact) <= allowed_change(one.mechanism)
-    return left[0], right[0]
-
-
-def check_and_audit(model, pair):
-    """Let the auditor look at the answers as well, at the whole budget of the fit."""
-    sides, claimed = check(model, pair), Budget(model.epsilon, model.delta)
-    assert audit(noisy, sides, claimed, RUNS, batch=True, random_state=0).verdict == "not refuted"
-
+from support.neighbours import check, check_and_audit
+from support.transcripts import recorded_draws, replayed_draws
 
 # Decimals: one row with more digits moved all others across the edge of a bin.
 

@@ -35,7 +35,6 @@ _PLAIN = (
 )
 # By name, because pandas need not be installed.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
-_NAN_TYPES = frozenset({float, np.float64})
 _DATES = frozenset({"Y", "M", "W", "D"})
 
 
@@ -76,8 +75,8 @@ def _array_of_objects(values: npt.NDArray[np.object_]) -> pa.Array:
 def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
     """Return the Arrow type that is that of every value, if there is one."""
     types = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING_TYPES}
-    if len(types) > 1 and types & _NAN_TYPES and _floats_are_missing(values):
-        types -= _NAN_TYPES
+    if types & _FLOATS and _floats_are_missing(values):
+        types -= _FLOATS
     if not types:
         return pa.null()
     for shared, stored in _PLAIN:
@@ -88,7 +87,7 @@ def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
 
 def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
     """Tell whether every float is a NaN, which is how pandas marks a gap among other values."""
-    return all(value != value for value in values if type(value) in _NAN_TYPES)
+    return all(value != value for value in values if type(value) in _FLOATS)
 
 
 def _has_zones(values: npt.NDArray[np.object_]) -> bool:
