@@ -208,10 +208,22 @@ def test_unsigned_integers_are_read_together_as_apart_and_as_cells(values):
     assert readings_of(column) == of_objects(values)
 
 
-@pytest.mark.parametrize("kind", [*TYPES, "everything"])
+ODD_ZONES = [dt.timezone(dt.timedelta(microseconds=13)), dt.timezone(dt.timedelta(seconds=-7))]
+FAR = [pd.Timestamp(np.datetime64(ticks, "s")) for ticks in (10**12, -(10**12), 0)]
+OF_ONE_TYPE = {
+    **EVERYTHING,
+    "zones": instants | st.datetimes(timezones=st.sampled_from(ODD_ZONES)),
+    "Timestamps": st.sampled_from(FAR) | instants.map(pd.Timestamp),
+    "Timestamps and datetimes": instants.map(pd.Timestamp) | st.datetimes(),
+    "narrow floats": st.floats(width=32).map(np.float32),
+    "everything": anything,
+}
+
+
+@pytest.mark.parametrize("kind", OF_ONE_TYPE)
 @given(data=st.data())
 def test_objects_of_one_type_are_read_as_if_they_were_of_many(kind, data):
-    some = EVERYTHING.get(kind, anything) | EVERYTHING["nothing"]
+    some = OF_ONE_TYPE[kind] | EVERYTHING["nothing"]
     values = data.draw(st.lists(some, min_size=1, max_size=5))
     objects = np.empty(len(values), object)
     objects[:] = values

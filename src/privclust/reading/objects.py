@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from privclust._optional import imported
 from privclust.data.columns.cells import MOST_DAYS, in_cells
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.rows import Block
@@ -32,6 +34,7 @@ _PLAIN = (
     (_FLOATS, pa.float64()),
     (frozenset({datetime.date}), pa.date32()),
     (frozenset({datetime.datetime}), pa.timestamp("us")),
+    (frozenset({datetime.timedelta}), pa.duration("us")),
 )
 # By name, because pandas need not be installed.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
@@ -79,8 +82,10 @@ def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
         types -= _FLOATS
     if not types:
         return pa.null()
+    if (pandas := imported("pandas")) and pandas.Timestamp in types:  # which is a datetime
+        types = types - {pandas.Timestamp} | {datetime.datetime}
     for shared, stored in _PLAIN:
-        if types <= shared and not (pt.is_timestamp(stored) and _has_zones(values)):
+        if types <= shared and (not pt.is_timestamp(stored) or _are_usual(values)):
             return stored
     return None
 
@@ -90,8 +95,17 @@ def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
     return all(value != value for value in values if type(value) in _FLOATS)
 
 
-def _has_zones(values: npt.NDArray[np.object_]) -> bool:
-    return any(getattr(value, "tzinfo", None) is not None for value in values)
+def _are_usual(values: npt.NDArray[np.object_]) -> bool:
+    """Tell whether Arrow reads moments as cells do: of Python's years, whole seconds from UTC."""
+    years = (getattr(value, "year", 1) for value in values)
+    zones = {id(zone): zone for zone in (getattr(value, "tzinfo", None) for value in values)}
+    return not any(year < 1 or year > 9999 for year in years) and all(
+        zone is None or type(zone) is ZoneInfo or _is_in_seconds(zone) for zone in zones.values()
+    )
+
+
+def _is_in_seconds(zone: datetime.tzinfo) -> bool:
+    return type(zone) is datetime.timezone and not zone.utcoffset(None).microseconds
 
 
 def _array_of_moments(values: npt.NDArray[Any]) -> pa.Array:

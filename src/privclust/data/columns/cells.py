@@ -169,17 +169,20 @@ def _nearest_float(value: Any) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-# In this order: a bool is an int, a datetime a date, and NumPy's spans are numbers to Python.
+# In this order: a bool is an int, a datetime a date, and NumPy's spans are numbers to Python. The
+# numbers of any class come last, because to recognise them takes longest.
 _MAKERS: tuple[tuple[Any, Callable[[Any], Cell]], ...] = (
     ((bool, np.bool_), _boolean),
     (str, _text),
-    (np.datetime64, _numpy_moment),
-    (np.timedelta64, _numpy_span),
-    (numbers.Integral, _whole),
-    (Decimal, _decimal),
-    (numbers.Real, _real),
+    (float, _real),
+    (int, _whole),
     (datetime.datetime, _moment),
     (datetime.date, _date),
     (datetime.timedelta, _span),
     (datetime.time, _time),
+    (np.datetime64, _numpy_moment),
+    (np.timedelta64, _numpy_span),
+    (Decimal, _decimal),
+    (numbers.Integral, _whole),
+    (numbers.Real, _real),
 )
