@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,8 +18,12 @@ from privclust.budget import Budget
 from privclust.reports.promise import promise_in_words
 from privclust.reports.rounded import factor
 from privclust.unit import (
+    MATRIX_UNITS,
+    ROW_UNITS,
     AddRemoveRow,
     MatrixCount,
+    MatrixEntry,
+    MatrixRow,
     Person,
     ReplaceRow,
     group_epsilon,
@@ -145,6 +150,33 @@ def test_the_sentence_about_several_rows_as_it_is_printed():
 @pytest.mark.parametrize("unit", [Person("id", 5), MatrixCount()])
 def test_units_that_cover_all_rows_of_a_person_or_none_say_nothing_about_several(unit):
     assert "20 rows" not in " ".join(promise_in_words(statement(1, 1e-6, unit=unit)).limits)
+
+
+@pytest.mark.parametrize(
+    ("unit", "several"),
+    [(MatrixCount(), "counts"), (MatrixEntry(3), "entries"), (MatrixRow(), "rows")],
+)
+def test_people_with_several_counts_entries_or_rows_of_a_matrix_have_the_loss_of_so_many_steps(
+    unit, several
+):
+    limits = " ".join(promise_in_words(statement(1, 1e-6, unit=unit)).limits)
+    pattern = rf"2, 10 or 20 {several} is protected at ε = (\S+), (\S+) or (\S+), at"
+    for size, loss in zip((2, 10, 20), said(pattern, limits), strict=True):
+        assert loss >= group_epsilon(Budget(1, 1e-6), size) > 0.99 * loss
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6, 0.01, 0.5])
+@pytest.mark.parametrize("name", [*ROW_UNITS, *(f"matrix-{name}" for name in MATRIX_UNITS)])
+def test_every_unit_has_words_of_its_own(name, delta):
+    promise, unknown = (
+        promise_in_words(replace(statement(1, delta), unit={"name": unit}), rows=100)
+        for unit in (name, "of a later version")
+    )
+    assert promise.odds != unknown.odds
+    assert promise.guess != unknown.guess
+    assert promise.limits[0] != unknown.limits[0]
+    said_of_it = [promise.odds, promise.guess, promise.verdict, promise.delta, *promise.limits]
+    assert "what is protected" not in " ".join(said_of_it)
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])

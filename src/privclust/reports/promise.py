@@ -24,6 +24,7 @@ from privclust.reports.rounded import (
 )
 from privclust.statement import PrivacyStatement
 from privclust.unit import group_words
+from privclust.unit.words import UnitWords, words_of
 
 __all__ = ["Guess", "Promise", "promise_in_words"]
 
@@ -35,8 +36,8 @@ _LARGE_DELTA, _VERY_LARGE_DELTA = Fraction(1, 1000), Fraction(1, 10)
 # δ counts for each row: it should be far below one in the number of rows, or else below this.
 _SMALL_DELTA = Fraction(1, 10**5)
 _FAR_BELOW = 10
-# For people with so many rows the loss is said where the unit is a row.
-_ROWS = (2, 10, 20)
+# For people with so many of what a unit protects one by one the loss is said.
+_SEVERAL = (2, 10, 20)
 
 
 @dataclass(frozen=True)
@@ -79,53 +80,6 @@ class Promise:
     limits: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Words:
-    """What a unit is called: what odds and guesses are about, its neighbours, what it leaves open.
-
-    Where ``several`` is true, people may have several of what is protected.
-    """
-
-    odds: str
-    guess: str
-    here: str
-    there: str
-    limit: str
-    several: bool = False
-
-
-_UNITS = {
-    "add-remove-row": _Words(
-        "that a given row is in the data",
-        "that this row is in the data",
-        "with any one row in the data",
-        "without that row",
-        "Each row is protected by itself.",
-        several=True,
-    ),
-    "replace-row": _Words(
-        "between any two guesses about what a given row says",
-        "that the row says one thing and not another",
-        "from these data",
-        "with any one row replaced by another",
-        "How many rows there are is not protected, only what they say, each by itself.",
-        several=True,
-    ),
-    "person": _Words(
-        "that a given person is in the data",
-        "that this person is in the data",
-        "with any one person in the data",
-        "without that person",
-        "All rows of a person are protected together, as far as they carry the same identifier.",
-    ),
-}
-_OTHER_UNIT = _Words(
-    "between the data with and without what is protected",
-    "that it is in the data",
-    "from these data",
-    "from data that differ in what is protected",
-    "The protection covers what the sentence above names, and nothing larger.",
-)
 _GENERAL_LIMIT = (
     "It hides individuals, not facts about groups. What the clusters show about many people can "
     "be learned and used, even about someone who took no part."
@@ -146,14 +100,14 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
     rows : float or None
         The released, noisy number of rows, to judge the size of δ by.
     """
-    words = _UNITS.get(str(privacy.unit.get("name")), _OTHER_UNIT)
+    words = words_of(str(privacy.unit.get("name")))
     strength = _strength(float(privacy.epsilon), privacy.delta, rows)
     exponent = _exponent(privacy)
     told = _chance_beyond(privacy) < 1
     return Promise(
         strength=strength,
         odds=_odds(privacy, words),
-        verdict=_verdict(strength, privacy),
+        verdict=_verdict(strength, privacy, words),
         guess=words.guess,
         guesses=tuple(_guess(*prior, exponent) for prior in _PRIORS.items()) if told else (),
         delta=_delta(privacy, words, rows),
@@ -161,7 +115,7 @@ def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Pr
     )
 
 
-def _odds(privacy: PrivacyStatement, words: _Words) -> str:
+def _odds(privacy: PrivacyStatement, words: UnitWords) -> str:
     """Say the definition: for δ = 0 of odds, by Bayes; otherwise of what may be concluded."""
     times = factor(privacy.epsilon)
     if not privacy.delta:
@@ -192,7 +146,7 @@ def _chance_beyond(privacy: PrivacyStatement) -> Decimal:
     return exact_decimal(privacy.delta) * (1 + small * small) / (1 - small)
 
 
-def _delta(privacy: PrivacyStatement, words: _Words, rows: float | None) -> str:
+def _delta(privacy: PrivacyStatement, words: UnitWords, rows: float | None) -> str:
     if not privacy.delta:
         return ""
     bound = _chance_beyond(privacy)
@@ -205,21 +159,22 @@ def _delta(privacy: PrivacyStatement, words: _Words, rows: float | None) -> str:
     else:
         text = "With so large a δ nothing is promised about odds."
     if not _is_small(privacy.delta, rows):
-        text += " δ is not small: it should be far below one divided by the number of rows."
+        many = words.many
+        text += f" δ is not small: it should be far below one divided by the number of {many}."
     return text
 
 
-def _limit(privacy: PrivacyStatement, words: _Words) -> str:
-    """Say what the unit leaves open, and how well several rows of one person are protected."""
-    if not words.several:
+def _limit(privacy: PrivacyStatement, words: UnitWords) -> str:
+    """Say what the unit leaves open, and how well people with several of its kind are protected."""
+    if not words.per_person:
         return words.limit
     budget = Budget(privacy.epsilon, privacy.delta)
-    *some, last = (group_words(budget, size) for size in _ROWS)
-    *sizes, largest = map(str, _ROWS)
+    *some, last = (group_words(budget, size) for size in _SEVERAL)
+    *sizes, largest = map(str, _SEVERAL)
     same = ", at the same δ" if privacy.delta else ""
     return (
-        f"{words.limit} A person with {', '.join(sizes)} or {largest} rows is protected at ε = "
-        f"{', '.join(some)} or {last}{same}."
+        f"{words.limit} A person with {', '.join(sizes)} or {largest} {words.per_person} is "
+        f"protected at ε = {', '.join(some)} or {last}{same}."
     )
 
 
@@ -253,13 +208,13 @@ def _is_small(delta: Fraction, rows: float | None) -> bool:
     return _FAR_BELOW * _rows_times(delta, rows) <= 1
 
 
-def _verdict(strength: str, privacy: PrivacyStatement) -> str:
+def _verdict(strength: str, privacy: PrivacyStatement, words: UnitWords) -> str:
     if strength == "strong":
         return "This is a strong guarantee: a single release of this kind gives little away."
     if strength == "moderate" and privacy.epsilon <= 1:
         return (
             "This is a moderate guarantee: ε is small, but δ is not far enough below one divided "
-            "by the number of rows."
+            f"by the number of {words.many}."
         )
     if strength == "moderate":
         return (
@@ -269,7 +224,7 @@ def _verdict(strength: str, privacy: PrivacyStatement) -> str:
     if privacy.epsilon <= _WEAK:
         return (
             f"This is a {strength} guarantee, because δ = {chance(exact_decimal(privacy.delta))} "
-            "is large for the number of rows."
+            f"is large for the number of {words.many}."
         )
     certain = _guess("50 %", Fraction(1), _exponent(privacy)).most
     return (
