@@ -17,7 +17,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privclust._typing import Floats
 from privclust.budget import Budget
+from privclust.data.view import Noisy
 from privclust.exceptions import (
     LeakWarning,
     LowSignalWarning,
@@ -27,11 +29,13 @@ from privclust.exceptions import (
 )
 from privclust.fitting import FitOrder, Run
 from privclust.ledger import Ledger
+from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
 from privclust.pipelines import RESCORED, Leak, first_caller_outside, leaks_around
 from privclust.privacy.meter import Meter
 from privclust.release import Release
+from privclust.schema import Schema
 from privclust.statement import PrivacyStatement
 from privclust.unit import Unit
 
@@ -60,6 +64,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
     ledger: Ledger | None
     dataset: str | None
     privacy_: PrivacyStatement
+    schema_: Schema
     warnings_: tuple[str, ...]
     _release: Release
 
@@ -96,6 +101,17 @@ class PrivateEstimator(FitOrder, BaseEstimator):
     def _published(self) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _noisy_number(self, result: Any) -> Noisy | None:
+        """Return the noisy number of what is protected, in parts to add up; None if none is known.
+
+        Of people it is the number of rows.
+        """
+        raise NotImplementedError
+
+    def _centres_and_sizes(self, result: Any) -> tuple[Floats, Noisy] | None:
+        """Return released centres of rows in the units of the data, and how many rows they have."""
+        return None
+
     def _check_together(self) -> None:
         """Raise if parameters that are right by themselves do not go together."""
 
@@ -112,8 +128,11 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         self._budget()
         self._check_together()
 
-    def _run(self) -> Run:
-        """Return what a fit starts from; warn of what leaks around it."""
+    def _run(self, charged: bool | None = None) -> Run:
+        """Return what a fit starts from; warn of what leaks around it.
+
+        Whether it is charged is known by the ledger, unless a rehearsal says so.
+        """
         budget = self._budget()
         seed, choices = self._seeds()
         leaks = [*leaks_around(self, PrivateEstimator), *self._own_leaks()]
@@ -125,21 +144,31 @@ class PrivateEstimator(FitOrder, BaseEstimator):
                 "of nearly any fact about a row; use at most 1 for a strong promise.",
                 PublicFactWarning,
             )
-        return Run(budget, Meter(budget), seed, choices, tuple(leak.flaw for leak in leaks))
+        charged = self.ledger is not None if charged is None else charged
+        flaws = tuple(leak.flaw for leak in leaks)
+        return Run(budget, Meter(budget), seed, choices, flaws, charged)
 
-    def _finish(self, unit: Unit, run: Run, receipt: str | None, doubts: tuple[str, ...]) -> None:
+    def _finish(self, unit: Unit, run: Run, receipt: str | None, result: Any) -> None:
         """State what was promised, make the release, and settle the charge with its digest."""
-        self.warnings_ = doubts
+        notes = (*result.notes, *self._common_notes(unit, run.budget, result))
+        self.warnings_ = tuple(note.text for note in notes)
         self.privacy_ = PrivacyStatement.from_meter(
             run.meter, unit=unit, private=run.seed is None, flaws=run.flaws, receipt=receipt
         )
         published = self._published()
-        if doubts:
-            published["parameters"] = {**published["parameters"], "warnings": list(doubts)}
+        published["parameters"] = {**published["parameters"], **parameters_of(notes)}
         self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
         self.__dict__.pop("_scored", None)
         if self.ledger is not None and receipt is not None:
             Ledger.of(self.ledger).settle(receipt, self._release.digest, flaws=run.flaws)
+
+    def _common_notes(self, unit: Unit, budget: Budget, result: Any) -> Iterator[Note]:
+        """Yield what every estimator is asked for: bounds that cut rows off, and a large δ."""
+        placed, number = self._centres_and_sizes(result), self._noisy_number(result)
+        if placed is not None:
+            yield from bound_notes(*placed, self.schema_)
+        if number is not None:
+            yield from delta_notes(number, budget, unit)
 
     def _budget(self) -> Budget:
         if self.budget is None:

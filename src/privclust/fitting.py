@@ -16,7 +16,6 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.privacy.meter import Meter
-from privclust.unit import Unit
 
 __all__ = ["FitOrder", "Run"]
 
@@ -38,6 +37,8 @@ class Run:
         Public random choices, which protect nothing.
     flaws : tuple of str
         Why the result is not private, besides a seed.
+    charged : bool
+        Whether a ledger is charged; a rehearsal says so of the fit that it stands for.
     """
 
     budget: Budget
@@ -45,6 +46,7 @@ class Run:
     seed: np.random.SeedSequence | None
     choices: np.random.Generator
     flaws: tuple[str, ...] = ()
+    charged: bool = False
 
 
 class FitOrder:
@@ -67,9 +69,9 @@ class FitOrder:
     _check_parameters: Callable[[], None]
     _look_ahead: Callable[[Any, Any], None]
     _run: Callable[[], Run]
-    _reserve: Callable[[Budget, Unit], str | None]
+    _reserve: Callable[[Budget, Any], str | None]
     _telling_of_the_charge: Callable[[Budget, str | None], AbstractContextManager[None]]
-    _finish: Callable[[Unit, Run, str | None, tuple[str, ...]], None]
+    _finish: Callable[[Any, Run, str | None, Any], None]
     _warn_of_doubts: Callable[[], None]
 
     def _fit(
@@ -94,7 +96,7 @@ class FitOrder:
             with self._telling_of_the_charge(run.budget, receipt):
                 result = self._ask(door, run, public)
                 self._keep(opened.facts, result, public)
-                self._finish(opened.unit, run, receipt, result.warnings)
+                self._finish(opened.unit, run, receipt, result)
             answer = None if then is None else then(opened)
         self._warn_of_doubts()
         return answer

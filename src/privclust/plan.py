@@ -61,12 +61,12 @@ class Synthetic:
     Attributes
     ----------
     fit : callable
-        Fits the model it is given to the data.
+        Fits the model it is given to the data, in the run it is given.
     error_ratio : callable
         Takes the fitted model and returns its error, relative to a fit without privacy.
     """
 
-    fit: Callable[[Any], object]
+    fit: Callable[[Any, Any], object]
     error_ratio: Callable[[Any], float]
 
 
@@ -191,11 +191,10 @@ def rehearse(
     for number in range(times):
         changed = {**(known or {}), "ledger": None, "random_state": number}
         rehearsal = type(model)(**{**model.get_params(deep=False), **changed})
-        rehearsal._is_to_be_charged = model.ledger is not None
         made = synthetic(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's advice says it
-            made.fit(rehearsal)
+            made.fit(rehearsal, rehearsal._run(charged=model.ledger is not None))
         errors.append(made.error_ratio(rehearsal))
     stated = rehearsal.privacy_
     budget, error = Budget(stated.epsilon, stated.delta), float(np.mean(errors))

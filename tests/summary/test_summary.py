@@ -11,14 +11,12 @@ import pytest
 from privclust import Box, PrivateSummary, Release, Schema
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
-from privclust.kmeans.release import saw_the_rows
 from privclust.kmeans.spread import Spread
 from privclust.metrics import inertia
 from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 from privclust.summary import Summary
 from privclust.summary.automatic import by_summary
-from privclust.summary.release import hides_the_rows
 from privclust.summary.summarising import _misses_far_rows
 
 RNG = np.random.default_rng(3)
@@ -143,7 +141,7 @@ def test_an_inertia_that_misses_far_rows_says_so_and_nothing_else_is_doubted():
         model.fit(FAR)
     assert model.inertia(4) < 0.8 * inertia(FAR, model.centers(4))
     assert model.choose_k(range(1, 7)).suggestion > 1
-    assert not hides_the_rows(model.release())
+    assert model.release().signal == "seen"
     assert "warnings" not in model.kmeans(4).parameters
 
 
@@ -196,8 +194,8 @@ def test_few_rows_are_summarised_with_a_warning(n_rows, n_columns, delta):
 def test_cells_that_never_saw_the_rows_say_so():
     with pytest.warns(LowSignalWarning, match="never saw the rows"):
         model = PrivateSummary(epsilon=0.01, bounds=(-1, 1), random_state=1).fit(WIDE[:9])
-    assert not saw_the_rows(model.release())
-    assert not saw_the_rows(model.kmeans(3))
+    assert model.release().signal == "none"
+    assert model.kmeans(3).signal == "none"
     assert model.choose_k([2, 3]).n_clusters is None
     with pytest.warns(LowSignalWarning, match="synthetic rows tell nothing of them"):
         model.sample(5)
@@ -236,7 +234,7 @@ def test_k_is_chosen_within_the_budget_of_one_fit():
         result = by_summary(view, meter.budget.whole, np.random.default_rng(0))
         centres = rows.domain.to_data_units(result.centres)
     assert meter.spent.pure <= 1
-    assert not result.warnings
+    assert not result.notes
     np.testing.assert_allclose(centres, CENTRES, atol=0.2)
 
 

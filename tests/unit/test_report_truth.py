@@ -17,7 +17,6 @@ from privclust import (
     PrivateSummary,
 )
 from privclust.exceptions import ReleaseError
-from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.release import About
 from privclust.reports.promise import promise_in_words
 from privclust.schema import Schema
@@ -138,8 +137,7 @@ def test_colours_are_those_that_legends_name_in_both_themes(pages, theme):
 
 @words_only
 def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
-    warning = f"The centres are spread over the bounds and {NEVER_SAW_THE_ROWS}; raise epsilon."
-    blind = replace(make_release(), parameters={"warnings": [warning]}).to_html()
+    blind = replace(make_release(), parameters={"signal": "none"}).to_html()
     assert "<svg" not in blind
     assert "No clusters were found" in blind
     assert "What sets the clusters apart" not in blind
@@ -152,8 +150,7 @@ def test_centres_that_never_saw_the_rows_are_not_drawn_as_findings():
 @words_only
 def test_clusters_of_categories_that_never_saw_the_rows_are_not_shown(releases):
     release = releases["categorical"]
-    warnings = {"warnings": [f"The centres {NEVER_SAW_THE_ROWS}."]}
-    page = replace(release, parameters={**release.parameters, **warnings}).to_html()
+    page = replace(release, parameters={**release.parameters, "signal": "none"}).to_html()
     assert "No clusters were found" in page
     assert "The values that most draw a row" not in page
 

@@ -9,7 +9,7 @@ import pytest
 
 from privclust import Ball, PrivateKMeans, Schema
 from privclust.data.view import Noisy
-from privclust.kmeans.doubts import bounds_in_doubt
+from privclust.notes import bound_notes
 from privclust.reading.selection import chosen_by_name
 
 
@@ -47,7 +47,7 @@ def test_columns_are_chosen_without_searching_a_list_for_each_of_them():
 def test_many_columns_at_a_bound_share_one_doubt(n_columns):
     schema = Schema.from_bounds(0, 1, n_columns=n_columns)
     sizes = Noisy(np.array([50.0, 50.0]), 1.0)
-    found = list(bounds_in_doubt(np.zeros((2, n_columns)), sizes, schema))
+    found = [note.text for note in bound_notes(np.zeros((2, n_columns)), sizes, schema)]
     if n_columns <= 3:
         assert len(found) == n_columns
         assert found[0].startswith("All centres lie at the lower bound of the column 'x0': ")

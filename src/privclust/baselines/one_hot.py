@@ -133,7 +133,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
         points = door.private(run.meter, run.seed).as_points(embedding, math.sqrt(longest))
         cluster = _METHODS[self.method]
         found = cluster(points, run.budget.whole, int(self.n_clusters), run.choices)
-        learning = Learning(_mismatch(door.schema), Learned({}, {}, 0.0))
+        learning = Learning(_mismatch(door.schema), Learned({}, {}, 0.0, found.sizes))
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
@@ -148,7 +148,7 @@ def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Synthetic:
         gaps = points - model.cluster_centers_[model.predict(table)]
         return float((gaps**2).sum() / best_inertia(points, n_clusters))
 
-    return Synthetic(lambda model: model.fit(table), error_ratio)
+    return Synthetic(lambda model, run: model._fit(table, run=run), error_ratio)
 
 
 def _one_hot(schema: Schema) -> ValuePoints:

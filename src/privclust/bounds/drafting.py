@@ -12,6 +12,7 @@ from datetime import date
 
 from privclust.bounds.result import BoundsResult, Range
 from privclust.data.numbers.public import ColumnForm
+from privclust.notes import Note
 from privclust.schema import Box, Csv, Schema
 
 __all__ = ["NOTE", "doubts_about", "drafted"]
@@ -37,22 +38,26 @@ def drafted(
     return Schema(facts, ignore=ignore, csv=csv, note=NOTE)
 
 
-def doubts_about(result: BoundsResult, names: Sequence[str], outside_share: float) -> Iterator[str]:
-    """Yield a doubt for each column that noise hides, or whose range leaves out too many rows."""
+def doubts_about(
+    result: BoundsResult, names: Sequence[str], outside_share: float
+) -> Iterator[Note]:
+    """Yield a note for each column that noise hides, or whose range leaves out too many rows."""
     for name, found in zip(names, result.ranges, strict=True):
         if not found.found:
-            yield (
+            yield Note(
+                "columns-hidden",
                 f"Noise hides the numbers of the column {name!r}, so its bounds are as wide as "
-                f"they can be; {_REMEDY}."
+                f"they can be; {_REMEDY}.",
             )
             continue
         rows = result.n_rows - max(found.missing, 0.0)
         error = math.hypot(found.inside_error, found.missing_error, result.n_rows_error)
         outside = rows - found.inside - _SURE * error
         if outside > outside_share * rows:
-            yield (
+            yield Note(
+                "rows-outside",
                 f"The bounds of the column {name!r} leave out at least {outside / rows:.0%} of its "
-                f"rows, because noise hides where they are; {_REMEDY}."
+                f"rows, because noise hides where they are; {_REMEDY}.",
             )
 
 

@@ -16,6 +16,7 @@ from privclust.bounds.result import BoundsResult
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
 from privclust.data.numbers.public import ColumnForm, forms_of
+from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
@@ -182,7 +183,10 @@ class PrivateBounds(PrivateEstimator):
     def _ask(self, door: NumberRows, run: Run, public: Any = None) -> BoundsResult:
         share = float(self.outside_share)
         result = found_bounds(door.private(run.meter, run.seed), run.budget.whole, share)
-        return replace(result, warnings=tuple(doubts_about(result, door.schema.names, share)))
+        return replace(result, notes=tuple(doubts_about(result, door.schema.names, share)))
+
+    def _noisy_number(self, result: BoundsResult) -> Noisy:
+        return Noisy(np.array([result.n_rows]), result.n_rows_error)
 
     def _keep(self, facts: PublicFacts, result: BoundsResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)

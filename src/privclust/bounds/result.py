@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Mask
+from privclust.notes import Note
 
 __all__ = ["BoundsResult", "Range"]
 
@@ -47,14 +48,14 @@ class BoundsResult:
     ranges : tuple of Range
     n_rows, n_rows_error : float
         The noisy number of rows.
-    warnings : tuple of str
+    notes : tuple of Note
         Of columns that noise hides, and of bounds that leave out more than was declared.
     """
 
     ranges: tuple[Range, ...]
     n_rows: float
     n_rows_error: float
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def found(self) -> Mask:

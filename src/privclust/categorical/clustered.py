@@ -9,6 +9,7 @@ import numpy as np
 from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.predicting import CategoryLabels
 from privclust.categorical.result import CategoricalClusters
+from privclust.data.view import Noisy
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import whole
 
@@ -29,6 +30,9 @@ class ClusteredCategories(CategoryLabels, CategoricalEstimator):
         error = result.found.sizes.standard_error
         self.cluster_sizes_error_ = np.full(len(result.found.sizes.value), error)
         self.value_points_ = result.embedding.points
+
+    def _noisy_number(self, result: CategoricalClusters) -> Noisy:
+        return result.found.sizes
 
     def _published(self) -> dict[str, Any]:
         published, n_clusters = super()._published(), len(self.cluster_centers_)

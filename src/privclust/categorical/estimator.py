@@ -12,6 +12,7 @@ from privclust.categorical.learning import BY_TARGET, Method, learn_metric
 from privclust.categorical.papers import Options
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
+from privclust.data.view import Noisy
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.ledger import Ledger
@@ -179,6 +180,9 @@ class PrivateDilca(CategoricalEstimator):
 
     def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
         self._keep_metric(facts, result)
+
+    def _noisy_number(self, result: Learning) -> Noisy:
+        return result.learned.n_rows
 
     def _published(self) -> dict[str, Any]:
         published = super()._published()

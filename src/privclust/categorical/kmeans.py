@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from privclust.budget import Budget, Number
@@ -15,7 +14,6 @@ from privclust.categorical.result import CategoricalClusters
 from privclust.data.table.door import TableRows
 from privclust.estimator import Run
 from privclust.kmeans.cells import by_cells
-from privclust.kmeans.doubts import delta_in_doubt
 from privclust.ledger import Ledger
 from privclust.parameters import check_clusters, fraction
 from privclust.unit import Unit
@@ -153,8 +151,6 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
-        doubts = (*found.warnings, *delta_in_doubt(found.sizes, run.budget))
-        found = replace(found, warnings=doubts)
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )

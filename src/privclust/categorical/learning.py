@@ -61,4 +61,4 @@ def learn_metric(
         )
         for target, context in learned.contexts.items()
     }
-    return Learning(CategoricalMetric(view.names, parts), learned, learned.warnings)
+    return Learning(CategoricalMetric(view.names, parts), learned, learned.notes)

@@ -21,6 +21,7 @@ from privclust.categorical.principal_axes import principal_axes
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import BINS, ValuePoints
 from privclust.data.table.view import TableView
+from privclust.notes import Note
 from privclust.schema import Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates
 
@@ -45,15 +46,15 @@ class LearnedPoints:
         The share of rows of every value.
     slopes : ndarray of shape (n_axes, n_values)
         How the shares change with the place on the axes.
-    warnings : tuple of str
-        Reasons not to trust the metric, if any.
+    notes : tuple of Note
+        Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
     """
 
     points: ValuePoints
     radius: float
     shares: Floats
     slopes: Floats
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def centers(self, places: Floats, schema: Schema) -> Floats:
         """Return what places on the axes say about every column: numbers and shares."""
@@ -99,7 +100,8 @@ def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int)
     # The points are centred, so this is the regression of what a row has on where it lies.
     variances = places.T @ joint @ places
     slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
-    return LearnedPoints(points, radius, np.diag(joint).copy(), slopes, learning.warnings)
+    notes = tuple(replace(note, code="metric-doubtful") for note in learning.notes)
+    return LearnedPoints(points, radius, np.diag(joint).copy(), slopes, notes)
 
 
 def _joint(estimate: Estimate) -> Floats:

@@ -19,7 +19,7 @@ from privclust.categorical.margins import on_simplex
 from privclust.categorical.papers import Learned, Options
 from privclust.categorical.shrinkage import Estimate, shrunk_estimate
 from privclust.categorical.signal import what_to_doubt
-from privclust.data.table.public import PairLayout
+from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
 
@@ -38,7 +38,7 @@ def pairs(view: TableView, budget: Share, options: Options) -> Learned:
     every = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", every, for_tables)
     estimate = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
-    return _learned(estimate, tables.standard_error, options)
+    return _learned(estimate, tables, options)
 
 
 def tree(view: TableView, budget: Share, options: Options) -> Learned:
@@ -50,7 +50,7 @@ def tree(view: TableView, budget: Share, options: Options) -> Learned:
     edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
     tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
     along = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
-    return _learned(_chained(along), tables.standard_error, options)
+    return _learned(_chained(along), tables, options)
 
 
 def _public_count(view: TableView, budget: Share) -> float | None:
@@ -60,14 +60,15 @@ def _public_count(view: TableView, budget: Share) -> float | None:
     return float(view.ask_count("number of rows", budget).value[0])
 
 
-def _learned(estimate: Estimate, cell_error: float, options: Options) -> Learned:
+def _learned(estimate: Estimate, tables: NoisyTables, options: Options) -> Learned:
     known = association(estimate)
     contexts = {
         target: choose_context(options.rule, target, known, options.context_size, options.sigma)
         for target in options.targets
     }
-    doubts = what_to_doubt(estimate.signal)
-    return Learned(contexts, dict.fromkeys(contexts, estimate), cell_error, doubts)
+    estimates = dict.fromkeys(contexts, estimate)
+    notes = what_to_doubt(estimate.signal)
+    return Learned(contexts, estimates, tables.standard_error, tables.n_rows, notes)
 
 
 def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:

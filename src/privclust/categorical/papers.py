@@ -18,6 +18,8 @@ from privclust.budget import Share
 from privclust.categorical.context import Context, above_mean, association, choose_context
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.table.view import TableView
+from privclust.data.view import Noisy
+from privclust.notes import Note
 
 __all__ = ["Learned", "Options", "baseline", "max_dependency", "max_relevance", "mean_su"]
 
@@ -63,14 +65,17 @@ class Learned:
         By target; several targets may share one.
     cell_error : float
         The standard error of the noise on a cell of the tables.
-    warnings : tuple of str
+    n_rows : Noisy
+        The noisy number of rows.
+    notes : tuple of Note
         Reasons not to trust the tables, if any.
     """
 
     contexts: dict[int, Context]
     estimates: dict[int, Estimate]
     cell_error: float
-    warnings: tuple[str, ...] = ()
+    n_rows: Noisy
+    notes: tuple[Note, ...] = ()
 
 
 def baseline(view: TableView, budget: Share, options: Options) -> Learned:
@@ -83,7 +88,8 @@ def baseline(view: TableView, budget: Share, options: Options) -> Learned:
         target: choose_context("relevant-non-redundant", target, known, options.context_size)
         for target in options.targets
     }
-    return Learned(contexts, dict.fromkeys(contexts, estimate), tables.standard_error)
+    estimates = dict.fromkeys(contexts, estimate)
+    return Learned(contexts, estimates, tables.standard_error, tables.n_rows)
 
 
 def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
@@ -127,7 +133,8 @@ def _picked(
 def _by_target(view: TableView, budget: Share, options: Options, context: ChooseContext) -> Learned:
     """Algorithm 2 for every target."""
     for_count = budget.take(_COUNT_SHARE)
-    rows = max(2.0, float(view.ask_count("number of rows", for_count).value[0]))
+    number = view.ask_count("number of rows", for_count)
+    rows = max(2.0, float(number.value[0]))
     contexts: dict[int, Context] = {}
     estimates: dict[int, Estimate] = {}
     errors = []
@@ -142,4 +149,4 @@ def _by_target(view: TableView, budget: Share, options: Options, context: Choose
         )
         contexts[target], estimates[target] = chosen, plain_estimate(tables)
         errors.append(tables.standard_error)
-    return Learned(contexts, estimates, float(np.median(errors)))
+    return Learned(contexts, estimates, float(np.median(errors)), number)

@@ -9,7 +9,6 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.categorical.plots import distance_plot, value_plot
 from privclust.categorical.release import attribute_points, distances
-from privclust.kmeans.release import saw_the_rows
 from privclust.reports.plots import size_plot
 from privclust.schema import Box
 
@@ -86,7 +85,7 @@ def _clusters(release: Release) -> dict[str, Any] | None:
     return {
         "k": len(labels),
         "rows_in_all": f"{sizes.sum():,.0f}",
-        "found": saw_the_rows(release),
+        "found": release.signal != "none",
         "plot": size_plot(labels, sizes[order], errors[order]),
         "lines": _typical_values(release, labels),
     }

@@ -9,6 +9,7 @@ from privclust.categorical.metric import CategoricalMetric
 from privclust.categorical.papers import Learned
 from privclust.data.table.public import ValuePoints
 from privclust.kmeans.result import KMeansResult
+from privclust.notes import Note
 
 __all__ = ["CategoricalClusters", "Learning"]
 
@@ -19,7 +20,7 @@ class Learning:
 
     metric: CategoricalMetric
     learned: Learned
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,6 @@ class CategoricalClusters:
     found: KMeansResult
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Reasons not to trust the metric or the clusters, if any."""
-        return (*self.learning.warnings, *self.found.warnings)
+        return (*self.learning.notes, *self.found.notes)

@@ -21,6 +21,7 @@ from privclust.categorical.cells import PairCells
 from privclust.categorical.margins import Margins
 from privclust.categorical.strength import Strengths
 from privclust.distributions import imitated_noise
+from privclust.notes import Note
 
 __all__ = ["IndependentTables", "Signal", "signal_in", "what_to_doubt"]
 
@@ -34,14 +35,16 @@ _USUAL = 0.08
 # Eigenvalues of more values than these would take too long.
 _MOST_VALUES = 300
 
-_ABSENT = (
+_ABSENT = Note(
+    "columns-independent",
     "The columns seem to be independent: nothing stands out from the noise, although any usual "
     "dependence would, so the distances only show how common the values are; do not compare rows "
-    "by them."
+    "by them.",
 )
-_HIDDEN = (
+_HIDDEN = Note(
+    "columns-hidden",
     "Noise hides how the columns depend on each other, so the distances show little beyond how "
-    "common the values are; raise epsilon, set delta, group rare values or gather more rows."
+    "common the values are; raise epsilon, set delta, group rare values or gather more rows.",
 )
 
 
@@ -142,7 +145,7 @@ def signal_in(
     return "seen"
 
 
-def what_to_doubt(signal: Signal) -> tuple[str, ...]:
+def what_to_doubt(signal: Signal) -> tuple[Note, ...]:
     """Return what to say about a metric that was learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 

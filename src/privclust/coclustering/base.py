@@ -14,7 +14,9 @@ from privclust.coclustering.predicting import MatrixLabels
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator, Run
+from privclust.notes import Note
 from privclust.opening.matrices import OpenedMatrix, open_matrix
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import check_memory, whole
@@ -84,29 +86,37 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
 
     def _ask(self, door: CountMatrix, run: Run, public: Any = None) -> CoclusteringResult:
         result = self._method(door.private(run.meter, run.seed), run)
-        return replace(result, warnings=self._doubts(result.directions))
+        return replace(result, notes=self._doubts(result.directions))
 
     def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 
-    def _doubts(self, directions: int | None) -> tuple[str, ...]:
+    def _doubts(self, directions: int | None) -> tuple[Note, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = int(self.n_row_clusters) - 1
         by_rows = matrix_unit_from(self.unit).whole_rows
         if directions is None or directions >= (wanted if by_rows else 1):
             return ()
         if by_rows:
-            return (
+            text = (
                 f"Only {directions} of the {wanted} directions that separate "
                 f"{self.n_row_clusters} clusters stand out from the noise, so there are too few "
                 "rows per cluster at this ε and some or all clusters are noise; raise epsilon, ask "
-                "for fewer clusters, or gather rows (whole rows need thousands per cluster).",
+                "for fewer clusters, or gather rows (whole rows need thousands per cluster)."
             )
-        return (
+            return (Note("clusters-hidden", text),)
+        text = (
             "No structure stands out from the noise at this ε, so the clusters may be random; "
-            "raise epsilon, ask for fewer clusters or gather more data.",
+            "raise epsilon, ask for fewer clusters or gather more data."
         )
+        return (Note("clusters-hidden", text),)
+
+    def _noisy_number(self, result: CoclusteringResult) -> Noisy:
+        """Return about how many counts, entries above zero or rows there are, at least."""
+        most = matrix_unit_from(self.unit).cap or 1
+        error = float(np.linalg.norm(result.block_error)) / most
+        return Noisy(np.array([result.block_totals.sum() / most]), error)
 
     def _keep(self, facts: PublicFacts, result: CoclusteringResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from privclust._typing import Floats
 from privclust.data.matrix.public import Groups
 from privclust.data.view import Noisy
+from privclust.notes import Note
 
 __all__ = ["CoclusteringResult"]
 
@@ -31,7 +32,7 @@ class CoclusteringResult:
         A released cluster of each row.
     directions : int or None
         How many directions of the last table of rows stand out from the noise.
-    warnings : tuple of str
+    notes : tuple of Note
         Reasons not to trust the clusters, if any.
     """
 
@@ -42,4 +43,4 @@ class CoclusteringResult:
     profiles: Noisy | None = None
     rows: Groups | None = None
     directions: int | None = None
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()

@@ -12,8 +12,8 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.door import PointRows, Region
 from privclust.data.points.view import PointsView
+from privclust.data.view import Noisy
 from privclust.estimator import Run
-from privclust.kmeans.doubts import bounds_in_doubt, delta_in_doubt
 from privclust.kmeans.plan import synthetic
 from privclust.kmeans.points import PointsEstimator
 from privclust.kmeans.predicting import PointLabels
@@ -82,23 +82,11 @@ class KMeansEstimator(PointLabels, PointsEstimator):
             check_numbers(door.schema)
         super()._look_ahead(door, public)
 
-    def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
-        result = self._found(door, run)
-        if result.learned is None:
-            centres = door.domain.to_data_units(result.centres)
-        else:
-            centres = result.learned.table
-        doubts = (
-            *bounds_in_doubt(centres, result.sizes, door.schema),
-            *delta_in_doubt(result.sizes, run.budget),
-        )
-        return replace(result, warnings=(*result.warnings, *doubts))
-
     def _looked_for(self, otherwise: int) -> int:
         """Return the number of clusters, or another one if it is to be chosen."""
         return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
-    def _found(self, door: PointRows, run: Run) -> KMeansResult:
+    def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         view = door.private(run.meter, run.seed)
         share, for_profiles = divided(run.budget.whole, self.profile_share)
         result = self._cluster(view, share, run.choices)
@@ -128,6 +116,12 @@ class KMeansEstimator(PointLabels, PointsEstimator):
         self.n_clusters_ = len(result.centres)
         self._n_features_out = len(result.centres)
         self._keep_profiles(result.profiles)
+
+    def _noisy_number(self, result: KMeansResult) -> Noisy:
+        return result.sizes
+
+    def _centres_and_sizes(self, result: KMeansResult) -> tuple[Floats, Noisy]:
+        return self.cluster_centers_, result.sizes
 
     def _error_of_noise(self, region: Region, result: KMeansResult) -> Floats | None:
         """Return the errors of the centres in the units of the data, within the bounds."""

@@ -25,6 +25,7 @@ from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import clipped
 from privclust.kmeans.spread import Purse
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
+from privclust.notes import Note
 
 __all__ = ["cautious", "cautious_of_so_many", "counted_again"]
 
@@ -50,9 +51,10 @@ _MOST_STEPS, _STEP_NOISE = 4, 0.6
 # How many standard errors noise may have moved a centre by, or may be of a size.
 _CAUTION = 2
 
-_EMPTY = (
+_EMPTY = Note(
+    "empty-clusters",
     "Some of the clusters may have no rows, judging by their noisy sizes; ask for fewer clusters, "
-    "raise epsilon, or declare bounds that fit the rows more closely."
+    "raise epsilon, or declare bounds that fit the rows more closely.",
 )
 
 
@@ -68,8 +70,7 @@ def cautious_of_so_many(
     found = sized(view, moved.centres, moved.errors, for_sizes, "cautious", ())
     # Centres that rows are far from move little and look sure of their place; their sizes tell.
     is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
-    warnings = (HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ()
-    return replace(found, warnings=warnings)
+    return replace(found, notes=(HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ())
 
 
 cautious: Method = partial(counting_first, cautious_of_so_many)

@@ -25,7 +25,6 @@ from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.seeds import find_seeds
 from privclust.kmeans.shrinking import refined
@@ -36,6 +35,7 @@ from privclust.kmeans.spread import (
     find_spread,
     mean_error,
 )
+from privclust.notes import Note
 
 __all__ = [
     "COUNT",
@@ -58,10 +58,11 @@ COUNT, SIZES = 0.03, 0.03
 LOST_MEAN = 1.0
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
-HIDDEN = f"Noise hides some of the clusters at this budget; {_REMEDY}."
-_UNSEEN = (
+HIDDEN = Note("clusters-hidden", f"Noise hides some of the clusters at this budget; {_REMEDY}.")
+_UNSEEN = Note(
+    "rows-unseen",
     "At this budget even the mean of the rows would be noise, so the centres are spread over the "
-    f"declared bounds and {NEVER_SAW_THE_ROWS}; {_REMEDY}."
+    f"declared bounds and never saw the rows; {_REMEDY}.",
 )
 
 
@@ -101,8 +102,8 @@ def cells_of_so_many(
     axes = find_axes(view, purse, spread, n_clusters, rng)
     seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
     centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch)
-    warnings = () if seeds.n_live >= n_clusters else (HIDDEN,)
-    return sized(view, centres, errors, for_sizes, "cells", warnings)
+    notes = () if seeds.n_live >= n_clusters else (HIDDEN,)
+    return sized(view, centres, errors, for_sizes, "cells", notes)
 
 
 by_cells: Method = partial(counting_first, cells_of_so_many)
@@ -114,9 +115,9 @@ def sized(
     errors: Floats,
     share: Share,
     method: str,
-    warnings: tuple[str, ...],
+    notes: tuple[Note, ...],
 ) -> KMeansResult:
     """Ask for the sizes of the clusters, and return all that ``method`` has found."""
     centres, frame = view.domain.feasible(centres), Projection(np.zeros(view.domain.dimension))
     sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=share).counts
-    return KMeansResult(centres, errors, sizes, method, warnings)
+    return KMeansResult(centres, errors, sizes, method, notes)

@@ -182,13 +182,10 @@ class PrivateKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    # Of a rehearsal, which has no ledger: whether the fit that it stands for has one.
-    _is_to_be_charged: bool = False
-
-    def _run(self) -> Run:
+    def _run(self, charged: bool | None = None) -> Run:
         """Return what a fit starts from; without a ledger, which adds up ρ, ε may be spent pure."""
-        run, counted = super()._run(), self.ledger is not None or self._is_to_be_charged
-        return replace(run, meter=Meter(run.budget, or_pure=not counted))
+        run = super()._run(charged)
+        return replace(run, meter=Meter(run.budget, or_pure=not run.charged))
 
     def _look_ahead(self, door: PointRows, public: Any = None) -> None:
         super()._look_ahead(door, public)
@@ -202,9 +199,9 @@ class PrivateKMeans(KMeansEstimator):
                 )
             check_learnable(door)
 
-    def _found(self, door: PointRows, run: Run) -> KMeansResult:
+    def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         if self._metric(door.schema) != "dilca":
-            return super()._found(door, run)
+            return super()._ask(door, run, public)
         from privclust.kmeans.learned import by_learned_metric
 
         def cluster(view: PointsView, share: Share) -> KMeansResult:

@@ -54,5 +54,5 @@ def by_learned_metric(
     places = points.domain.to_data_units(found.centres)
     values = np.concatenate(learned.points.points)
     table = learned.centers(places, door.schema)
-    doubts = (*learned.warnings, *found.warnings)
-    return replace(found, learned=LearnedCenters(places, values, table), warnings=doubts)
+    notes = (*learned.notes, *found.notes)
+    return replace(found, learned=LearnedCenters(places, values, table), notes=notes)

@@ -21,30 +21,19 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 __all__ = [
-    "NEVER_SAW_THE_ROWS",
     "centers_error",
     "column_scales",
     "labels",
     "learned_arrays",
-    "saw_the_rows",
 ]
 
 
 _ERRORS = ("cluster_centers_error",)  # older releases have none
 
-# Words in the warning of a fit whose centres were placed without looking at the rows.
-NEVER_SAW_THE_ROWS = "never saw the rows"
-
 
 def column_scales(release: Release) -> Floats:
     """Return the length that counts as one in each coordinate, in the metric of the model."""
     return Coordinates(release.schema).scales(bool(release.parameters.get("rescale")))
-
-
-def saw_the_rows(release: Release) -> bool:
-    """Tell whether the centres say anything about the rows; if not, a warning says so."""
-    warnings = release.parameters.get("warnings", [])
-    return not any(NEVER_SAW_THE_ROWS in str(warning) for warning in warnings)
 
 
 def centers_error(release: Release) -> Floats | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.kmeans.release import centers_error, column_scales, saw_the_rows
+from privclust.kmeans.release import centers_error, column_scales
 from privclust.kmeans.wording import errors_hold, pictures
 from privclust.release.facts import shown_error
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
@@ -62,7 +62,7 @@ class _Clusters:
 
 def context(release: Release) -> dict[str, Any]:
     """Return what the template needs; centres that never saw the rows are not drawn."""
-    clusters, found = _clusters(release), saw_the_rows(release)
+    clusters, found = _clusters(release), release.signal != "none"
     k, d = clusters.centers.shape
     top = clusters.by_spread[:_MOST_COLUMNS]
     rows = list(range(min(k, _MOST_CLUSTERS)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from privclust._typing import Floats
 from privclust.data.view import Noisy
+from privclust.notes import Note
 
 __all__ = ["KMeansResult", "LearnedCenters"]
 
@@ -42,7 +43,7 @@ class KMeansResult:
         The numbers of rows nearest to each centre.
     method : str
         The algorithm that ran.
-    warnings : tuple of str
+    notes : tuple of Note
         Reasons not to trust the centres, if any.
     verdict : str
         What was found about the number of clusters, if it was chosen.
@@ -56,7 +57,7 @@ class KMeansResult:
     centres_error: Floats | None
     sizes: Noisy
     method: str
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     verdict: str = ""
     learned: LearnedCenters | None = None
     profiles: Noisy | None = None

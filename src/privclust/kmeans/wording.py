@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privclust.kmeans.release import saw_the_rows
 from privclust.release.facts import Listing
 from privclust.reports.histograms import histogram_grid
 from privclust.reports.sentences import sentence_of, traits_of
@@ -34,7 +33,7 @@ def cluster_sentences(release: Release) -> list[str]:
     """Return a sentence for each cluster; none if the errors of the centres are not known."""
     arrays = release.arrays
     errors = arrays.get("cluster_centers_error")
-    if errors is None or not saw_the_rows(release):
+    if errors is None or release.signal == "none":
         return []
     sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
     traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
@@ -57,7 +56,7 @@ def pictures(release: Release) -> dict[str, Any]:
         "sentences": [{"label": int(i), "words": sentences[i]} for i in order] if sentences else [],
         "histograms": None,
     }
-    if "profile_counts" in arrays and saw_the_rows(release):
+    if "profile_counts" in arrays and release.signal != "none":
         rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
         counts, errors = (
             arrays[name][rows][:, : len(names)]

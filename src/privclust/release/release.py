@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
+from privclust.notes import Signal
 from privclust.release import arrays as npz
 from privclust.release import storage
 from privclust.release.about import About
@@ -28,6 +29,7 @@ from privclust.release.facts import Facts
 from privclust.release.kinds import kind_named
 from privclust.release.packing import fields_from, packed
 from privclust.release.reading import opened
+from privclust.release.signal import check_notes, signal_of_release
 from privclust.release.signature import Signature, signed_by
 from privclust.schema import Schema
 from privclust.statement import PrivacyStatement
@@ -97,10 +99,16 @@ class Release:
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))
         object.__setattr__(self, "created", checked_date(self.created))
         check_promise(self.privacy)
+        check_notes(self.parameters)
         kind = kind_named(self.kind)
         kind.check_shapes(self.arrays)
         kind.check(self)
         kind.check_names(self)
+
+    @property
+    def signal(self) -> Signal:
+        """Whether it shows the rows: "seen"; "hidden", at least in part, by noise; or "none"."""
+        return signal_of_release(self)
 
     @property
     def digest(self) -> str:

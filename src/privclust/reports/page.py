@@ -73,7 +73,7 @@ def _context(release: Release) -> dict[str, Any]:
         "parameters": {
             name: _in_words(value)
             for name, value in release.parameters.items()
-            if name != "warnings"
+            if name not in ("notes", "warnings")
         },
         "signature": _signature(release),
         "kind_template": kind.template,
@@ -89,7 +89,7 @@ def _about(release: Release) -> list[tuple[str, str]]:
 
 def _noisy_rows(release: Release) -> float | None:
     """Return the released number of rows, if there is one."""
-    for name in ("cluster_sizes", "source_counts"):
+    for name in ("cluster_sizes", "source_counts", "n_rows"):
         if name in release.arrays:
             return float(release.arrays[name].sum())
     return None

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.metrics import METRICS, MetricName
+from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
 from privclust.opening.rows import Opened, PublicFacts, open_sources
@@ -140,6 +141,9 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             self.source_spread_ = float(public.metric.lengths(spread.value)[0])
             self.source_spread_error_ = float(spread.standard_error)
         self._targets = public.table
+
+    def _noisy_number(self, result: SourceTargetResult) -> Noisy:
+        return result.released.number
 
     def _published(self) -> dict[str, Any]:
         return published(self)

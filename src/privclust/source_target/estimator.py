@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from privclust.budget import Budget
 from privclust.data.sites.metrics import MetricName
+from privclust.estimator import Run
 from privclust.exceptions import SourceWarning
 from privclust.ledger import Ledger
 from privclust.schema import Schema
@@ -197,19 +198,23 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
             Numbers of candidates that must not, or must, be chosen.
         """
         self._check_parameters()
-        run = self._run()
-        public = PublicTargets.of(
+        self._choose(
+            self._run(),
             target,
-            metric=self.metric,
+            source,
             candidates=candidates,
             weights=sample_weight,
             forbidden=forbidden,
             forced=forced,
-            projection=self.n_projected,
-            rng=run.choices,
+        )
+        return self
+
+    def _choose(self, run: Run, target: Any, source: Any, **declared: Any) -> None:
+        """Choose the centres in a run; ``declared`` is what else is public."""
+        public = PublicTargets.of(
+            target, metric=self.metric, projection=self.n_projected, rng=run.choices, **declared
         )
         public.check_centres(self.n_centers)
         if source is None:
             self._warn(_NO_SOURCE, SourceWarning)
         self._fit(source, run=run, public=public)
-        return self

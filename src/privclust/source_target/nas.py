@@ -12,6 +12,7 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
+from privclust.notes import Note
 from privclust.source_target.sanitised import Sanitised, base_from_points
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites
@@ -32,7 +33,8 @@ def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
         budget = budget.remainder(for_spread)
         spread = view.ask_nearest_distance("distance to sources", sites, n_nearest, for_spread)
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
-    number = float(view.ask_count("number of sources", for_number).value[0])
+    counted = view.ask_count("number of sources", for_number)
+    number = float(counted.value[0])
     answer = view.ask_nearest_averages(
         "averages of nearest sources", sites, n_nearest, for_averages
     )
@@ -45,13 +47,15 @@ def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
         np.nan,
         np.column_stack([nothing, nothing]),
         base_from_points(space, points)[None],
-        warnings=() if enough else _too_few(number, n_nearest),
+        counted,
+        notes=() if enough else _too_few(number, n_nearest),
         spread=spread,
     )
 
 
-def _too_few(number: float, n_nearest: int) -> tuple[str, ...]:
-    return (
+def _too_few(number: float, n_nearest: int) -> tuple[Note, ...]:
+    text = (
         f"There are about {max(number, 0):.0f} sources, fewer than the {n_nearest} to average, so "
-        "the centres are those of the targets alone; lower n_nearest or raise epsilon.",
+        "the centres are those of the targets alone; lower n_nearest or raise epsilon."
     )
+    return (Note("rows-unseen", text),)

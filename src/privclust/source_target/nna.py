@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
+from privclust.data.view import Noisy
 from privclust.distributions import quantile
+from privclust.notes import Note
 from privclust.source_target.sanitised import Sanitised, base_from_points
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites, nearest_site
@@ -48,18 +50,20 @@ def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
         answer.counts.standard_error,
         np.full((len(live), 2), np.nan),
         base_from_points(space, points)[None],
-        warnings=nothing_found(len(live)),
+        Noisy(answer.counts.value[live], answer.counts.standard_error),
+        notes=nothing_found(len(live)),
     )
 
 
-def nothing_found(n_live: int) -> tuple[str, ...]:
+def nothing_found(n_live: int) -> tuple[Note, ...]:
     """Return the warning for a source that does not show above the noise."""
     if n_live:
         return ()
-    return (
+    text = (
         "No source shows above the noise, so the centres are those of the targets alone; raise "
-        "epsilon or bring more sources.",
+        "epsilon or bring more sources."
     )
+    return (Note("rows-unseen", text),)
 
 
 def pulled_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from privclust.notes import Note
 from privclust.source_target.sanitised import Sanitised
 from privclust.source_target.solution import Solution
 
@@ -18,6 +19,6 @@ class SourceTargetResult:
     found: Solution
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What the noisy source gives reason to doubt."""
-        return self.released.warnings
+        return self.released.notes

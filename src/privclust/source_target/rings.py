@@ -24,6 +24,7 @@ from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.data.view import Noisy
 from privclust.distributions import log_density, tail
+from privclust.notes import Note
 from privclust.source_target.nna import nothing_found
 from privclust.source_target.placement import PublicCells, Wanted
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
@@ -109,7 +110,8 @@ def rings(
         answer.standard_error,
         _shell_bounds(partition)[live],
         draws(_DRAWS),
-        _warnings(shells, error, int(live.sum())),
+        Noisy(shells.noisy, shells.error),
+        _notes(shells, error, int(live.sum())),
         judges=draws(_JUDGES),
     )
 
@@ -215,17 +217,19 @@ def _shell_bounds(partition: Rings) -> Floats:
     return np.repeat(bounds, [len(sites) for sites in partition.sites], axis=0)
 
 
-def _warnings(shells: _Shells, error: float, n_live: int) -> tuple[str, ...]:
+def _notes(shells: _Shells, error: float, n_live: int) -> tuple[Note, ...]:
     found = nothing_found(n_live)
     if not found and shells.total < _FEW_SOURCES * error:
-        found += (
+        text = (
             f"There are about {shells.total:.0f} sources, few for this budget; expect little from "
-            "them, or raise epsilon.",
+            "them, or raise epsilon."
         )
+        found += (Note("few-sources", text),)
     beyond = shells.outside / (shells.total + max(shells.outside, 0))
     if beyond > _MUCH_OUTSIDE and shells.outside > _CLEAR * shells.error:
-        found += (
+        text = (
             f"About {100 * beyond:.0f} % of the sources lie outside the declared bounds or far "
-            "from all targets and were left out; widen the bounds if they should count.",
+            "from all targets and were left out; widen the bounds if they should count."
         )
+        found += (Note("rows-outside", text),)
     return found

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from privclust._typing import Floats
 from privclust.data.sites.public import TargetSpace
 from privclust.data.view import Noisy
+from privclust.notes import Note
 
 __all__ = ["ReleasedSource", "Sanitised", "base_from_points"]
 
@@ -32,7 +33,9 @@ class Sanitised:
     base : ndarray of shape (n_draws, n_targets)
         Possible distances of the targets to the source, in the lengths of the space, one draw
         after the other; infinite where nothing serves.
-    warnings : tuple of str
+    number : Noisy
+        The noisy number of sources, or of those that are located.
+    notes : tuple of Note
         What the user should know, all of it from released values.
     spread : Noisy or None
         Δ_t(S) of the paper, in the lengths of the space, if it was asked for.
@@ -45,7 +48,8 @@ class Sanitised:
     count_error: float
     shells: Floats
     base: Floats
-    warnings: tuple[str, ...] = ()
+    number: Noisy
+    notes: tuple[Note, ...] = ()
     spread: Noisy | None = None
     judges: Floats | None = None
 

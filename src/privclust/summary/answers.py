@@ -21,7 +21,7 @@ from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import DEFAULT_RANGE, Choice, chosen
 from privclust.summary.clustering import clustered
 from privclust.summary.profiles import Profile, profiles_of
-from privclust.summary.release import cells_of, column_scales, hides_the_rows, kmeans_release
+from privclust.summary.release import cells_of, column_scales, kmeans_release
 from privclust.summary.sampling import sampled
 from privclust.summary.tables import sampled_table
 
@@ -96,7 +96,7 @@ class SummaryAnswers:
         release = self.release()
         choice = chosen(cells_of(release), candidates, schema=release.schema)
         # Where noise hides the rows, cells were made up, and nothing is clear about them.
-        return replace(choice, n_clusters=None) if hides_the_rows(release) else choice
+        return choice if release.signal == "seen" else replace(choice, n_clusters=None)
 
     def kmeans(self, n_clusters: int) -> Release:
         """Return a k-means release that names this summary, with the same privacy statement.
@@ -134,7 +134,7 @@ class SummaryAnswers:
         whole()("n_rows", n_rows)
         either(None, whole(0))("random_state", random_state)
         release = self.release()
-        if hides_the_rows(release):
+        if release.signal != "seen":
             warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
         needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
         check_memory(needed, "ask for fewer rows at a time")

@@ -8,6 +8,7 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.kmeans.result import KMeansResult
+from privclust.notes import Note, signal_of
 from privclust.schema import Schema
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
@@ -33,20 +34,20 @@ def by_summary(
     for_sizes = budget.take(_SIZES)
     result = summarised(view, budget.remainder(for_sizes), rng)
     k, verdict, clear = _number(result, schema)
-    warnings = result.warnings if clear else (*result.warnings, verdict)
+    notes = result.notes if clear else (*result.notes, Note("k-unclear", verdict))
     found = clustered(result.cells, k)
     centres, frame = (
         view.domain.feasible(found.centers),
         Projection(np.zeros(view.domain.dimension)),
     )
     sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, found.centers_error, sizes, "summary", warnings, verdict)
+    return KMeansResult(centres, found.centers_error, sizes, "summary", notes, verdict)
 
 
 def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, bool]:
     """Return the number of clusters, what to say about it, and whether it is clear."""
     # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
-    if result.warnings or most_clusters(result.cells) <= 2:
+    if signal_of(result.notes) != "seen" or most_clusters(result.cells) <= 2:
         return 1, _HIDDEN, False
     choice = chosen(result.cells, schema=schema, whole_curve=False)
     if choice.n_clusters is not None:

@@ -7,13 +7,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
+from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator, Run
 from privclust.kmeans.points import PointsEstimator
 from privclust.kmeans.profiles import check_numbers, divided
 from privclust.ledger import Ledger
+from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import either, fraction, one_of, whole
 from privclust.plan import Plan, Synthetic
@@ -22,12 +25,19 @@ from privclust.schema import Schema
 from privclust.summary.answers import SummaryAnswers
 from privclust.summary.plan import synthetic
 from privclust.summary.profiling import profiled
-from privclust.summary.release import MISSED, arrays_of
+from privclust.summary.release import arrays_of
 from privclust.summary.result import SummaryResult
 from privclust.summary.summarising import summarised
 from privclust.unit import RowUnit, Unit
 
 __all__ = ["PrivateSummary"]
+
+_MISSED = Note(
+    "far-rows-missed",
+    "Some rows seem to lie farther from the cells than distances were clipped to, so that the "
+    "inertia is too small; compare numbers of clusters by it, and raise epsilon or declare closer "
+    "bounds before you quote it.",
+)
 
 
 class PrivateSummary(SummaryAnswers, PointsEstimator):
@@ -175,8 +185,8 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         result = self._summarised(door, run, view, budget)
         if for_profiles is not None:
             result = replace(result, profiles=profiled(view, for_profiles, result, door))
-        doubts = (MISSED,) if result.misses_far_rows else ()
-        return replace(result, warnings=(*result.warnings, *doubts))
+        missed = (_MISSED,) if result.misses_far_rows else ()
+        return replace(result, notes=(*result.notes, *missed))
 
     def _summarised(
         self, door: PointRows, run: Run, view: PointsView, budget: Share
@@ -209,6 +219,14 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         profiles = result.profiles
         self._keep_profiles(None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
+
+    def _noisy_number(self, result: SummaryResult) -> Noisy:
+        return Noisy(np.array([result.cells.n_rows]), result.cells.n_rows_error)
+
+    def _centres_and_sizes(self, result: SummaryResult) -> tuple[Floats, Noisy]:
+        """Return the mean of the cells: where rows crowd at a bound, noise moves cells off it."""
+        mean = self.counts_ @ self.cells_ / self.counts_.sum()
+        return mean[None], self._noisy_number(result)
 
     def _published(self) -> dict[str, Any]:
         return {

@@ -52,7 +52,8 @@ def summarised_by_learned_metric(
     cells = mapped.cells(found.cells)
     within = _within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
-    return replace(found, cells=told, misses_far_rows=False)  # nothing was clipped
+    notes = (*learned.notes, *found.notes)
+    return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
 
 
 class _Mapped:

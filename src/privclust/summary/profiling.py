@@ -6,6 +6,7 @@ from privclust.budget import Share
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.kmeans.profiles import ask_profiles
+from privclust.notes import signal_of
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
@@ -26,7 +27,7 @@ def profiled(
     places = domain.released(result.cells.cells)
     cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
-    clear = not result.warnings and most_clusters(cells) > 2
+    clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
     k = chosen(cells, schema=schema).suggestion if clear else 1
     centers = Coordinates(schema).projected(clustered(cells, k).centers * domain.scales)
     asked = ask_profiles(view, share, domain.to_unit_ball(centers), schema)

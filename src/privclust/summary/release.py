@@ -13,6 +13,7 @@ from privclust.kmeans.release import column_scales
 from privclust.release.checks import check_coordinates, check_not_negative
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.release.signal import without_note
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import Cells
@@ -21,20 +22,11 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 __all__ = [
-    "MISSED",
     "arrays_of",
     "cells_of",
     "column_scales",
-    "hides_the_rows",
     "kmeans_release",
 ]
-
-# A warning about the inertia alone, which a k-means release does not have.
-MISSED = (
-    "Some rows seem to lie farther from the cells than distances were clipped to, so that the "
-    "inertia is too small; compare numbers of clusters by it, and raise epsilon or declare closer "
-    "bounds before you quote it."
-)
 
 _ARRAYS = {
     "cells": ("m", "d"),
@@ -74,11 +66,6 @@ def cells_of(release: Release) -> Cells:
     return Cells(**arrays)
 
 
-def hides_the_rows(release: Release) -> bool:
-    """Tell whether a warning says that noise hides the rows, so that cells were made up."""
-    return any(told != MISSED for told in release.parameters.get("warnings", ()))
-
-
 def kmeans_release(release: Release, n_clusters: int) -> Release:
     """Return k centres of a summary as a k-means release; its digest names the summary."""
     from privclust.release.release import Release
@@ -91,10 +78,9 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         "method": "summary",
         "rescale": bool(release.parameters.get("rescale")),
         "summary": release.digest,
+        # That note is about the inertia alone, which a k-means release does not have.
+        **without_note(release, "far-rows-missed"),
     }
-    warnings = [told for told in release.parameters.get("warnings", ()) if told != MISSED]
-    if warnings:
-        parameters["warnings"] = warnings
     return Release(
         kind="kmeans",
         arrays={

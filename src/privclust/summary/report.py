@@ -12,7 +12,7 @@ from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg
 from privclust.summary.answers import Summary
 from privclust.summary.choosing import Choice
 from privclust.summary.clustering import most_clusters
-from privclust.summary.release import cells_of, hides_the_rows
+from privclust.summary.release import cells_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,7 @@ _FEWEST_CELLS = 3
 def context(release: Release) -> dict[str, Any]:
     """Return what the template needs; without enough cells there is nothing to choose."""
     summary, cells = Summary(release), cells_of(release)
-    found = not hides_the_rows(release) and most_clusters(cells) >= _FEWEST_CELLS
+    found = release.signal == "seen" and most_clusters(cells) >= _FEWEST_CELLS
     shown: dict[str, Any] = {
         "found": found,
         "rows": f"{cells.n_rows:,.0f}",

@@ -10,6 +10,7 @@ from typing import Any
 
 from privclust._typing import Floats, Indices
 from privclust.data.view import Noisy
+from privclust.notes import Note
 
 __all__ = ["Cells", "ClusterProfiles", "SummaryResult"]
 
@@ -106,7 +107,7 @@ class SummaryResult:
     Attributes
     ----------
     cells : Cells
-    warnings : tuple of str
+    notes : tuple of Note
         Reasons not to trust the cells, if any.
     misses_far_rows : bool
         Whether rows seem to lie farther from their cell than the spread within cells suggests.
@@ -115,6 +116,6 @@ class SummaryResult:
     """
 
     cells: Cells
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None

@@ -25,7 +25,6 @@ from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 from privclust.kmeans.cells import COUNT, LOST_MEAN
 from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.release import NEVER_SAW_THE_ROWS
 from privclust.kmeans.seeds import (
     LIVE,
     SCOUT_SPREAD,
@@ -47,6 +46,7 @@ from privclust.kmeans.spread import (
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
+from privclust.notes import Note
 from privclust.summary.moving import PlacedCells, moved_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
@@ -66,10 +66,11 @@ _FEWEST_LIVE = 3
 _REACH, _TOO_CLOSE, _MISSED = 3.0, 2.75, 0.1
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
-_HIDDEN = f"Noise hides nearly all cells at this budget; {_REMEDY}."
-_UNSEEN = (
+_HIDDEN = Note("clusters-hidden", f"Noise hides nearly all cells at this budget; {_REMEDY}.")
+_UNSEEN = Note(
+    "rows-unseen",
     "At this budget even the mean of the rows would be noise, so the cells are spread over the "
-    f"declared bounds and {NEVER_SAW_THE_ROWS}; {_REMEDY}."
+    f"declared bounds and never saw the rows; {_REMEDY}.",
 )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import Domain
+from privclust.data.noisy import Noisy
 from privclust.exceptions import SchemaError
 
 if TYPE_CHECKING:
@@ -106,6 +107,13 @@ class NoisyTables:
     cells: Floats
     standard_error: float
     largest_noise: float
+
+    @property
+    def n_rows(self) -> Noisy:
+        """The mean of what the tables add up to, each of which has all rows."""
+        n_tables = max(len(self.layout.pairs), 1)
+        error = self.standard_error * math.sqrt(len(self.cells)) / n_tables
+        return Noisy(np.array([self.cells.sum() / n_tables]), error)
 
     def table(self, first: int, second: int) -> Floats:
         """Return one table, the values of ``first`` in rows."""

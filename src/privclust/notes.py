@@ -1,0 +1,120 @@
+"""Notes on a fit: what its noisy answers give reason to doubt, as codes and in sentences.
+
+A program reads the code, a person the sentence; no sentence is ever read back by a program. All of
+it is post-processing, which costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Budget
+from privclust.data.view import Noisy
+from privclust.schema import Schema
+from privclust.schema.coordinates import Coordinates
+from privclust.unit import Unit
+from privclust.unit.words import words_of
+
+__all__ = ["Code", "Note", "Signal", "bound_notes", "delta_notes", "parameters_of", "signal_of"]
+
+# Whether a release shows the rows: yes, noise hides them at least in part, or it never saw them.
+Signal = Literal["seen", "hidden", "none"]
+Code = Literal[
+    "bound-reached",
+    "clusters-hidden",
+    "columns-hidden",
+    "columns-independent",
+    "delta-large",
+    "empty-clusters",
+    "far-rows-missed",
+    "few-sources",
+    "k-unclear",
+    "metric-doubtful",
+    "rows-outside",
+    "rows-unseen",
+]
+_HIDDEN = {"clusters-hidden", "columns-hidden"}
+
+# Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
+_AT_THE_BOUND = 0.002
+# So many columns are named one by one.
+_NAMED = 3
+# How many standard errors a noisy number may be too large by.
+_CAUTION = 2
+
+
+@dataclass(frozen=True)
+class Note:
+    """A reason not to trust a result, or not all of it: a code, and a sentence with the cure."""
+
+    code: Code
+    text: str
+
+
+def signal_of(notes: Iterable[Note]) -> Signal:
+    """Return whether a result with such notes shows the rows."""
+    codes = {note.code for note in notes}
+    if "rows-unseen" in codes:
+        return "none"
+    return "hidden" if codes & _HIDDEN else "seen"
+
+
+def parameters_of(notes: tuple[Note, ...]) -> dict[str, Any]:
+    """Return what a release says of the notes: its signal and, if there are any, all of them."""
+    told: dict[str, Any] = {"signal": signal_of(notes)}
+    if notes:
+        told["notes"] = [note.code for note in notes]
+        told["warnings"] = [note.text for note in notes]
+    return told
+
+
+def bound_notes(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[Note]:
+    """Yield a note for each column whose released centres all lie at one of its bounds.
+
+    Many such columns share one note. A centre whose noisy size does not stand out may have no
+    rows, and says nothing about them.
+    """
+    centres = centres[sizes.value > _CAUTION * sizes.standard_error]
+    if not len(centres):
+        return
+    centres = centres[:, Coordinates(schema).numbers]
+    least, most = schema.low, schema.high
+    slack = _AT_THE_BOUND * (most - least)
+    low = centres.max(axis=0) <= least + slack
+    high = centres.min(axis=0) >= most - slack
+    names, doubted = schema.numeric, np.flatnonzero(low | high)
+    places = [
+        f"the {'lower' if low[number] else 'upper'} bound of the column {names[number]!r}"
+        for number in doubted[:_NAMED]
+    ]
+    if len(doubted) > _NAMED:
+        places = [f"a bound of each of {len(doubted)} columns, such as {names[doubted[0]]!r}"]
+    for place in places:
+        yield Note(
+            "bound-reached",
+            f"All centres lie at {place}: if values lie beyond the bound they were cut off there, "
+            "and if they crowd near it the bounds are too wide; declare bounds that fit.",
+        )
+
+
+def delta_notes(number: Noisy, budget: Budget, unit: Unit) -> Iterator[Note]:
+    """Yield a note if δ is above one in the noisy number of what is protected, added up.
+
+    A mechanism that publishes a random row satisfies such a δ and protects nobody.
+    """
+    error = number.standard_error * math.sqrt(len(number.value))
+    least = float(number.value.sum()) - _CAUTION * error
+    if least >= 1 and float(budget.delta) * least > 1:
+        words = words_of(unit.name)
+        yield Note(
+            "delta-large",
+            f"δ is above one in the number of {words.many}, judging by their noisy number, and "
+            f"would allow {words.one} to be published; choose a delta far below one in this "
+            "number.",
+        )
