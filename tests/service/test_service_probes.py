@@ -68,7 +68,7 @@ def transcript(folder: Path, seconds: int, *, breaks: bool = False) -> list[Any]
             clock.sleep_until(clock.now() + next(lengths))
             if breaks:
                 write_more(folder)
-            return Finished(taken.id[::-1] * 2, b"x", "<p>", CARD)
+            return Finished(taken.id[::-1] * 2, b"x", "<p>", CARD, "", 1)
 
         patch.setattr("privclust.service.worker.fitted", fitted)
         serving = Serving.made(folder, str(folder / "service.db"))

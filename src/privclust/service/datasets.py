@@ -22,7 +22,9 @@ from privclust.unit import Unit, unit_from
 __all__ = ["Dataset", "Datasets"]
 
 _MOST_ROWS = 10**10
-_COLUMNS = "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note"
+_COLUMNS = (
+    "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note, d.version"
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Dataset:
         The digest of the files at registration; for stewards only.
     frozen : str
         Why nothing can be asked; empty if it can. For stewards only.
+    version : int
+        Which files these are, counted from the first that were checked in; public.
     """
 
     id: str
@@ -54,6 +58,7 @@ class Dataset:
     digest: str
     frozen: str
     note: str
+    version: int = 1
 
     @property
     def is_matrix(self) -> bool:
@@ -97,7 +102,8 @@ class Datasets:
                 )
             together.create_dataset(name, unit, note)
             together.run(
-                "INSERT INTO service_datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
+                "frozen, note, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     made.id,
                     name,
@@ -122,11 +128,17 @@ class Datasets:
         return place_of(self._folder, dataset.path)
 
     def check_again(self, dataset: Dataset) -> Checked:
-        """Check the files once more and pin their new digest; the data set is open again."""
+        """Check the files once more and pin their new digest; the data set is open again.
+
+        Other files than before are another version of the data.
+        """
         place = self.place(dataset)
         checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
-        sql = "UPDATE service_datasets SET digest = ?, frozen = '' WHERE id = ?"
-        self._database.write(sql, checked.digest, dataset.id)
+        sql = (
+            "UPDATE service_datasets SET version = CASE WHEN digest = ? THEN version "
+            "ELSE version + 1 END, digest = ?, frozen = '' WHERE id = ?"
+        )
+        self._database.write(sql, checked.digest, checked.digest, dataset.id)
         return checked
 
     def freeze(self, dataset: Dataset, reason: str) -> None:
@@ -198,9 +210,9 @@ class Datasets:
 
 def dataset_of(row: tuple[object, ...]) -> Dataset:
     """Return the data set in a row."""
-    id_, name, path, facts, unit, most_rows, digest, frozen, note = map(str, row)
-    schema, protects = _declared(facts), _unit(unit)
-    return Dataset(id_, name, path, schema, protects, int(most_rows), digest, frozen, note)
+    id_, name, path, facts, unit, most_rows, digest, frozen, note, version = map(str, row)
+    schema, protects, most = _declared(facts), _unit(unit), int(most_rows)
+    return Dataset(id_, name, path, schema, protects, most, digest, frozen, note, int(version))
 
 
 @lru_cache(1000)

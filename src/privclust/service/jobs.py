@@ -93,6 +93,10 @@ class Finished:
         Its page.
     card : dict
         What its card shows.
+    question : str
+        What it answers, and about which files.
+    version : int
+        Which version of the data that is.
     flaws : tuple of str
         Why it is not private after all; none, unless something is badly wrong.
     """
@@ -101,6 +105,8 @@ class Finished:
     file: bytes
     report: str
     card: dict[str, Any]
+    question: str
+    version: int
     flaws: tuple[str, ...] = ()
 
 
@@ -137,8 +143,10 @@ class Jobs:
         if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
             raise ServiceError("A request is named by 32 hexadecimal digits; make a new one.")
         check_question(question, dataset.schema, dataset.unit)
-        digest = question.digest_on(dataset.id)
         with self._database.writing() as together:
+            # Files may have been checked in since the reader's page was made.
+            sql = "SELECT digest FROM service_datasets WHERE id = ?"
+            digest = question.digest_on(dataset.id, together.run(sql, (dataset.id,))[0][0])
             answer = self._known(together, user, dataset, digest, job_id)
             if answer is None:
                 answer = self._stored(together, user, dataset, question, digest, job_id)

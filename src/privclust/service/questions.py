@@ -118,9 +118,16 @@ class FitQuestion:
             **({} if self.targets is None else {"targets": [*map(list, self.targets)]}),
         }
 
-    def digest_on(self, dataset_id: str) -> str:
-        """Return what tells this question about a data set apart from every other one."""
-        plain = json.dumps([dataset_id, self.to_dict()], sort_keys=True, ensure_ascii=True)
+    def digest_on(self, dataset_id: str, files: str) -> str:
+        """Return what tells this question about these files apart from every other one.
+
+        Parameters
+        ----------
+        dataset_id : str
+        files : str
+            The digest of the files. No reader sees it, nor what comes of it: it knows every row.
+        """
+        plain = json.dumps([dataset_id, files, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 
     def names(self, option: str, column: str) -> bool:

@@ -99,25 +99,27 @@ class Queue:
             rows = together.run(
                 "UPDATE service_jobs SET finished_at = ?, release_id = ? "
                 "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL "
-                "RETURNING question",
+                "RETURNING id",
                 (tick, release_id, taken.id, taken.worker),
             )
             if not rows:
                 return None
             together.run(
                 "INSERT INTO service_releases (id, dataset_id, job_id, question, digest, file, "
-                "report, card, visible_at, flaws) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "report, card, visible_at, flaws, version) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     release_id,
                     taken.dataset_id,
                     taken.id,
-                    rows[0][0],
+                    finished.question,
                     finished.digest,
                     finished.file,
                     finished.report,
                     json.dumps(finished.card, ensure_ascii=False),
                     tick,
                     json.dumps(finished.flaws),
+                    finished.version,
                 ),
             )
         return tick

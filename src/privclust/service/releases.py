@@ -16,17 +16,25 @@ from privclust.service.people import User
 __all__ = ["Releases", "StoredRelease", "card_of", "file_of", "release_from"]
 
 _MOST_BARS = 24
+_COLUMNS = "r.id, d.name, r.digest, r.card, r.visible_at, r.version, d.version"
 
 
 @dataclass(frozen=True)
 class StoredRelease:
-    """A release as lists show it."""
+    """A release as lists show it; ``version`` is of its data, ``newest`` of the data today."""
 
     id: str
     dataset: str
     digest: str
     card: dict[str, Any]
     visible_at: int
+    version: int
+    newest: int
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether no other files were checked in since."""
+        return self.version == self.newest
 
 
 class Releases:
@@ -44,7 +52,7 @@ class Releases:
         """Return the releases that a user may see, the newest first."""
         who, values = _seen(user)
         sql = (
-            "SELECT r.id, d.name, r.digest, r.card, r.visible_at FROM service_releases r "  # noqa: S608
+            f"SELECT {_COLUMNS} FROM service_releases r "  # noqa: S608
             f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} "
             "ORDER BY r.visible_at DESC, r.id"
         )
@@ -54,7 +62,7 @@ class Releases:
         """Return a release that a user may see."""
         who, values = _seen(user)
         sql = (
-            "SELECT r.id, d.name, r.digest, r.card, r.visible_at FROM service_releases r "  # noqa: S608
+            f"SELECT {_COLUMNS} FROM service_releases r "  # noqa: S608
             f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} AND r.id = ?"
         )
         rows = self._database.rows(sql, *values, release_id)
@@ -84,7 +92,8 @@ def _seen(user: User) -> tuple[str, tuple[Any, ...]]:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredRelease:
-    return StoredRelease(row[0], row[1], row[2], json.loads(row[3]), row[4])
+    values = [*row[:3], json.loads(row[3]), *row[4:]]
+    return StoredRelease(*values)
 
 
 def file_of(release: Release) -> bytes:

@@ -118,7 +118,13 @@ def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = 
         warnings.simplefilter("ignore")  # what the fit warns of stands in the release
         release = fit.released(telling)
     return Finished(
-        charged.digest, file_of(release), release.to_html(), card_of(release), charged.flaws
+        charged.digest,
+        file_of(release),
+        release.to_html(),
+        card_of(release),
+        question.digest_on(dataset.id, dataset.digest),
+        dataset.version,
+        charged.flaws,
     )
 
 

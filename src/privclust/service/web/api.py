@@ -190,7 +190,13 @@ def job(job_id: str, user: Reader, site: Here) -> dict[str, Any]:
 def releases(user: Reader, site: Here) -> list[dict[str, Any]]:
     """List the releases that you may see."""
     return [
-        {"id": it.id, "dataset": it.dataset, "digest": it.digest, "card": it.card}
+        {
+            "id": it.id,
+            "dataset": it.dataset,
+            "version": it.version,
+            "digest": it.digest,
+            "card": it.card,
+        }
         for it in site.releases.seen_by(user)
     ]
 
@@ -225,6 +231,7 @@ def _dataset(site: Site, dataset: Dataset, user: User) -> dict[str, Any]:
         "unit": dataset.unit.to_dict(),
         "protects": dataset.unit.describe(),
         "most_rows": dataset.most_rows,
+        "version": dataset.version,
         "families": [offer.name for offer in offers_for(dataset.schema)],
         "frozen": bool(dataset.frozen),
     }
