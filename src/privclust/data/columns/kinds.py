@@ -1,7 +1,8 @@
 """Columns with a kind: what readers hand over at the door.
 
-A kind follows from the Arrow type of a column, from nothing else, and says which function of the
-table reads each of its values. Types come from declarations, files or frames, never from values.
+A kind follows from the Arrow type of a column and from whether its source has types at all. It says
+which function of the table reads each of its values. Types come from declarations, files or frames,
+never from values.
 """
 
 from __future__ import annotations
