@@ -26,13 +26,14 @@ from privclust.exceptions import (
     ParameterError,
     PrivclustError,
     PublicFactWarning,
+    first_caller_outside,
 )
 from privclust.fitting import FitOrder, Run
 from privclust.ledger import Ledger
 from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
-from privclust.pipelines import RESCORED, Leak, first_caller_outside, leaks_around
+from privclust.pipelines import RESCORED, Leak, leaks_around
 from privclust.privacy.meter import Meter
 from privclust.release import Release
 from privclust.schema import Schema

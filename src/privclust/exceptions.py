@@ -7,6 +7,7 @@ process.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +41,7 @@ __all__ = [
     "SourceWarning",
     "UnitMismatchError",
     "UnknownDatasetError",
+    "first_caller_outside",
     "one_sentence",
 ]
 
@@ -183,3 +185,14 @@ def one_sentence(
         except error as sentence:
             sentence.__context__ = None
             raise
+
+
+def first_caller_outside() -> int:
+    """Return the stack level of the first caller that is neither ours nor scikit-learn's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("privclust", "sklearn"):
+            break
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,4 +1,4 @@
-"""Who calls a private fit: leaking pipeline steps, choices by exact scores, the line to blame.
+"""Who calls a private fit: leaking pipeline steps and choices by exact scores.
 
 A scaler that was fitted on private rows has put their means into the data, and a search that keeps
 the best of many fits by their exact scores has revealed scores of private rows. Neither goes
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-__all__ = ["RESCORED", "Leak", "first_caller_outside", "leaks_around"]
+__all__ = ["RESCORED", "Leak", "leaks_around"]
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,3 @@ def _position(inner: BaseEstimator, steps: list[Any]) -> int:
     same = [number for number, step in enumerate(steps) if step is inner]
     alike = [number for number, step in enumerate(steps) if type(step) is type(inner)]
     return [*same, *alike, len(steps) - 1][0]
-
-
-def first_caller_outside() -> int:
-    """Return the stack level of the first caller that is neither ours nor scikit-learn's."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package not in ("privclust", "sklearn"):
-            break
-        level, frame = level + 1, frame.f_back
-    return level

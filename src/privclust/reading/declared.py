@@ -16,7 +16,12 @@ from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import CATEGORIES, NUMBERS
 from privclust.data.columns.words import category_refusal, in_words
 from privclust.data.rows import Block, RowReader
-from privclust.exceptions import DataError, NoRowsError, PublicFactWarning
+from privclust.exceptions import (
+    DataError,
+    NoRowsError,
+    PublicFactWarning,
+    first_caller_outside,
+)
 from privclust.reading.opening import open_rows
 from privclust.reading.places import placed
 from privclust.reading.types import typed_columns
@@ -111,7 +116,7 @@ def _check_kind(name: str, column: TypedColumn, fact: Fact) -> None:
             f"{fact.describe()}: its rule for missing or unlisted values will stand for all of "
             "them; convert the column or declare what it holds.",
             PublicFactWarning,
-            stacklevel=2,
+            stacklevel=first_caller_outside(),
         )
     elif isinstance(fact, Categories):
         raise category_refusal(column, name, fact.kind)
