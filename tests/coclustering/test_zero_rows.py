@@ -5,15 +5,18 @@ Its shares are 0/0. Once they became the most negative integer there is, which n
 
 from __future__ import annotations
 
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from privclust import PrivateCoclustering
 from privclust.audit import audit
 from privclust.budget import Budget
 from privclust.data.matrix.view import ProfilesView
+from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
 from privclust.privacy.mechanisms import DiscreteGaussian
 from privclust.privacy.meter import Meter
@@ -62,3 +65,13 @@ def profiles(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
 def test_a_row_of_stored_zeros_is_as_well_hidden_as_is_claimed() -> None:
     report = audit(profiles, (ROWS, WITH_ZEROS), CLAIM, 300, random_state=0)
     assert report.verdict == "not refuted", report
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pieces_without_a_single_row_are_the_matrix_without_rows(tmp_path: Path) -> None:
+    """It belongs to the data space, and must not be told apart by an error."""
+    for number in range(2):
+        sparse.save_npz(tmp_path / f"{number}.npz", sparse.csr_array((0, 6), dtype=np.int64))
+    PrivateCoclustering(2, 2, epsilon=1, delta=1e-6, unit=MatrixRow()).fit(tmp_path)
+    with pytest.raises(DataError, match="The matrix has no rows"):
+        PrivateCoclustering(2, 2, epsilon=1).fit(tmp_path)

@@ -26,7 +26,7 @@ from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
 from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.unit import AddRemoveRow, Unit
+from privclust.unit import AddRemoveRow, Person, Unit
 from service.browser import Browser, message, site_on
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving
@@ -282,3 +282,15 @@ def test_the_client_refuses_what_is_no_offer() -> None:
 
     with pytest.raises(RemoteError, match="offers"):
         question_of(PrivateTauCoclustering())
+
+
+@pytest.mark.parametrize("who", ["abc", ""])
+def test_ids_that_a_rule_makes_people_of_their_own_are_no_problem(
+    who: str, serving: Serving
+) -> None:
+    rows = [f"{number}.5,1,f,a,{number}" for number in range(30)]
+    path = serving.settings.folder / "people.csv"
+    path.write_text("\n".join(["age,cost,sex,ward,who", *rows, f"1,1,f,a,{who}", ""]))
+    with pytest.raises(ServiceError, match="ids"):
+        check_files(path, SCHEMA, Person("who", 2, "number"), 100)
+    check_files(path, SCHEMA, Person("who", 2, "number", "separate"), 100)

@@ -153,6 +153,28 @@ def test_every_row_without_an_id_may_be_a_person_of_its_own():
     assert found.total() == 5
 
 
+@pytest.mark.parametrize(
+    ("foreign", "rules"),
+    [
+        (2.5, {}),
+        (2.0**60, {}),
+        (date(2024, 1, 1), {}),
+        (b"7", {}),
+        ("abc", {"id_type": "number"}),
+        (2.5, {"id_type": "number"}),
+        (2.0**60, {"id_type": "number"}),
+    ],
+)
+def test_every_row_with_a_foreign_id_may_be_a_person_of_its_own(foreign, rules):
+    """Nobody can tell for sure who it is, and each such row beside another is one person more."""
+    bound = ContributionBound(Person("pid", 1, missing="separate", **rules), KEY)
+    ids = [foreign, "7", foreign, "7", foreign]
+    bound.add(TypedColumn.of(array_from(np.array(ids, object))), np.arange(5.0)[:, None])
+    (mask,) = bound.kept(lambda masks: iter(()))
+    assert mask[[0, 2, 4]].all()
+    assert mask.sum() == 4
+
+
 SPELLINGS = ["7", " 7", "07", "7.0", "+7", "7."]
 
 

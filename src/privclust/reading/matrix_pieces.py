@@ -85,7 +85,9 @@ class NpzMatrix(MatrixSource):
         starts = np.concatenate([[0], np.cumsum([rows for rows, _ in shapes])])
         self.shape = int(starts[-1]), shapes[0][1]
         each = zip(places, starts, shapes, strict=False)
-        self._files = [(place, int(start), rows) for place, start, (rows, _) in each if rows]
+        files = [(place, int(start), rows) for place, start, (rows, _) in each]
+        # A matrix without rows is read too: whether it may have none is for the unit to say.
+        self._files = [file for file in files if file[2]] or files[:1]
         self._unit = unit
 
     @property
@@ -95,8 +97,6 @@ class NpzMatrix(MatrixSource):
 
     def parts(self, count: int = 1) -> Sequence[Part]:
         """Return runs of files."""
-        if not self._files:
-            return []
         cut = runs(self._files, count, lambda file: _size(file[0]))
         return [_NpzPart(run, self._unit) for run in cut]
 

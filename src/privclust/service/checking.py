@@ -8,7 +8,7 @@ which nothing is kept, tries the whole way from the file to a release.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +118,11 @@ def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:
     )
     id_column = unit.id_column if isinstance(unit, RowUnit) else None
     report = schema.check(str(place), id_column=id_column, **people)
-    separate = isinstance(unit, Person) and unit.missing == "separate"
-    problems = [it for it in report.problems if not (separate and "missing ids" in it)]
-    if problems:
-        raise ServiceError(" ".join(problems))
+    met = report
+    if report.people and isinstance(unit, Person) and unit.missing == "separate":
+        met = replace(report, people=replace(report.people, missing=0, problem=None))
+    if met.problems:
+        raise ServiceError(" ".join(met.problems))
     if report.rows > most_rows:
         raise ServiceError(
             "There are more rows than the declared bound; raise the bound, which is public and "
