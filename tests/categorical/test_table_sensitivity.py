@@ -129,5 +129,5 @@ def test_the_number_of_rows_costs_nothing_only_where_it_is_public():
     assert view.ask_count("rows", share).value[0] == len(ROWS)
     assert view._meter.spent.pure == 0
     protected = table_view_of(ROWS, SIZES, unit=AddRemoveRow())
-    protected.count("rows", share)
+    protected.ask_count("rows", share)
     assert protected._meter.spent.pure == Fraction(1)

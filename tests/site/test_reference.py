@@ -24,6 +24,7 @@ INTERNAL = {
     "privclust.engines",  # engine and local_cluster, by their names in privclust
     "privclust.estimator",
     "privclust.families",
+    "privclust.fitting",
     "privclust.holder",
     "privclust.jobs",
     "privclust.opendp",
