@@ -20,6 +20,7 @@ from privclust.service.checking import check_files
 from privclust.service.datasets import Dataset
 from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
+from privclust.service.labelling import Labeller, Limits
 from privclust.service.offers import OFFERS, offers_for
 from privclust.service.options import Option
 from privclust.service.questions import FitQuestion
@@ -129,7 +130,7 @@ def test_an_option_at_its_default_is_the_same_question() -> None:
     plain = FitQuestion.parsed({"family": "kmeans"}, SCHEMA)
     said = FitQuestion.parsed({"family": "kmeans", "options": {"method": "auto"}}, SCHEMA)
     other = FitQuestion.parsed({"family": "kmeans", "options": {"method": "lloyd"}}, SCHEMA)
-    assert plain.digest_on("x") == said.digest_on("x") != other.digest_on("x")
+    assert plain.digest_on("x", "y") == said.digest_on("x", "y") != other.digest_on("x", "y")
     assert FitQuestion.parsed(other.to_dict(), SCHEMA) == other
 
 
@@ -268,13 +269,10 @@ def test_labels_by_a_release_of_a_matrix_are_of_an_uploaded_matrix(
     answer = serving.jobs.ask(serving.ann, dataset, question)
     run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)
-    from privclust.service.web.browse import labels_by
-
     file = serving.releases.file(job.release_id or "", serving.steward)
     own = tmp_path / "own.npz"
     sparse.save_npz(own, sparse.csr_array(np.ones((4, 12), dtype=int)))
-    labels = labels_by(file, own.read_bytes(), "own.npz")
-    assert len(bytes(labels.body).split()) == 5
+    assert len(Labeller(Limits()).labels(file, own.read_bytes(), "own.npz").split()) == 5
 
 
 def test_the_client_refuses_what_is_no_offer() -> None:

@@ -10,6 +10,7 @@ __all__ = [
     "ForbiddenError",
     "NotFoundError",
     "ServiceError",
+    "TooLargeError",
     "TooManyError",
 ]
 
@@ -41,6 +42,12 @@ class ConflictError(ServiceError):
     """The request does not fit what is already there."""
 
     status = 409
+
+
+class TooLargeError(ServiceError):
+    """More than the service takes at once."""
+
+    status = 413
 
 
 class TooManyError(ServiceError):

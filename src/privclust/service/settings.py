@@ -39,6 +39,8 @@ class Settings:
         How long a session lasts.
     upload_megabytes : int
         The largest file of rows to label.
+    label_rows, label_seconds, label_megabytes : int
+        How many rows are labelled at once, and what time and memory that may take.
     sign_ins_per_minute : int
         How often one name may try to sign in; an address may try four times as often.
     oidc_issuer : str
@@ -59,6 +61,9 @@ class Settings:
     tick_seconds: int = 60
     session_hours: int = 12
     upload_megabytes: int = 20
+    label_rows: int = 1_000_000
+    label_seconds: int = 60
+    label_megabytes: int = 512
     sign_ins_per_minute: int = 5
     oidc_issuer: str = ""
     oidc_client_id: str = ""
@@ -74,8 +79,9 @@ class Settings:
             raise ServiceError("Without https the service runs on 127.0.0.1 only; set url.")
         if self.oidc_issuer:
             self._check_provider()
-        for name in ("tick_seconds", "session_hours", "upload_megabytes", "sign_ins_per_minute"):
-            if getattr(self, name) < 1:
+        for part in fields(self):
+            name = part.name
+            if isinstance(getattr(self, name), int) and getattr(self, name) < 1:
                 raise ServiceError(f"{name} must be at least 1; change the setting.")
 
     def _check_provider(self) -> None:

@@ -9,6 +9,7 @@ from argon2 import PasswordHasher
 from privclust.service.database import Database
 from privclust.service.datasets import Datasets
 from privclust.service.jobs import Job, Jobs
+from privclust.service.labelling import Labeller, Limits
 from privclust.service.people import People
 from privclust.service.planner import Planner
 from privclust.service.queue import Queue
@@ -31,6 +32,7 @@ class Site:
     queue: Queue
     releases: Releases
     planner: Planner
+    labeller: Labeller
     worker: Worker | None
 
     def progress_of(self, job: Job) -> str:
@@ -71,5 +73,6 @@ class Site:
             Queue(database, settings.instance),
             Releases(database),
             planner or Planner(),
+            Labeller(Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)),
             Worker(settings) if works else None,
         )

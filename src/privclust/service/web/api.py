@@ -21,7 +21,6 @@ from privclust.service.site import Site
 from privclust.service.web.bodies import Asked, Grant, NewUser, Registration, Requested
 from privclust.service.web.browse import (
     file_response,
-    labels_by,
     plan_with_cost,
     report_response,
 )
@@ -219,7 +218,8 @@ async def labels(release_id: str, request: Request, user: Reader, site: Here) ->
     body, kind = await request.body(), request.headers.get("content-type", "")
     name = next((f"rows.{it}" for it in ("parquet", "npz") if it in kind), "rows.csv")
     file = await run_in_threadpool(site.releases.file, release_id, user)
-    return await run_in_threadpool(labels_by, file, body, name)
+    made = await run_in_threadpool(site.labeller.labels, file, body, name)
+    return file_response(made, "labels.csv", "text/csv")
 
 
 def _dataset(site: Site, dataset: Dataset, user: User) -> dict[str, Any]:

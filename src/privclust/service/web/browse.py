@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,7 +11,6 @@ from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from privclust.exceptions import BudgetGoneError
-from privclust.jobs.label import write_labels
 from privclust.jobs.sentences import sentence_of
 from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
 from privclust.service.datasets import Dataset
@@ -22,14 +19,13 @@ from privclust.service.jobs import FAILED
 from privclust.service.offers import offers_for
 from privclust.service.people import Session, User
 from privclust.service.questions import FitQuestion, described
-from privclust.service.releases import release_from
 from privclust.service.site import Site
 from privclust.service.targets import targets_in
 from privclust.service.web.pages import Here, Posted, Signed, page, see
 from privclust.service.web.pictures import curve
 from privclust.service.web.security import REPORT_POLICY
 
-__all__ = ["asked_in", "labels_by", "plan_with_cost", "report_response", "router"]
+__all__ = ["asked_in", "plan_with_cost", "report_response", "router"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -171,18 +167,8 @@ def labels(release_id: str, session: Signed, site: Here, form: Posted) -> Respon
     release, upload = site.releases.file(release_id, session.user), form.file("rows")
     if upload is None:
         raise ServiceError("Choose a file with the columns of the release: CSV, Parquet or .npz.")
-    return labels_by(release, upload.file.read(), upload.filename or "")
-
-
-def labels_by(release: bytes, rows: bytes, name: str) -> Response:
-    """Return the labels of uploaded rows as a CSV file; nothing of them is kept."""
-    known = (it for it in (".parquet", ".npz", ".mtx") if name.lower().endswith(it))
-    suffix = next(known, ".csv")
-    with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
-        given, made = Path(folder) / f"rows{suffix}", Path(folder) / "labels.csv"
-        given.write_bytes(rows)
-        write_labels(release_from(release), given, made)
-        return file_response(made.read_bytes(), "labels.csv", "text/csv")
+    made = site.labeller.labels(release, upload.file.read(), upload.filename or "")
+    return file_response(made, "labels.csv", "text/csv")
 
 
 def asked_in(values: ImmutableMultiDict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,154 @@
+"""Labels of rows that somebody uploads, made in a process of its own with limits.
+
+A few kilobytes of Parquet can hold gigabytes of rows. So they are unpacked where memory, time and
+rows are limited, and the server and its jobs feel nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from privclust.service.errors import ServiceError, TooLargeError, TooManyError
+
+__all__ = ["Labeller", "Limits"]
+
+_SUFFIXES = (".parquet", ".npz", ".mtx")  # and CSV otherwise
+_AT_ONCE = 2
+_BUSY = "Rows of others are being labelled at the moment; try again in a minute."
+_TOO_LARGE = "Labelling these rows takes more memory or time than it may; send fewer rows at once."
+_REFUSED = 3  # how the process ends when it has left a sentence
+_ALONE = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    # Other allocators reserve more addresses than they use, and addresses are what is limited.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "2",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What labelling one upload may take.
+
+    Attributes
+    ----------
+    rows : int
+    seconds : int
+    megabytes : int
+        Memory, beyond what the process needs before it reads a row.
+    """
+
+    rows: int = 1_000_000
+    seconds: int = 60
+    megabytes: int = 512
+
+
+class Labeller:
+    """Labels rows, a few uploads at a time.
+
+    Parameters
+    ----------
+    limits : Limits
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._room = limits, threading.BoundedSemaphore(_AT_ONCE)
+
+    def labels(self, release: bytes, rows: bytes, name: str) -> bytes:
+        """Return the labels of uploaded rows as CSV; nothing of them is kept.
+
+        Parameters
+        ----------
+        release : bytes
+            The file of a release.
+        rows : bytes
+            A file of rows.
+        name : str
+            What the file was called, for its ending.
+        """
+        if not self._room.acquire(blocking=False):
+            raise TooManyError(_BUSY)
+        try:
+            with tempfile.TemporaryDirectory(prefix="privclust-") as folder:
+                return self._labels_in(Path(folder), release, rows, name)
+        finally:
+            self._room.release()
+
+    def _labels_in(self, folder: Path, release: bytes, rows: bytes, name: str) -> bytes:
+        suffix = next((it for it in _SUFFIXES if name.lower().endswith(it)), ".csv")
+        (folder / "release.privclust").write_bytes(release)
+        (folder / f"rows{suffix}").write_bytes(rows)
+        limits = (self._limits.rows, self._limits.seconds, self._limits.megabytes)
+        command = [sys.executable, "-m", __name__, str(folder), suffix, *map(str, limits)]
+        try:
+            ended = subprocess.run(  # noqa: S603  # our own module, with numbers and a path of ours
+                command,
+                env=os.environ | _ALONE,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=self._limits.seconds,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            ended = None
+        if ended == _REFUSED:
+            raise ServiceError((folder / "refused").read_text("utf-8"))
+        if ended != 0:
+            raise TooLargeError(_TOO_LARGE)
+        return (folder / "labels.csv").read_bytes()
+
+
+def _limit(seconds: int, megabytes: int) -> None:
+    """Let this process take no more; where the system has no such limits, time alone is kept."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError):
+        return
+    most = pages * resource.getpagesize() + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds + 1, seconds + 1))
+
+
+def _label(folder: Path, suffix: str, limits: Limits) -> None:
+    import pyarrow.parquet  # noqa: F401  # imported before memory is limited
+    import scipy.sparse  # noqa: F401
+
+    from privclust.jobs.label import write_labels
+    from privclust.release import Release
+
+    def count(done: int, total: int | None) -> None:
+        if done > limits.rows:
+            raise ValueError(f"At most {limits.rows:,} rows are labelled at once; send fewer.")
+
+    release = Release.load(folder / "release.privclust")
+    _limit(limits.seconds, limits.megabytes)
+    write_labels(release, folder / f"rows{suffix}", folder / "labels.csv", progress=count)
+
+
+def _main(folder: Path, suffix: str, limits: Limits) -> int:
+    """Label, and return how the process ends; sentences name the file as its owner knows it."""
+    from privclust.jobs.sentences import sentence_of
+
+    try:
+        _label(folder, suffix, limits)
+    except MemoryError:  # unless the reader has taken it for a damaged file, which it may be
+        return 1
+    except (ValueError, OSError) as error:
+        sentence = sentence_of(error).replace(str(folder / f"rows{suffix}"), "the uploaded file")
+        (folder / "refused").write_text(sentence, "utf-8")
+        return _REFUSED
+    return 0
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    sys.exit(_main(Path(given[0]), given[1], Limits(*map(int, given[2:]))))

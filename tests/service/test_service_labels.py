@@ -1,0 +1,96 @@
+"""Rows that somebody uploads cost the server nothing, whatever they unpack to."""
+
+from __future__ import annotations
+
+import io
+import resource
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privclust.service.errors import ServiceError, TooLargeError, TooManyError
+from privclust.service.labelling import Labeller, Limits
+from service.browser import ORIGIN, message, signed_in
+from service.clocks import run_one
+from service.serving import Serving
+
+
+@pytest.fixture
+def release(serving: Serving) -> bytes:
+    """The file of a release of numbers and categories."""
+    question = serving.question(family="kmeans", clusters=2, columns=["age", "sex"])
+    answer = serving.jobs.ask(serving.ann, serving.visits, question)
+    run_one(serving.database, serving.settings)
+    job = serving.jobs.one(answer.job_id, serving.ann)
+    return serving.releases.file(job.release_id or "", serving.ann)
+
+
+def parquet(n_rows: int, length: int) -> bytes:
+    """Return rows whose categories are long texts, each stored once."""
+    text = pa.array(["x" * length])
+    sex = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n_rows, dtype=np.int32)), text)
+    file = io.BytesIO()
+    table = pa.table({"age": pa.array(np.ones(n_rows)), "sex": sex})
+    pq.write_table(table, file, compression="zstd", store_schema=False)
+    return file.getvalue()
+
+
+def test_a_small_file_of_gigabytes_is_refused_and_the_server_stays_small(release: bytes) -> None:
+    rows = parquet(200_000, 20_000)
+    assert len(rows) < 10_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ServiceError, match="send fewer rows|check that it is complete"):
+        Labeller(Limits()).labels(release, rows, "rows.parquet")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 100_000  # kilobytes
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1_200_000
+
+
+def test_as_many_rows_as_allowed_are_labelled_and_no_more(release: bytes) -> None:
+    labeller = Labeller(Limits(rows=50))
+    assert len(labeller.labels(release, parquet(50, 1), "rows.parquet").split()) == 51
+    with pytest.raises(ServiceError, match="At most 50 rows"):
+        labeller.labels(release, parquet(51, 1), "rows.parquet")
+
+
+def test_rows_that_take_too_long_are_given_up(release: bytes) -> None:
+    with pytest.raises(TooLargeError, match="send fewer rows"):
+        Labeller(Limits(seconds=0)).labels(release, parquet(5, 1), "rows.parquet")
+
+
+def test_few_uploads_are_labelled_at_once(release: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    labeller = Labeller(Limits())
+
+    def beside(*_: Any) -> bytes:
+        """Label while this upload is labelled."""
+        return labeller.labels(b"", b"", "")
+
+    monkeypatch.setattr(labeller, "_labels_in", beside)
+    with pytest.raises(TooManyError):
+        labeller.labels(release, b"", "")
+    monkeypatch.setattr(labeller, "_labels_in", lambda *_: b"cluster\n")
+    assert labeller.labels(release, b"", "") == b"cluster\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("rows.parquet", b"not a table"), ("rows.csv", b"height\n1\n"), ("rows.npz", b"PK")],
+)
+def test_a_broken_upload_is_told_in_one_sentence(
+    serving: Serving, release: bytes, name: str, content: bytes
+) -> None:
+    ann = signed_in(serving, "ann")
+    (stored,) = serving.releases.seen_by(serving.ann)
+    answer = ann.client.post(
+        f"/releases/{stored.id}/labels",
+        data={"form": ann.token(f"/releases/{stored.id}")},
+        files={"rows": (name, content)},
+        headers={"Origin": ORIGIN},
+    )
+    assert answer.status_code == 400
+    assert message(answer)
+    assert "temporary" not in answer.text
+    assert "/tmp" not in answer.text  # noqa: S108
