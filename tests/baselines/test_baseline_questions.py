@@ -78,6 +78,15 @@ def test_a_piece_that_is_cut_gives_the_same_scores():
     np.testing.assert_array_equal(cut, asked(rows.copy()))
 
 
+def test_scores_of_many_rows_on_the_fine_grid_are_exact():
+    """Each square fits a float, and the sum of some thousands does not."""
+    frame = Projection(np.zeros(1), radius=1.0)
+    asked = SwapCosts(frame, np.array([[1.0]]), np.array([[-1.0]]))
+    rows = rows_on_grid(np.random.default_rng(0), 2**14, 1)
+    right = [-cost(rows, end * np.full((1, 1), GRID_RADIUS)) for end in (1, -1)]
+    assert asked(rows.copy())[0].tolist() == right
+
+
 def test_loadings_are_the_non_negative_least_squares():
     rng = np.random.default_rng(1)
     # Far from parallel, so that a few sweeps come near the solution.

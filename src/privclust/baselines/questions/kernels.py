@@ -82,16 +82,18 @@ class SwapCosts:
         """Return the scores of a piece: first without a swap, then centre by centre."""
         seen = self.grid.rows(rows).astype(np.float64)
         here, there = (self.grid.centres(part) for part in (self.centres, self.candidates))
-        stay, gain = 0.0, np.zeros((len(here), len(there)))
-        height = max(1, _DISTANCES // len(there))
+        stay, gain = 0, np.zeros((len(here), len(there)), np.int64)
+        # So few rows that floats hold the sums of their squares exactly.
+        height = max(1, min(_DISTANCES // len(there), 2**53 // self.largest))
         for start in range(0, len(seen), height):
             part = seen[start : start + height]
             first, second, labels = _two_nearest(part, here, float(self.largest))
             away = _squares(part, there)
             before, after = (np.minimum(away, edge[:, None]) for edge in (first, second))
-            stay += first.sum()
-            gain += before.sum(axis=0) + sums_by_label(after - before, labels, len(here))
-        return -np.concatenate([[stay], gain.ravel()]).astype(np.int64)[None, :]
+            stay += int(first.sum())
+            moved = before.sum(axis=0) + sums_by_label(after - before, labels, len(here))
+            gain += moved.astype(np.int64)
+        return -np.concatenate([[stay], gain.ravel()])[None, :]
 
 
 def _two_nearest(rows: Floats, centres: Floats, largest: float) -> tuple[Floats, Floats, Indices]:
