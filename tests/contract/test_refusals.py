@@ -29,6 +29,7 @@ from privclust import (
     Categories,
     MatrixCount,
     MatrixEntry,
+    MatrixRow,
     Person,
     PrivateBounds,
     PrivateCategoricalKMeans,
@@ -60,7 +61,9 @@ def blocks(data: Any) -> Any:
 
 def counts(data: Any, unit: Any = None, **declared: Any) -> Any:
     unit = unit or MatrixCount()
-    return PrivateCoclustering(2, 2, epsilon=1, unit=unit, random_state=0, **declared).fit(data)
+    delta = 1e-6 if isinstance(unit, MatrixRow) else 0
+    model = PrivateCoclustering(2, 2, epsilon=1, delta=delta, unit=unit, random_state=0, **declared)
+    return model.fit(data)
 
 
 # What remains: the name of a line of the page, and neighbours of which the second is refused.
@@ -313,6 +316,7 @@ RULES: dict[str, list[tuple[Callable[..., Any], Any, Any, list[Any]]]] = {
         (entries, unit("error"), unit("zero"), [-1, np.nan, np.inf, 0.5, "abc", None, Odd(), 1j])
         for unit in (
             MatrixCount,
+            MatrixRow,
             lambda rule: MatrixEntry(3, unreadable=rule),
         )
     ],
