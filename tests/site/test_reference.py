@@ -27,6 +27,7 @@ INTERNAL = {
     "privclust.fitting",
     "privclust.holder",
     "privclust.jobs",
+    "privclust.notes",
     "privclust.opendp",
     "privclust.opening",
     "privclust.parameters",
