@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
+from privclust.jobs.sentences import sentence_of
 from privclust.schema import Schema
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
@@ -196,7 +197,10 @@ def budget_of(epsilon: Any, delta: Any) -> Budget:
     numbers = [_number("epsilon", epsilon), _number("delta", delta)]
     if numbers[0] > LARGEST_EPSILON:
         raise ServiceError(f"epsilon is at most {LARGEST_EPSILON} here; lower it.")
-    return Budget.of(Budget(*numbers))
+    try:
+        return Budget.of(Budget(*numbers))
+    except ValueError as error:
+        raise ServiceError(sentence_of(error)) from None
 
 
 def _number(name: str, given: Any) -> Fraction:

@@ -42,7 +42,7 @@ class Settings:
     label_rows, label_seconds, label_megabytes : int
         How many rows are labelled at once, and what time and memory that may take.
     sign_ins_per_minute : int
-        How often one name may try to sign in; an address may try four times as often.
+        How often an address may try to sign in by one name; in all it may four times as often.
     oidc_issuer : str
         The address of an OpenID provider through which people may sign in; empty for none.
     oidc_client_id, oidc_client_secret : str

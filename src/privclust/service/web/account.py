@@ -28,7 +28,10 @@ _OTHER = "The form is out of date; open the page again and send it once more."
 
 
 class Attempts:
-    """How often a name and an address may try to sign in."""
+    """How often an address may try to sign in: by one name, and in all.
+
+    A name alone is not counted: whoever knows it could then lock its owner out.
+    """
 
     def __init__(self, per_minute: int) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
@@ -37,7 +40,7 @@ class Attempts:
 
     def count(self, name: str, address: str) -> None:
         """Count one attempt, or refuse it."""
-        by_name = self._limiter.hit(self._name, "name", name.casefold()[:200])
+        by_name = self._limiter.hit(self._name, "name", name.casefold()[:200], address)
         self.count_address(address)
         if not by_name:
             raise TooManyError(_TOO_MANY)
@@ -46,6 +49,10 @@ class Attempts:
         """Count one attempt of an address, or refuse it."""
         if not self._limiter.hit(self._address, "address", address):
             raise TooManyError(_TOO_MANY)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "-"
 
 
 def _set(response: Response, site: Site, name: str, value: str) -> None:
@@ -82,8 +89,8 @@ def sign_in(request: Request, site: Here, form: Visited) -> Response:
     if not visitor or not secrets.compare_digest(visitor.encode(), form.text("form").encode()):
         raise ForbiddenError(_OTHER)
     attempts: Attempts = request.app.state.attempts
-    name, address = form.text("name"), request.client.host if request.client else "-"
-    attempts.count(name, address)
+    name = form.text("name")
+    attempts.count(name, _address(request))
     password: Any = form.data.get("password", "")
     cookie = site.people.sign_in(name, password if isinstance(password, str) else "")
     if cookie is None:
@@ -106,7 +113,7 @@ def sign_in_from_provider(
 ) -> Response:
     """Begin a session of whoever the provider vouches for, if there is an account."""
     attempts: Attempts = request.app.state.attempts
-    attempts.count_address(request.client.host if request.client else "-")
+    attempts.count_address(_address(request))
     attempt = Attempt.from_cookie(request.cookies.get(cookie_name(site, "provider"), ""))
     name = _provider(request).name_from(attempt, code, state)
     cookie = site.people.sign_in_vouched(name)
@@ -150,8 +157,10 @@ def password_page(session: Signed) -> Response:
 
 
 @router.post("/password")
-def change_password(session: Signed, site: Here, form: Posted) -> Response:
+def change_password(request: Request, session: Signed, site: Here, form: Posted) -> Response:
     """Set a new password; everybody signs in again."""
+    attempts: Attempts = request.app.state.attempts
+    attempts.count(session.user.name, _address(request))
     old, new = (str(form.data.get(name, "")) for name in ("old", "new"))
     site.people.change_password(session.user, old, new)
     return see("/sign-in")

@@ -35,7 +35,6 @@ __all__ = ["make_app"]
 
 log = logging.getLogger("privclust.service")
 
-_BROKEN = "Something went wrong here, and nothing was charged unless your job is listed; try again."
 _MALFORMED = "The request cannot be read; compare it with the description of the interface."
 _NO_DATABASE = "The service cannot reach its database at the moment; try again later."
 # Their sentences tell an operator where the database is; a reader need not know.
@@ -69,7 +68,7 @@ def make_app(site: Site) -> FastAPI:
         app.include_router(module.router)
     _add_small_routes(app)
     _add_errors(app)
-    app.add_middleware(Guard, settings=site.settings)
+    app.add_middleware(Guard, settings=site.settings, told=_told)
     return app
 
 
@@ -93,7 +92,7 @@ def _static(name: str) -> bytes:
 
 
 def _add_small_routes(app: FastAPI) -> None:
-    @app.get("/healthz", include_in_schema=False)
+    @app.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
     def healthz() -> Response:
         site: Site = app.state.site
         site.database.rows("SELECT 1")
@@ -138,11 +137,6 @@ def _add_errors(app: FastAPI) -> None:
     async def failed(request: Request, error: HTTPException) -> Response:
         words = {404: NOT_HERE, 405: NOT_HERE, 413: str(error.detail)}
         return _told(request, error.status_code, words.get(error.status_code, _MALFORMED))
-
-    @app.exception_handler(Exception)
-    async def broken(request: Request, error: Exception) -> Response:
-        log.error("a request failed", extra={"error": type(error).__name__})
-        return _told(request, 500, _BROKEN)
 
 
 def _told(request: Request, status: int, sentence: str) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 
 from privclust.service.declared import Declared
 from privclust.service.questions import FIELDS, FitQuestion
@@ -13,6 +13,7 @@ __all__ = ["Asked", "Grant", "NewUser", "Registration", "Requested"]
 
 
 _Value = str | int | float | bool
+_Number = str | StrictInt | StrictFloat  # and not true, which would be read as 1
 
 
 class Asked(BaseModel):
@@ -20,8 +21,8 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     family: str | None = Field(None, max_length=40)
-    epsilon: str | int | float = "1"
-    delta: str | int | float = "0"
+    epsilon: _Number = "1"
+    delta: _Number = "0"
     clusters: int | str | None = None
     columns: list[str] | None = Field(None, max_length=10_000)
     options: dict[str, _Value | list[_Value] | list[list[float]] | None] = Field(
@@ -59,8 +60,8 @@ class Grant(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     user: str
-    epsilon: str | int | float
-    delta: str | int | float = "0"
+    epsilon: _Number
+    delta: _Number = "0"
     note: str = ""
 
 

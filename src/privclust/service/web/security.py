@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import URL, Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privclust.service.settings import Settings
@@ -40,7 +42,10 @@ _HEADERS = {
 }
 _LARGEST_BODY = 2**20
 _TOO_LARGE = "The request is too large; send less."
-_OTHER_ORIGIN = "The form comes from another site; open the page here and send it again."
+_OTHER_ORIGIN = "The form comes from another address; open {} and send it from there."
+_BROKEN = "Something went wrong here, and nothing was charged unless your job is listed; try again."
+
+Told = Callable[[Request, int, str], Response]
 
 
 class Guard:
@@ -50,10 +55,12 @@ class Guard:
     ----------
     app : ASGI application
     settings : Settings
+    told : callable
+        Makes the answer to a request that is refused, from its status and one sentence.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, told: Told) -> None:
+        self._app, self._settings, self._told = app, settings, told
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -75,6 +82,13 @@ class Guard:
                 await refusal(scope, receive, guarded_send)
             else:
                 await self._app(scope, self._limited(scope, receive), guarded_send)
+        except ClientDisconnect:
+            pass  # nobody is there to be told
+        except Exception as error:  # ends here: a server would print its traceback, values included
+            log.error("a request failed", extra={"error": type(error).__name__})
+            if not answered["status"]:
+                broken = self._told(Request(scope), 500, _BROKEN)
+                await broken(scope, receive, guarded_send)
         finally:
             route = getattr(scope.get("route"), "path", "-")
             spent = round(1000 * (time.monotonic() - began))
@@ -87,16 +101,23 @@ class Guard:
         if self._settings.secure:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
 
-    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+    def _refusal(self, scope: Scope) -> Response | None:
         """Return the answer to a request that goes no further."""
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length) > self._most(scope):
-            return PlainTextResponse(_TOO_LARGE, 413)
+            return self._told(Request(scope), 413, _TOO_LARGE)
         unsafe = scope["method"] not in ("GET", "HEAD", "OPTIONS")
         # Programs send a token, which no other site's form can.
-        if unsafe and not scope["path"].startswith("/api/") and not self._is_ours(headers):
-            return PlainTextResponse(_OTHER_ORIGIN, 403)
+        for_people = not scope["path"].startswith("/api/")
+        if unsafe and for_people and not self._is_ours(headers):
+            return self._told(Request(scope), 403, _OTHER_ORIGIN.format(self._settings.url))
+        host = urlsplit(self._settings.url).netloc
+        other = headers.get("host", host).lower() != host.lower()
+        if for_people and other and not unsafe and scope["path"] != "/healthz":
+            url = URL(scope=scope)  # forms and cookies belong to one address
+            way = f"{self._settings.origin}{url.path}{'?' if url.query else ''}{url.query}"
+            return RedirectResponse(way, 307)
         return None
 
     def _is_ours(self, headers: Headers) -> bool:

@@ -1,0 +1,127 @@
+"""Whatever is typed is answered in one sentence, and whatever breaks is logged without values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from typing import Any
+
+import pytest
+
+from privclust.service.logs import log_to_stderr
+from privclust.service.web.app import make_app
+from service.browser import Browser, message, signed_in, site_on
+from service.serving import Serving
+from service.test_service_api import Api
+
+# What one sees of a number while it is typed, and what no budget can be.
+EPSILONS = ["0", "0.", "0.0", "0.00001", ".", "", "-1", "1e-5", "1e-99", "101", "nan", "inf", "1/0"]
+DELTAS = ["1", "2", "1.", "-1", "1e9", "x"]
+BUDGETS = [(epsilon, "0") for epsilon in EPSILONS] + [("1", delta) for delta in DELTAS]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+def test_a_budget_that_is_none_is_refused_in_one_sentence(
+    serving: Serving, epsilon: str, delta: str
+) -> None:
+    ann, sue = signed_in(serving, "ann"), signed_in(serving, "sue")
+    place = f"/datasets/{serving.visits.id}"
+    form = f"{place}/ask/kmeans"
+    budget = {"epsilon": epsilon, "delta": delta}
+    answers = [
+        ann.client.get(f"{form}/plan", params={**budget, "clusters": "2"}),
+        ann.post(form, form, clusters="2", act="plan", **budget),
+        ann.post(form, form, clusters="2", act="run", **budget),
+        sue.post(f"/steward{place}/grant", place, user="ann", **budget),
+    ]
+    program, steward = Api(serving, "ann", "run"), Api(serving, "sue", "steward")
+    answers += [program("POST", f"{place}/{what}", budget) for what in ("plan", "jobs")]
+    answers += [steward("POST", f"{place}/grants", {"user": "ann", **budget})]
+    for answer in answers:
+        assert answer.status_code == 400
+        assert "went wrong" not in answer.text
+    assert all(len(it.json()["message"].split(". ")) == 1 for it in answers[-3:])
+    assert serving.charges() == []
+
+
+@pytest.mark.parametrize("epsilon", [True, False])
+def test_true_is_no_budget(serving: Serving, epsilon: bool) -> None:
+    place, program = f"/datasets/{serving.visits.id}", Api(serving, "ann", "run")
+    assert program("POST", f"{place}/jobs", {"epsilon": epsilon}).status_code == 422
+    assert serving.charges() == []
+
+
+def test_what_breaks_is_logged_without_values(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the private value 4711")
+
+    monkeypatch.setattr("privclust.service.jobs.Jobs.of", broken)
+    monkeypatch.setattr(sys, "stderr", sys.stdout)
+    ann = signed_in(serving, "ann")
+    log_to_stderr()
+    # Nothing is left for the server to print: it would print the traceback.
+    ann.client._transport.raise_server_exceptions = True  # type: ignore[attr-defined]
+    assert ann.get("/jobs").status_code == 500
+    logging.getLogger("uvicorn.error").error("failed", exc_info=RuntimeError("4711"))
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"a request failed", "failed"} <= {line["message"] for line in lines}
+    assert "4711" not in json.dumps(lines)
+
+
+def test_a_sender_who_goes_away_leaves_one_line(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", sys.stdout)
+    log_to_stderr()
+    headers = [(b"origin", b"http://127.0.0.1:8000"), (b"host", b"127.0.0.1:8000")]
+    headers += [(b"content-type", b"application/x-www-form-urlencoded")]
+    scope: dict[str, Any] = {
+        "type": "http", "method": "POST", "path": "/sign-in", "query_string": b"",
+        "headers": headers, "client": ("192.0.2.1", 1), "server": ("127.0.0.1", 8000),
+        "scheme": "http", "root_path": "", "http_version": "1.1",
+    }  # fmt: skip
+
+    async def gone() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        return
+
+    asyncio.run(make_app(site_on(serving))(scope, gone, send))  # type: ignore[arg-type]
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "example.org"])
+def test_pages_under_another_name_lead_to_the_right_one(serving: Serving, host: str) -> None:
+    browser = Browser(site_on(serving))
+    answer = browser.client.get("/sign-in?x=1", headers={"Host": host})
+    assert answer.status_code == 307
+    assert answer.headers["location"] == "http://127.0.0.1:8000/sign-in?x=1"
+    assert browser.client.get("/healthz", headers={"Host": host}).status_code == 200
+    assert browser.client.head("/healthz").status_code == 200
+
+
+def test_a_form_from_another_name_says_where_to_go(serving: Serving) -> None:
+    browser = Browser(site_on(serving))
+    answer = browser.client.post("/sign-in", headers={"Origin": "http://localhost:8000"})
+    assert answer.status_code == 403
+    assert "http://127.0.0.1:8000" in message(answer)
+
+
+def test_a_stranger_locks_nobody_out(serving: Serving) -> None:
+    stranger, ann = Browser(site_on(serving), "192.0.2.66"), Browser(site_on(serving))
+    ann.client.app.state.attempts = stranger.client.app.state.attempts  # type: ignore[attr-defined]
+    for _ in range(6):
+        refused = stranger.sign_in("ann", "guess")
+    assert refused.status_code == 429
+    assert ann.sign_in("ann").status_code == 303
+
+
+def test_the_current_password_cannot_be_guessed_from_a_session(serving: Serving) -> None:
+    ann = signed_in(serving, "ann")
+    tries = [ann.post("/password", old=f"guess {n}", new="another long one") for n in range(6)]
+    assert [it.status_code for it in tries] == [400] * 4 + [429] * 2
