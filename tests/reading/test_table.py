@@ -101,6 +101,8 @@ OBJECTS = [
     (pd.Timestamp(NOON), meant(date=18262.0, time=18262.5)),
     (dt.timedelta(hours=1.5), meant(**DURATION)),
     (np.timedelta64(90, "m"), meant(**DURATION)),
+    (np.timedelta64(9, "10m"), meant(**DURATION)),
+    (np.datetime64(3, "12h"), meant(date=1.0, time=1.5)),
     (dt.time(1, 30), meant(**DURATION)),
     *((value, meant()) for value in (b"x", "\ud800", 1j, (1,), [1], {}, object(), type)),
 ]  # fmt: skip
@@ -300,3 +302,36 @@ def test_what_a_line_goes_on_with_is_what_it_read(name):
     found = read_by(LINES[name], column)
     assert read.values.to_pylist() == [value is None for value, _ in found]
     assert read.foreign.tolist() == [foreign for _, foreign in found]
+
+
+LONG_SPANS = {
+    1: [dt.timedelta.max, *(np.timedelta64(2**62, unit) for unit in ("s", "D", "W"))],
+    -1: [dt.timedelta.min, *(np.timedelta64(-(2**62), unit) for unit in ("s", "D", "W"))],
+}
+
+
+@pytest.mark.parametrize("sign", LONG_SPANS)
+def test_a_span_of_any_length_is_a_cell(sign):
+    for span in LONG_SPANS[sign]:
+        assert reading(of_objects([span])[0])["days"] == sign * 2**62 / 86_400_000_000
+
+
+FAR_TYPES = [pa.date32(), pa.date64(), *map(pa.timestamp, ("s", "ms", "us", "ns"))]
+
+
+@pytest.mark.parametrize("kind", FAR_TYPES, ids=str)
+def test_times_far_away_keep_their_side(kind):
+    bits = kind.bit_width - 1
+    ticks = pa.array([-(2**bits) + 1, 2**bits - 1], f"int{kind.bit_width}")
+    early, late = (reading(row) for row in readings_of(TypedColumn.of(ticks.view(kind))))
+    for form in ("date", "time"):
+        assert early[form] < -(10**5)
+        assert late[form] > 10**5
+
+
+def test_zones_and_years_that_arrow_does_not_know_are_read_as_cells():
+    noon = dt.datetime(2020, 1, 1, 12)
+    for odd in (*(noon.replace(tzinfo=zone) for zone in ODD_ZONES), *FAR):
+        objects = np.empty(2, object)
+        objects[:] = [odd, noon]
+        assert readings_of(TypedColumn.of(array_from(objects))) == of_objects([odd, noon])

@@ -200,9 +200,8 @@ class _Recoded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not self._rest:
-            self._rest = self._text.read(size if size < 0 else max(1, size)).encode(
-                "utf-8", "replace"
-            )
+            text = self._text.read(size if size < 0 else max(1, size))
+            self._rest = text.encode("utf-8", "replace")
         given = self._rest if size < 0 else self._rest[:size]
         self._rest = self._rest[len(given) :]
         return given
