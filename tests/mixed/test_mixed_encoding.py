@@ -12,6 +12,7 @@ from privclust.data.points.mixed import region_of
 from privclust.data.points.moments import Moments
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.zones import ZoneCounts
+from privclust.data.table.binned import BinnedCoder
 from privclust.exceptions import SchemaError
 from privclust.holder.distances import square_lengths
 from privclust.reading import open_rows
@@ -199,3 +200,9 @@ def test_weights_survive_files_and_do_not_show_where_they_are_one():
     assert Schema.from_json(SCHEMA.to_json()) == SCHEMA
     assert "weight" not in Schema({"x": Box(0, 1), "a": Categories(["p"])}).to_toml()
     assert Schema({"a": Categories(["p"], weight=2)}) != Schema({"a": Categories(["p"])})
+
+
+def test_a_number_on_an_edge_belongs_to_the_bin_above_it():
+    coder = BinnedCoder(Schema({"x": Box(0, 8), "y": Box(0, 1)}))
+    (block,) = open_rows(pd.DataFrame({"x": np.arange(9.0), "y": 0.0}), ["x", "y"]).blocks()
+    assert coder.codes(block)[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 7]
