@@ -132,13 +132,34 @@ class ThreeRows(RowUnit):
             "from privclust.unit.rows import AddRemoveRow",
             "from privclust.unit.rows import ThreeRows\n",
         ),
+        (
+            "unit/words.py",
+            '    "replace-row": UnitWords(',
+            """    "three-rows": UnitWords(
+        one="three rows",
+        many="rows",
+        odds="that three given rows are in the data",
+        guess="that these three rows are in the data",
+        here="with any three rows in the data",
+        there="without them",
+        limit="Up to three rows are protected together.",
+    ),
+""",
+        ),
+        (
+            "service/templates/register.html.j2",
+            '<option value="replace-row">',
+            '<option value="three-rows">three rows</option>',
+        ),
     ),
     f"""{ROWS}
 command("kmeans", "rows.csv", "--bounds", "0", "1", "--clusters", "2", "--unit", "three-rows",
         "--output", "release")
 from privclust import Release
 from privclust.ledger import Ledger
-assert "any three rows" in Release.load("release").to_html()
+page = Release.load("release").to_html()
+assert "any three rows" in page
+assert "that three given rows are in the data" in page
 Ledger.open("budget.db").create_dataset("rows", "three-rows")
 """,
 )
