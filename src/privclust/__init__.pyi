@@ -20,6 +20,8 @@ from privclust.schema import Categories as Categories
 from privclust.schema import Schema as Schema
 from privclust.source_target import PrivateSourceTargetMedoids as PrivateSourceTargetMedoids
 from privclust.statement import PrivacyStatement as PrivacyStatement
+from privclust.steward.checking import check_rows as check_rows
+from privclust.steward.drafting import draft_schema as draft_schema
 from privclust.summary import PrivateSummary as PrivateSummary
 from privclust.unit import AddRemoveRow as AddRemoveRow
 from privclust.unit import MatrixCount as MatrixCount

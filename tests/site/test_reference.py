@@ -32,6 +32,8 @@ INTERNAL = {
     "privclust.opening",
     "privclust.parameters",
     "privclust.pipelines",
+    "privclust.fitting",
+    "privclust.notes",
     "privclust.plan",
     "privclust.predicting",
     "privclust.privacy",

@@ -1,7 +1,7 @@
 """The schema: named columns in order, the fact declared about each, and at most one Ball.
 
-Reading and writing files is in ``files``, drafting from a public sample in ``draft``; both are
-reached through the class methods here.
+Reading and writing files is in ``files``. Checking rows and drafting from a sample need readers, of
+which a schema knows nothing: they are names at the top of the package, and have short forms here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import privclust
 from privclust._typing import Floats
 from privclust.exceptions import SchemaError
 from privclust.schema import files
@@ -222,13 +223,11 @@ class Schema:
         return self.numeric[narrow], self.numeric[wide]
 
     def check(self, data: Any, **options: Any) -> CheckReport:
-        """Count what a fit would meet in the rows; see :func:`privclust.steward.checking.check`.
+        """Count what a fit would meet in the rows; see :func:`privclust.check_rows`.
 
         The counts are exact: they are for the steward of the data alone, NOT PRIVATE.
         """
-        from privclust.steward.checking import check
-
-        return check(data, self, **options)
+        return privclust.check_rows(data, self, **options)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Schema:
@@ -289,10 +288,8 @@ class Schema:
     def draft(
         cls, sample: Any, rows: int = 1000, ignore: Sequence[str] = (), csv: Csv | None = None
     ) -> Schema:
-        """Draft a schema from a sample that is public; see :func:`privclust.schema.draft.draft`.
+        """Draft a schema from a sample that is public; see :func:`privclust.draft_schema`.
 
         Never draft from private rows: the bounds and categories would publish their extremes.
         """
-        from privclust.schema.draft import draft
-
-        return draft(sample, rows=rows, ignore=ignore, csv=csv)
+        return privclust.draft_schema(sample, rows=rows, ignore=ignore, csv=csv)

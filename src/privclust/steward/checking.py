@@ -27,10 +27,10 @@ from privclust.schema import Bins, Box, Categories, Fact, Schema
 from privclust.steward.check_report import CheckReport, ColumnCheck, PeopleCheck
 from privclust.unit import IdType
 
-__all__ = ["check", "check_columns"]
+__all__ = ["check_columns", "check_rows"]
 
 
-def check(
+def check_rows(
     data: Any,
     schema: Schema,
     *,

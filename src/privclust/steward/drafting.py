@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.refusals import numbers_of
+from privclust.data.columns.table import CATEGORIES, NUMBERS
+from privclust.data.columns.words import category_refusal
+from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
+from privclust.reading import open_rows
+from privclust.reading.places import placed
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.forms import Form
 from privclust.schema.schema import Schema
 
-if TYPE_CHECKING:
-    from privclust.data.columns.kinds import TypedColumn
-    from privclust.data.rows import Block
-
-__all__ = ["NOTE", "draft"]
+__all__ = ["NOTE", "draft_schema"]
 
 NOTE = "drafted from a public sample; check every bound"
 _MOST_CATEGORIES = 100
 
 
-def draft(
+def draft_schema(
     sample: Any, *, rows: int = 1000, ignore: Sequence[str] = (), csv: Csv | None = None
 ) -> Schema:
     """Draft a schema from the first rows of a public sample.
@@ -50,9 +53,6 @@ def draft(
     csv : Csv or None
         The dialect of a CSV file; the schema keeps it.
     """
-    from privclust.reading import open_rows
-    from privclust.reading.places import placed
-
     sample = placed(sample)
     with open_rows(sample, ignore=ignore, block_rows=rows, csv=csv) as source:
         block = next(source.blocks())
@@ -67,8 +67,6 @@ def draft(
 
 
 def _fact(block: Block, numbers: Block, name: str) -> Fact:
-    from privclust.data.columns.refusals import numbers_of
-
     column = block.column(name)
     if column.kind == "boolean":
         return Categories([False, True], missing=_missing(column.array.null_count))
@@ -103,8 +101,6 @@ def _durations(column: TypedColumn) -> Box | None:
 
 
 def _all_formed(column: TypedColumn, form: Form) -> npt.NDArray[np.float64] | None:
-    from privclust.data.columns.table import NUMBERS
-
     read = NUMBERS[form].read(column)
     numbers = read.values.to_numpy(zero_copy_only=False)
     found = numbers[np.isfinite(numbers)]
@@ -134,9 +130,6 @@ def _rounded_outwards(low: float, high: float) -> tuple[float, float]:
 
 
 def _categories(column: TypedColumn, name: str) -> Categories:
-    from privclust.data.columns.table import CATEGORIES
-    from privclust.data.columns.words import category_refusal
-
     read = CATEGORIES["text"].read(column)
     if read.foreign.any():
         raise category_refusal(column, name, "text")
