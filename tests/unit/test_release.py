@@ -24,7 +24,7 @@ from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.release import Release, storage
 from privclust.release import arrays as npz
-from privclust.release.facts import shown_error
+from privclust.reports.rounded import shown_error
 from privclust.schema import Box, Schema
 from privclust.statement import PrivacyStatement
 from privclust.unit import AddRemoveRow

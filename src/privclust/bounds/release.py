@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
 from privclust.release.checks import check_not_negative
-from privclust.release.facts import Facts, Listing, give_or_take
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.reports.rounded import give_or_take
 
 if TYPE_CHECKING:
     from privclust.release.release import Release

@@ -17,7 +17,7 @@ from privclust.jobs.label import write_labels
 from privclust.jobs.places import check_folder
 from privclust.kmeans import PrivateKMeans
 from privclust.release import Release
-from privclust.release.facts import TWO_ERRORS, give_or_take
+from privclust.reports.rounded import TWO_ERRORS, give_or_take
 from privclust.schema import Box, Schema
 
 if TYPE_CHECKING:

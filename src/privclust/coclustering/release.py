@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
 from privclust.release.checks import check_not_negative
-from privclust.release.facts import TWO_ERRORS, Facts, Listing, give_or_take
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.reports.rounded import TWO_ERRORS, give_or_take
 from privclust.unit import matrix_unit_from
 
 if TYPE_CHECKING:

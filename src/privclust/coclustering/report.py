@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.coclustering.release import column_names
-from privclust.release.facts import give_or_take
+from privclust.reports.rounded import give_or_take
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
 
 if TYPE_CHECKING:

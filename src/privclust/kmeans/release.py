@@ -13,8 +13,9 @@ from privclust.exceptions import ReleaseError
 from privclust.kmeans.profiles import check_profiles
 from privclust.kmeans.result import LearnedCenters
 from privclust.release.checks import check_centres, check_not_negative
-from privclust.release.facts import TWO_ERRORS, Facts, Listing, give_or_take
+from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.reports.rounded import TWO_ERRORS, give_or_take
 from privclust.schema.coordinates import Coordinates
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.kmeans.release import centers_error, column_scales
 from privclust.kmeans.wording import errors_hold, pictures
-from privclust.release.facts import shown_error
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
+from privclust.reports.rounded import shown_error
 from privclust.reports.svg import shown
 from privclust.schema.coordinates import Coordinates
 

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["TWO_ERRORS", "Facts", "Listing", "give_or_take", "shown_error"]
-
-# What stands after a ± wherever people read it: the truth is within it in about 19 of 20 cases.
-TWO_ERRORS = "± 2 errors"
+__all__ = ["Facts", "Listing"]
 
 
 @dataclass(frozen=True)
@@ -37,14 +34,3 @@ class Facts:
     summary: Sequence[tuple[str, str]]
     listings: Sequence[Listing] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
-
-
-def give_or_take(value: str, error: float) -> str:
-    """Return a value for people with two of its standard errors to each side."""
-    return f"{value} ± {shown_error(2 * error)}"
-
-
-def shown_error(error: float) -> str:
-    """Return an error with two digits that mean something, and never with an exponent."""
-    rounded = float(f"{error:.2g}")
-    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

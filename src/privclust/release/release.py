@@ -261,7 +261,9 @@ class Release:
         """Return the report for human readers as one self-contained HTML page."""
         from privclust.reports.page import html_report
 
-        return html_report(self)
+        signed = self.signature
+        found = None if signed is None else signed.found(document_of(self))
+        return html_report(self, kind_named(self.kind), found)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report for human readers; see :meth:`to_html`.

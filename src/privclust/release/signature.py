@@ -75,6 +75,14 @@ class Signature:
             return False
         return True
 
+    def found(self, document: Mapping[str, Any]) -> dict[str, str]:
+        """Return who signed and whether it matches; without the extra nothing can be claimed."""
+        try:
+            state = "fits" if self.fits(document) else "broken"
+        except ReleaseError:
+            state = "not checked"
+        return {"key": self.public_key, "state": state}
+
     def check(
         self,
         document: Mapping[str, Any],

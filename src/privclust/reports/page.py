@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from privclust.exceptions import ReleaseError
-from privclust.release.document import document_of
-from privclust.release.kinds import kind_named
 from privclust.reports.promise import promise_in_words
 from privclust.reports.rounded import decimal, percent
 from privclust.reports.templates import rendered
@@ -22,9 +19,12 @@ from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from privclust.privacy.loss import Loss
+    from privclust.release.kinds import ReleaseKind
     from privclust.release.release import Release
 
 __all__ = ["html_report"]
+
+Signed = dict[str, str]
 
 _MOST_GROUPS = 8  # as many colours as a reader can tell apart
 _MOST_OPEN_ROWS = 25
@@ -47,13 +47,22 @@ class _Part:
         return percent(self.share) if self.share < 1 else "100 %"
 
 
-def html_report(release: Release) -> str:
-    """Return the report of a release as one self-contained HTML page."""
-    return rendered("reports/page.html.j2", _context(release))
+def html_report(release: Release, kind: ReleaseKind, signature: Signed | None) -> str:
+    """Return the report of a release as one self-contained HTML page.
+
+    Parameters
+    ----------
+    release : Release
+    kind : ReleaseKind
+        What is particular to releases of its kind.
+    signature : dict or None
+        The key that signed it, and whether the signature was found to match.
+    """
+    return rendered("reports/page.html.j2", _context(release, kind, signature))
 
 
-def _context(release: Release) -> dict[str, Any]:
-    kind, privacy = kind_named(release.kind), release.privacy
+def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> dict[str, Any]:
+    privacy = release.privacy
     return {
         "release": release,
         "title": kind.title,
@@ -75,7 +84,7 @@ def _context(release: Release) -> dict[str, Any]:
             for name, value in release.parameters.items()
             if name not in ("notes", "warnings")
         },
-        "signature": _signature(release),
+        "signature": signature,
         "kind_template": kind.template,
         "kind": kind.context(release),
     }
@@ -93,18 +102,6 @@ def _noisy_rows(release: Release) -> float | None:
         if name in release.arrays:
             return float(release.arrays[name].sum())
     return None
-
-
-def _signature(release: Release) -> dict[str, str] | None:
-    """Return who signed the release and whether the signature matches; None if nobody did."""
-    if release.signature is None:
-        return None
-    key = release.signature.public_key
-    try:
-        fits = release.signature.fits(document_of(release))
-    except ReleaseError:  # without the extra; a page must not claim what was not checked
-        return {"key": key, "state": "not checked"}
-    return {"key": key, "state": "fits" if fits else "broken"}
 
 
 def _cost(loss: Loss, privacy: PrivacyStatement) -> Fraction:

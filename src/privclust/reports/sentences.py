@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.release.facts import give_or_take
+from privclust.reports.rounded import give_or_take
 from privclust.schema import Bins, Box, Categories, Schema
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.forms import DURATIONS

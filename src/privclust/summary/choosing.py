@@ -27,7 +27,7 @@ from privclust._typing import Floats, Indices
 from privclust.exceptions import ParameterError
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 from privclust.parameters import whole
-from privclust.release.facts import TWO_ERRORS
+from privclust.reports.rounded import TWO_ERRORS
 from privclust.schema import Schema
 from privclust.schema.coordinates import Coordinates
 from privclust.summary.clustering import clustered, most_clusters, squares

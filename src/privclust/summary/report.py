@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust.kmeans.report import context as kmeans_context
-from privclust.release.facts import shown_error
+from privclust.reports.rounded import shown_error
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg
 from privclust.summary.answers import Summary
 from privclust.summary.choosing import Choice
