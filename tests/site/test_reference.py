@@ -32,8 +32,6 @@ INTERNAL = {
     "privclust.opening",
     "privclust.parameters",
     "privclust.pipelines",
-    "privclust.fitting",
-    "privclust.notes",
     "privclust.plan",
     "privclust.predicting",
     "privclust.privacy",
