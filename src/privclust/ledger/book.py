@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -60,10 +61,16 @@ class Book:
         Runs SQL with ``?`` for each parameter and returns all rows.
     entries : str
         What to select entries from: the table, and how the database is to look into it.
+
+    Attributes
+    ----------
+    actor : str or None
+        Who acts, where a service knows; otherwise entries name the user of the operating system.
     """
 
     def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
         self._run, self._table = run, entries
+        self.actor: str | None = None
         self._all = f"SELECT {', '.join(COLUMNS)} FROM {entries}"  # noqa: S608
 
     @property
@@ -123,7 +130,8 @@ class Book:
         """Add the entry to the chain and return it with its place and digest."""
         head = self.head()
         self._check_complete(head.entries)
-        sealed = entry.sealed(head)
+        named = entry if self.actor is None else replace(entry, actor=self.actor)
+        sealed = named.sealed(head)
         self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
         return sealed
 

@@ -35,7 +35,8 @@ class Entry:
         Names the request, so that a repeated one is recognised; a settlement carries the name of
         the charge it settles.
     actor : str
-        The user of the operating system, as the system reports it.
+        The user of the operating system, as the system reports it; in a service, whoever is signed
+        in and acts.
     dataset, unit : str
         The data set, and its privacy unit as canonical JSON; empty on a key of the whole ledger.
     holder, pot : str

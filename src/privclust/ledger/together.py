@@ -26,10 +26,13 @@ class Together:
     ----------
     book : Book
         The ledger.
+    actor : str or None
+        Who acts; the user of the operating system if not given.
     """
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, actor: str | None = None) -> None:
         self._book = book
+        book.actor = actor
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run SQL on the tables beside the ledger, with ``?`` for each value."""
@@ -41,6 +44,12 @@ class Together:
         """Charge a fit to a holder and return the receipt; see :meth:`Ledger.reserve`."""
         currency = budget.currency
         return acts.charge(self._book, dataset, holder, budget, currency, unit, purpose, request)
+
+    def grant(
+        self, dataset: str, holder: str, budget: Budget, note: str, request: str | None
+    ) -> None:
+        """Add to what a holder may spend; see :meth:`Ledger.grant`."""
+        acts.grant(self._book, dataset, holder, budget, None, note, request)
 
     def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
         """Record what was released for a charge; see :meth:`Ledger.settle`."""
@@ -65,7 +74,7 @@ def reading(ledger: Ledger) -> Iterator[Run]:
 
 
 @contextmanager
-def writing(ledger: Ledger) -> Iterator[Together]:
+def writing(ledger: Ledger, actor: str | None = None) -> Iterator[Together]:
     """Open ledger and tables for nobody else; when the block is left, all is durable."""
     with ledger._store().writing() as book:
-        yield Together(book)
+        yield Together(book, actor)

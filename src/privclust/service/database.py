@@ -84,9 +84,15 @@ class Database:
         """Give what runs SQL on everything as it is at one moment."""
         return reading(self.ledger)
 
-    def writing(self) -> AbstractContextManager[Together]:
-        """Open everything for no other writer; what is written is durable, or not there at all."""
-        return writing(self.ledger)
+    def writing(self, actor: str | None = None) -> AbstractContextManager[Together]:
+        """Open everything for no other writer; what is written is durable, or not there at all.
+
+        Parameters
+        ----------
+        actor : str or None
+            Who acts, for the ledger.
+        """
+        return writing(self.ledger, actor)
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what one question to the database finds."""

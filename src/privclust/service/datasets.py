@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.names import name_of, text_of
+from privclust.ledger.together import Together
 from privclust.service import clock
 from privclust.service.checking import Checked, check_files
 from privclust.service.database import Database
@@ -80,7 +81,14 @@ class Datasets:
         self._database, self._folder = database, folder
 
     def register(
-        self, name: str, path: str, schema: Declared, unit: Unit, most_rows: int, note: str = ""
+        self,
+        name: str,
+        path: str,
+        schema: Declared,
+        unit: Unit,
+        most_rows: int,
+        note: str = "",
+        by: str | None = None,
     ) -> tuple[Dataset, Checked]:
         """Check the files, pin their digest, and add the data set to service and ledger."""
         name, note = name_of("data set", name), text_of("note", note)
@@ -91,33 +99,28 @@ class Datasets:
         made = Dataset(
             secrets.token_hex(8), name, path, schema, unit, most_rows, checked.digest, "", note
         )
-        facts, protects = schema.to_json(), json.dumps(unit.to_dict())
-        with self._database.writing() as together:
-            # The same rows under two names would be paid for from two budgets.
-            sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
-            if together.run(sql, (name, path, made.digest)):
-                raise ConflictError(
-                    "A data set of that name or with these files exists already and has its own "
-                    "budget; use that one."
-                )
-            together.create_dataset(name, unit, note)
-            together.run(
-                "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
-                "frozen, note, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    made.id,
-                    name,
-                    path,
-                    facts,
-                    protects,
-                    most_rows,
-                    made.digest,
-                    "",
-                    note,
-                    clock.now(),
-                ),
-            )
+        with self._database.writing(by) as together:
+            self._insert(together, made)
         return made, checked
+
+    def _insert(self, together: Together, made: Dataset) -> None:
+        # The same rows under two names would be paid for from two budgets.
+        sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
+        if together.run(sql, (made.name, made.path, made.digest)):
+            raise ConflictError(
+                "A data set of that name or with these files exists already and has its own "
+                "budget; use that one."
+            )
+        together.create_dataset(made.name, made.unit, made.note)
+        facts, protects = made.schema.to_json(), json.dumps(made.unit.to_dict())
+        together.run(
+            "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
+            "frozen, note, created) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
+            (
+                *(made.id, made.name, made.path, facts, protects),
+                *(made.most_rows, made.digest, made.note, clock.now()),
+            ),
+        )
 
     def _check_new(self, name: str) -> None:
         if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
@@ -147,17 +150,37 @@ class Datasets:
         self._database.write(sql, text_of("reason", reason) or "frozen by a steward", dataset.id)
 
     # Who may ask.
-    def grant(self, dataset: Dataset, user: User, epsilon: str, delta: str, note: str) -> None:
-        """Grant budget to an analyst, who may then see the data set and ask about it."""
+    def grant(
+        self,
+        dataset: Dataset,
+        user: User,
+        epsilon: str,
+        delta: str,
+        note: str,
+        by: str | None = None,
+        request: str | None = None,
+    ) -> None:
+        """Grant budget to an analyst, who may then see the data set and ask about it.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        user : User
+        epsilon, delta : str
+        note : str
+            The reason.
+        by : str or None
+            The steward, for the ledger.
+        request : str or None
+            The name of this one grant; sent twice, it is granted once.
+        """
         if user.role != "analyst":
             raise ServiceError("Budgets are granted to analysts; choose another user.")
         budget = budget_of(epsilon, delta or "0")
-        self._database.ledger.grant(
-            dataset.name, budget.epsilon, budget.delta, holder=user.name, note=note
-        )
-        self._database.write(
-            "INSERT INTO service_access VALUES (?, ?) ON CONFLICT DO NOTHING", dataset.id, user.id
-        )
+        with self._database.writing(by) as together:
+            together.grant(dataset.name, user.name, budget, note, request)
+            sql = "INSERT INTO service_access VALUES (?, ?) ON CONFLICT DO NOTHING"
+            together.run(sql, (dataset.id, user.id))
 
     def revoke(self, dataset: Dataset, user: User) -> None:
         """Let an analyst ask no more; what was granted and spent stays in the ledger."""

@@ -143,7 +143,7 @@ class Jobs:
         if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
             raise ServiceError("A request is named by 32 hexadecimal digits; make a new one.")
         check_question(question, dataset.schema, dataset.unit)
-        with self._database.writing() as together:
+        with self._database.writing(user.name) as together:
             # Files may have been checked in since the reader's page was made.
             sql = "SELECT digest FROM service_datasets WHERE id = ?"
             digest = question.digest_on(dataset.id, together.run(sql, (dataset.id,))[0][0])

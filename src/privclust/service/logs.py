@@ -10,7 +10,19 @@ from datetime import UTC, datetime
 __all__ = ["log_to_stderr"]
 
 # What may stand in a line besides its time and message. Nothing else is written, whatever is given.
-_ALLOWED = ("job", "stored", "method", "route", "status", "milliseconds", "user", "error")
+_ALLOWED = (
+    "job",
+    "stored",
+    "method",
+    "route",
+    "status",
+    "milliseconds",
+    "user",
+    "error",
+    "address",
+    "act",
+    "what",
+)
 
 _LEVELS = {
     "privclust.service": logging.INFO,

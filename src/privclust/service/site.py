@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from argon2 import PasswordHasher
 
+from privclust.service.acts import Acts
 from privclust.service.database import Database
 from privclust.service.datasets import Datasets
 from privclust.service.jobs import Job, Jobs
@@ -33,6 +34,7 @@ class Site:
     releases: Releases
     planner: Planner
     labeller: Labeller
+    acts: Acts
     worker: Worker | None
 
     def progress_of(self, job: Job) -> str:
@@ -74,5 +76,6 @@ class Site:
             Releases(database),
             planner or Planner(),
             Labeller(Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)),
+            Acts(database),
             Worker(settings) if works else None,
         )

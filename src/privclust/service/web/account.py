@@ -16,7 +16,17 @@ from privclust.service.errors import ForbiddenError, NotFoundError, TooManyError
 from privclust.service.oidc import Attempt, Provider
 from privclust.service.people import SCOPES, SHORTEST_PASSWORD
 from privclust.service.site import Site
-from privclust.service.web.pages import Here, Posted, Signed, Visited, cookie_name, page, see
+from privclust.service.web.pages import (
+    Here,
+    Noting,
+    Posted,
+    Signed,
+    Visited,
+    address_of,
+    cookie_name,
+    page,
+    see,
+)
 
 __all__ = ["Attempts", "router"]
 
@@ -51,10 +61,6 @@ class Attempts:
             raise TooManyError(_TOO_MANY)
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "-"
-
-
 def _set(response: Response, site: Site, name: str, value: str) -> None:
     response.set_cookie(
         cookie_name(site, name),
@@ -83,16 +89,17 @@ def _sign_in_page(request: Request, visitor: str, message: str = "", status: int
 
 
 @router.post("/sign-in")
-def sign_in(request: Request, site: Here, form: Visited) -> Response:
+def sign_in(request: Request, site: Here, form: Visited, note: Noting) -> Response:
     """Begin a session with a new cookie, whatever cookie came along."""
     visitor = request.cookies.get(cookie_name(site, "visitor"), "")
     if not visitor or not secrets.compare_digest(visitor.encode(), form.text("form").encode()):
         raise ForbiddenError(_OTHER)
     attempts: Attempts = request.app.state.attempts
     name = form.text("name")
-    attempts.count(name, _address(request))
+    attempts.count(name, address_of(request))
     password: Any = form.data.get("password", "")
     cookie = site.people.sign_in(name, password if isinstance(password, str) else "")
+    note(name, "sign-in failed" if cookie is None else "signed in")
     if cookie is None:
         return _sign_in_page(request, visitor, _WRONG, 403)
     return _signed_in(request, site, cookie)
@@ -109,14 +116,15 @@ def sign_in_at_provider(request: Request, site: Here) -> Response:
 
 @router.get("/sign-in/provider/back")
 def sign_in_from_provider(
-    request: Request, site: Here, code: str = "", state: str = ""
+    request: Request, site: Here, note: Noting, code: str = "", state: str = ""
 ) -> Response:
     """Begin a session of whoever the provider vouches for, if there is an account."""
     attempts: Attempts = request.app.state.attempts
-    attempts.count_address(_address(request))
+    attempts.count_address(address_of(request))
     attempt = Attempt.from_cookie(request.cookies.get(cookie_name(site, "provider"), ""))
     name = _provider(request).name_from(attempt, code, state)
     cookie = site.people.sign_in_vouched(name)
+    note(name, "sign-in failed" if cookie is None else "signed in")
     if cookie is None:
         raise ForbiddenError("There is no account for you here; ask the steward for one.")
     response = _signed_in(request, site, cookie)
@@ -142,8 +150,9 @@ def _signed_in(request: Request, site: Site, cookie: str) -> Response:
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, site: Here, form: Posted) -> Response:
+def sign_out(request: Request, session: Signed, site: Here, form: Posted, note: Noting) -> Response:
     """End the session."""
+    note(session.user, "signed out")
     site.people.sign_out(request.cookies.get(cookie_name(site, "session"), ""))
     response = see("/sign-in")
     response.delete_cookie(cookie_name(site, "session"), path="/", secure=site.settings.secure)
@@ -157,12 +166,15 @@ def password_page(session: Signed) -> Response:
 
 
 @router.post("/password")
-def change_password(request: Request, session: Signed, site: Here, form: Posted) -> Response:
+def change_password(
+    request: Request, session: Signed, site: Here, form: Posted, note: Noting
+) -> Response:
     """Set a new password; everybody signs in again."""
     attempts: Attempts = request.app.state.attempts
-    attempts.count(session.user.name, _address(request))
+    attempts.count(session.user.name, address_of(request))
     old, new = (str(form.data.get(name, "")) for name in ("old", "new"))
     site.people.change_password(session.user, old, new)
+    note(session.user, "changed password")
     return see("/sign-in")
 
 
@@ -173,16 +185,21 @@ def tokens_page(session: Signed, site: Here) -> Response:
 
 
 @router.post("/tokens")
-def add_token(session: Signed, site: Here, form: Posted) -> Response:
+def add_token(session: Signed, site: Here, form: Posted, note: Noting) -> Response:
     """Make a token and show it, once."""
     name, scope, days = form.text("name"), form.text("scope"), form.number("days")
-    return _tokens(session, site, site.people.add_token(session.user, name, scope, days))
+    made = site.people.add_token(session.user, name, scope, days)
+    note(session.user, "made token", f"{name}, {scope}")
+    return _tokens(session, site, made)
 
 
 @router.post("/tokens/{token_id}/revoke")
-def revoke_token(token_id: str, session: Signed, site: Here, form: Posted) -> Response:
+def revoke_token(
+    token_id: str, session: Signed, site: Here, form: Posted, note: Noting
+) -> Response:
     """End a token."""
     site.people.revoke(session.user, token_id)
+    note(session.user, "revoked token", token_id)
     return see("/tokens")
 
 

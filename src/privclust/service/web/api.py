@@ -24,8 +24,8 @@ from privclust.service.web.browse import (
     plan_with_cost,
     report_response,
 )
-from privclust.service.web.manage import unit_from_plain
-from privclust.service.web.pages import Here
+from privclust.service.web.manage import grant_by, unit_from_plain
+from privclust.service.web.pages import Here, Noting
 
 __all__ = ["router"]
 
@@ -72,7 +72,7 @@ def datasets(user: Reader, site: Here) -> list[dict[str, Any]]:
 
 
 @router.post("/datasets", status_code=201)
-def register(given: Registration, user: Steward, site: Here) -> dict[str, Any]:
+def register(given: Registration, user: Steward, site: Here, note: Noting) -> dict[str, Any]:
     """Check files below the data folder, and register them. For stewards; NOT PRIVATE."""
     made, checked = site.datasets.register(
         given.name,
@@ -81,7 +81,9 @@ def register(given: Registration, user: Steward, site: Here) -> dict[str, Any]:
         unit_from_plain(given.unit),
         given.most_rows,
         given.note,
+        user.name,
     )
+    note(user, "registered", made.name)
     return {**_dataset(site, made, user), "check": checked.report.to_dict()}
 
 
@@ -107,33 +109,39 @@ def ask(dataset_id: str, asked: Requested, user: Runner, site: Here) -> dict[str
 
 
 @router.post("/datasets/{dataset_id}/grants", status_code=201)
-def grant(dataset_id: str, given: Grant, user: Steward, site: Here) -> dict[str, Any]:
+def grant(dataset_id: str, given: Grant, user: Steward, site: Here, note: Noting) -> dict[str, Any]:
     """Grant budget to an analyst. For stewards."""
     found, whom = site.datasets.one(dataset_id, user), site.people.named(given.user)
-    note = f"by {user.name}" + (f": {given.note}" if given.note else "")
-    site.datasets.grant(found, whom, str(given.epsilon), str(given.delta), note)
+    epsilon, delta = str(given.epsilon), str(given.delta)
+    grant_by(site, note, user, found, whom, epsilon, delta, given.note, given.request)
     pots = site.database.ledger.balance(found.name, whom.name)
     return {"balance": [pot.to_dict() for pot in pots]}
 
 
 @router.delete("/datasets/{dataset_id}/grants/{name}", status_code=204)
-def revoke(dataset_id: str, name: str, user: Steward, site: Here) -> Response:
+def revoke(dataset_id: str, name: str, user: Steward, site: Here, note: Noting) -> Response:
     """Let an analyst ask no more. For stewards."""
-    site.datasets.revoke(site.datasets.one(dataset_id, user), site.people.named(name))
+    found, whom = site.datasets.one(dataset_id, user), site.people.named(name)
+    site.datasets.revoke(found, whom)
+    note(user, "revoked access", f"{found.name} from {whom.name}")
     return Response(status_code=204)
 
 
 @router.post("/datasets/{dataset_id}/freeze", status_code=204)
-def freeze(dataset_id: str, user: Steward, site: Here) -> Response:
+def freeze(dataset_id: str, user: Steward, site: Here, note: Noting) -> Response:
     """Let nothing be asked of a data set. For stewards."""
-    site.datasets.freeze(site.datasets.one(dataset_id, user), f"by {user.name}")
+    found = site.datasets.one(dataset_id, user)
+    site.datasets.freeze(found, f"by {user.name}")
+    note(user, "froze", found.name)
     return Response(status_code=204)
 
 
 @router.post("/datasets/{dataset_id}/check")
-def check(dataset_id: str, user: Steward, site: Here) -> dict[str, Any]:
+def check(dataset_id: str, user: Steward, site: Here, note: Noting) -> dict[str, Any]:
     """Check the files again and open the data set. For stewards; NOT PRIVATE."""
-    checked = site.datasets.check_again(site.datasets.one(dataset_id, user))
+    found = site.datasets.one(dataset_id, user)
+    checked = site.datasets.check_again(found)
+    note(user, "checked files", f"{found.name}, version {site.datasets.by_id(found.id).version}")
     plain: dict[str, Any] = checked.report.to_dict()
     return plain
 
@@ -146,6 +154,14 @@ def statement(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
     return site.database.ledger.statement(site.datasets.one(dataset_id, user).name).to_dict()
 
 
+@router.get("/acts")
+def acts(user: Reader, site: Here) -> list[dict[str, Any]]:
+    """Give the trail of acts: who did what, when and from where. For stewards and auditors."""
+    if not user.reads_ledger:
+        raise NotFoundError
+    return [act.to_dict() for act in site.acts.all()]
+
+
 @router.get("/users")
 def users(user: Steward, site: Here) -> list[dict[str, Any]]:
     """List the users. For stewards."""
@@ -153,23 +169,29 @@ def users(user: Steward, site: Here) -> list[dict[str, Any]]:
 
 
 @router.post("/users", status_code=201)
-def add_user(given: NewUser, user: Steward, site: Here) -> dict[str, Any]:
+def add_user(given: NewUser, user: Steward, site: Here, note: Noting) -> dict[str, Any]:
     """Make an account, and give its one-time password, once. For stewards."""
     password = site.people.add(given.name, given.role)
+    note(user, "added user", f"{given.name}, {given.role}")
     return {"name": given.name, "role": given.role, "password": password}
 
 
 @router.post("/users/{name}/reset")
-def reset_user(name: str, user: Steward, site: Here) -> dict[str, Any]:
+def reset_user(name: str, user: Steward, site: Here, note: Noting) -> dict[str, Any]:
     """Give a new one-time password; sessions and tokens of the user end. For stewards."""
     whom = site.people.named(name)
-    return {"name": whom.name, "password": site.people.reset(whom)}
+    password = site.people.reset(whom)
+    note(user, "reset password", whom.name)
+    return {"name": whom.name, "password": password}
 
 
 @router.post("/users/{name}/{act}", status_code=204)
-def switch_user(name: str, act: Literal["open", "close"], user: Steward, site: Here) -> Response:
+def switch_user(
+    name: str, act: Literal["open", "close"], user: Steward, site: Here, note: Noting
+) -> Response:
     """Open or close an account. For stewards."""
     site.people.switch_by(user, site.people.named(name), active=act == "open")
+    note(user, "opened account" if act == "open" else "closed account", name)
     return Response(status_code=204)
 
 

@@ -63,6 +63,7 @@ class Grant(BaseModel):
     epsilon: _Number
     delta: _Number = "0"
     note: str = ""
+    request: str | None = Field(None, max_length=100, description="Names this one grant.")
 
 
 class NewUser(BaseModel):

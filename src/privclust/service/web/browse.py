@@ -59,6 +59,7 @@ def dataset_page(dataset_id: str, session: Signed, site: Here) -> Response:
         dataset=dataset,
         balance=mine,
         offers=offers_for(dataset.schema),
+        request_id=secrets.token_hex(16),
         asked_by=[(name, balance_of(ledger, dataset.name, name)) for name in names],
     )
 

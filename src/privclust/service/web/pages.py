@@ -22,10 +22,13 @@ from privclust.service.site import Site
 __all__ = [
     "Form",
     "Here",
+    "Noter",
+    "Noting",
     "Posted",
     "SignInNeededError",
     "Signed",
     "Stewarded",
+    "address_of",
     "cookie_name",
     "moment",
     "page",
@@ -77,6 +80,31 @@ async def site_of(request: Request) -> Site:
 
 
 Here = Annotated[Site, Depends(site_of)]
+
+
+def address_of(request: Request) -> str:
+    """Return where a request came from."""
+    return request.client.host if request.client else "-"
+
+
+@dataclass(frozen=True)
+class Noter:
+    """Writes what this request does into the trail of acts."""
+
+    site: Site
+    address: str
+
+    def __call__(self, user: User | str, act: str, what: str = "") -> None:
+        """Write down what was done, and by whom."""
+        self.site.acts.add(user if isinstance(user, str) else user.name, self.address, act, what)
+
+
+async def note_of(request: Request, site: Here) -> Noter:
+    """Return what writes down the acts of a request."""
+    return Noter(site, address_of(request))
+
+
+Noting = Annotated[Noter, Depends(note_of)]
 
 
 def cookie_name(site: Site, name: str) -> str:
