@@ -20,7 +20,7 @@ from privclust import Schema
 from privclust.budget import Budget
 from privclust.categorical.cells import PairCells
 from privclust.categorical.context import association, choose_context
-from privclust.categorical.learning import BY_TARGET, learn_metric
+from privclust.categorical.learning import BY_TARGET, ask_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.papers import Options
@@ -76,7 +76,7 @@ class Fits:
         if method in ("raw", "shrunk"):
             return self._rival(method, budget)
         options = Options(targets=chosen, context_size=context_size)
-        metric = learn_metric(self._view, budget.whole, method, options).metric
+        metric = ask_metric(self._view, budget.whole, method, options).metric
         return MetricOnly(metric, self._schema)
 
     def many(self, method: str, epsilon: float, delta: float = 0, *, runs: int) -> list[MetricOnly]:

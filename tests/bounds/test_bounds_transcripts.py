@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust.bounds.finding import found_bounds
+from privclust.bounds.finding import ask_bounds
 from privclust.budget import Budget
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from support.noise import seeded_noise
@@ -37,7 +37,7 @@ def test_bounds_cost_their_budget_and_more_if_noise_is_halved(currency, unit, ha
     noise, plenty = seeded_noise(0, halved=halved), plenty_of(budget)
     views = [numbers_of(rows, unit, budget=plenty, noise=noise) for rows in pair_for(unit)]
     transcript = Transcript(views)
-    found_bounds(transcript, budget.whole, 0.01)
+    ask_bounds(transcript, budget.whole, 0.01)
     cost = amount_lost(transcript.cost, currency)
     lost = amount_lost(transcript.loss, currency)
     assert lost <= cost

@@ -7,7 +7,7 @@ import pytest
 from privclust.budget import Budget
 from privclust.kmeans.cells import by_cells
 from privclust.schema import Box, Categories, Schema
-from privclust.summary.summarising import summarised
+from privclust.summary.summarising import ask_summary
 from privclust.unit import AddRemoveRow, ReplaceRow
 from support.noise import seeded_noise
 from support.transcripts import Transcript, amount_lost
@@ -26,7 +26,7 @@ FAR = (1.0, "s", "w", "yes")
 OTHER = (0.0, "p", None, "no")
 METHODS = {
     "k-means": lambda view, share, rng: by_cells(view, share, 2, rng),
-    "summary": summarised,
+    "summary": ask_summary,
 }
 
 

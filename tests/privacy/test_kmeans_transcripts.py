@@ -16,7 +16,7 @@ from privclust.audit import duplicate_mass, emptied_cluster, far_outlier
 from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
 from privclust.kmeans.cells import by_cells
-from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.lloyd import ask_lloyd
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from privclust.unit.step import UnitStep
 from support.noise import halved_sensitivities, seeded_noise
@@ -90,7 +90,7 @@ def test_a_halved_sensitivity_of_a_question_is_found(question, unit, currency):
 
 @every_currency
 @pytest.mark.parametrize("halved", [False, True])
-@pytest.mark.parametrize("method", [by_cells, lloyd])
+@pytest.mark.parametrize("method", [by_cells, ask_lloyd])
 def test_a_whole_run_loses_more_than_the_budget_only_if_noise_is_halved(method, halved, currency):
     crowd, budget = np.full((30, 1), -1.0), BUDGETS[currency]
     noise, plenty = seeded_noise(0, halved=halved), plenty_of(budget)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from privclust.data.sites.public import TargetSpace
 from privclust.source_target import rings as ours
-from privclust.source_target.nas import nas
-from privclust.source_target.nna import nna
+from privclust.source_target.nas import ask_nas
+from privclust.source_target.nna import ask_nna
 from privclust.source_target.placement import CoordinateCells
 from privclust.source_target.settings import NearestSettings
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
@@ -29,18 +29,18 @@ class LastAnswerError(Exception):
 
 def run_rings(view, share, rng):
     with suppress(LastAnswerError), patch.object(ours, "_posteriors", side_effect=LastAnswerError):
-        ours.rings(view, share, CELLS, rng)
+        ours.ask_rings(view, share, CELLS, rng)
 
 
 def run_nna(view, share, rng):
-    nna(view, share, NearestSettings(radius=0.1))
+    ask_nna(view, share, NearestSettings(radius=0.1))
 
 
 def run_nas(view, share, rng):
     # At this reach one site serves all.
     step = view._unit.one_step
     n_nearest = 2 if step.replaces else step.terms
-    nas(view, share, NearestSettings(radius=1.98, n_nearest=n_nearest))
+    ask_nas(view, share, NearestSettings(radius=1.98, n_nearest=n_nearest))
 
 
 METHODS = {"rings": run_rings, "nna": run_nna, "nas": run_nas}

@@ -16,7 +16,7 @@ from privclust.metrics import inertia
 from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 from privclust.summary import Summary
-from privclust.summary.automatic import by_summary
+from privclust.summary.automatic import ask_with_chosen_k
 from privclust.summary.summarising import _misses_far_rows
 
 RNG = np.random.default_rng(3)
@@ -231,7 +231,7 @@ def test_k_is_chosen_within_the_budget_of_one_fit():
     with open_points(ROWS, schema=SCHEMA) as opened:
         rows = PointRows(opened, rescale=True)
         view = rows.private(meter, np.random.SeedSequence(0))
-        result = by_summary(view, meter.budget.whole, np.random.default_rng(0))
+        result = ask_with_chosen_k(view, meter.budget.whole, np.random.default_rng(0))
         centres = rows.domain.to_data_units(result.centres)
     assert meter.spent.pure <= 1
     assert not result.notes

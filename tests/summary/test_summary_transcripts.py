@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.summary.automatic import by_summary
-from privclust.summary.summarising import summarised
+from privclust.summary.automatic import ask_with_chosen_k
+from privclust.summary.summarising import ask_summary
 from privclust.unit import AddRemoveRow, ReplaceRow
 from support.noise import seeded_noise
 from support.transcripts import Transcript, amount_lost
@@ -33,7 +33,7 @@ def transcript_of(method, crowd, unit, budget, *, halved):
 @pytest.mark.parametrize("currency", BUDGETS)
 def test_a_summary_costs_its_budget_and_more_if_noise_is_halved(currency, crowd, unit, halved):
     budget = BUDGETS[currency]
-    transcript = transcript_of(summarised, crowd, unit, budget, halved=halved)
+    transcript = transcript_of(ask_summary, crowd, unit, budget, halved=halved)
     cost = amount_lost(transcript.cost, currency)
     lost = amount_lost(transcript.loss, currency)
     assert lost <= cost
@@ -47,17 +47,17 @@ def test_a_summary_costs_its_budget_and_more_if_noise_is_halved(currency, crowd,
 def test_a_row_far_from_a_crowd_is_found_if_noise_is_halved(currency):
     budget = BUDGETS[currency]
     for halved in (False, True):
-        run = transcript_of(summarised, CROWD, AddRemoveRow(), budget, halved=halved)
+        run = transcript_of(ask_summary, CROWD, AddRemoveRow(), budget, halved=halved)
         assert (amount_lost(run.loss, currency) > budget.amount) == halved
 
 
 def test_a_chosen_number_of_clusters_costs_its_budget():
-    transcript = transcript_of(by_summary, WIDE, AddRemoveRow(), Budget(1), halved=False)
+    transcript = transcript_of(ask_with_chosen_k, WIDE, AddRemoveRow(), Budget(1), halved=False)
     assert amount_lost(transcript.loss, "pure") <= transcript.cost.pure <= 1
 
 
 def test_wide_rows_are_asked_about_in_groups():
     """Else the tests above would not cover that question."""
-    transcript = transcript_of(summarised, WIDE, AddRemoveRow(), Budget(1), halved=False)
+    transcript = transcript_of(ask_summary, WIDE, AddRemoveRow(), Budget(1), halved=False)
     shapes = {draw.exact.shape for draw in transcript.draws}
     assert any(len(shape) == 2 and shape[1] == 12 and shape[0] > 1 for shape in shapes)

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import numpy as np
 
 from privclust.coclustering import tables as module_of_tables
-from privclust.coclustering.profiles import rows_method
-from privclust.coclustering.tables import tables_method
-from privclust.coclustering.tau import tau_method
+from privclust.coclustering.profiles import ask_row_clusters
+from privclust.coclustering.tables import ask_table_clusters
+from privclust.coclustering.tau import ask_tau_clusters
 from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
 from support.transcripts import Transcript
 from support.views import matrix_view_of, plenty_of
@@ -19,7 +19,7 @@ from support.views import matrix_view_of, plenty_of
 
 def one_round(*arguments):
     """Pay for tables mostly: choices, audited on their own, give little away by themselves."""
-    return tau_method(*arguments, n_rounds=1, choice=0.05)
+    return ask_tau_clusters(*arguments, n_rounds=1, choice=0.05)
 
 
 def blocks(largest, first=0):
@@ -40,7 +40,7 @@ class Run:
     def transcript(self, side, budget, noise, rng):
         """Run the method on one side and return all that was answered."""
         # Asked for many clusters, the table method makes do with three tables: more to see in each.
-        n_clusters = 40 if self.method is tables_method else 2
+        n_clusters = 40 if self.method is ask_table_clusters else 2
         plenty = plenty_of(budget)
         views = [matrix_view_of(m, self.unit, budget=plenty, noise=noise) for m in self.pair]
         transcript = Transcript(views, side)
@@ -53,9 +53,9 @@ class Run:
 _ROWS = np.kron(np.eye(2, dtype=int), np.ones((4, 3), dtype=int))
 _COUNT, _ENTRY = (blocks(1), blocks(1, 1)), (blocks(3), blocks(3, 3))
 RUNS = {
-    "tables, count": Run(tables_method, MatrixCount(), _COUNT),
-    "tables, entry": Run(tables_method, MatrixEntry(3), _ENTRY),
+    "tables, count": Run(ask_table_clusters, MatrixCount(), _COUNT),
+    "tables, entry": Run(ask_table_clusters, MatrixEntry(3), _ENTRY),
     "tau, count": Run(one_round, MatrixCount(), _COUNT),
     "tau, entry": Run(one_round, MatrixEntry(3), _ENTRY),
-    "row": Run(rows_method, MatrixRow(), (_ROWS[:-1], _ROWS)),
+    "row": Run(ask_row_clusters, MatrixRow(), (_ROWS[:-1], _ROWS)),
 }

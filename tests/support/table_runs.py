@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust.categorical.pairs import pairs, tree
-from privclust.categorical.papers import Options, baseline, max_dependency, max_relevance, mean_su
+from privclust.categorical.pairs import ask_pairs, ask_tree
+from privclust.categorical.papers import (
+    Options,
+    ask_baseline,
+    ask_max_dependency,
+    ask_max_relevance,
+    ask_mean_su,
+)
 from privclust.unit import AddRemoveRow, ReplaceRow
 from support.transcripts import Transcript
 from support.views import plenty_of, table_view_of
@@ -53,12 +59,12 @@ def choose_tree(view, share):
 
 
 METHODS = {
-    "pairs": pairs,
-    "tree": tree,
-    "baseline": baseline,
-    "mean-su": mean_su,
-    "max-relevance": max_relevance,
-    "max-dependency": max_dependency,
+    "pairs": ask_pairs,
+    "tree": ask_tree,
+    "baseline": ask_baseline,
+    "mean-su": ask_mean_su,
+    "max-relevance": ask_max_relevance,
+    "max-dependency": ask_max_dependency,
 }
 OPTIONS = Options(targets=(0, 1, 2), context_size=1)
 NEIGHBOURS = {ADD: (SAME, [*SAME, (1, 1, 1)]), REPLACE: (SAME, [*SAME[1:], (1, 1, 1)])}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.kmeans import zones as module
 from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.zones import ZoneMoves, zone_steps
+from privclust.kmeans.zones import ZoneMoves, ask_zone_steps
 from support.noise import seeded_noise
 from support.views import view_of
 
@@ -23,7 +23,7 @@ def steps_of(rows, budget, n_clusters, moves, seed, n_steps=4):
     view, rng = view_of(rows, budget=budget, noise=seeded_noise(seed)), np.random.default_rng(seed)
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = budget.whole.split([1] * n_steps)
-    return view, zone_steps(view, shares, start, moves, rng)
+    return view, ask_zone_steps(view, shares, start, moves, rng)
 
 
 def broken(step):

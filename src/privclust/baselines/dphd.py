@@ -20,10 +20,10 @@ from privclust._typing import Floats
 from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Share
 from privclust.data.points.public import Projection
-from privclust.kmeans.lloyd import lloyd_points
+from privclust.kmeans.lloyd import ask_lloyd_points
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["high_dim"]
+__all__ = ["ask_high_dim_centres"]
 
 # Shares of the budget: the number of rows, the trees, the swaps, the means, the sizes.
 _SHARES = 0.02, 0.31, 0.31, 0.33, 0.03
@@ -35,7 +35,7 @@ _MOST_CELLS, _MOST_CANDIDATES = 4096, 400
 _REACH = 2.0
 
 
-def high_dim(
+def ask_high_dim_centres(
     view: BaselinesView,
     budget: Share,
     n_clusters: int,
@@ -47,7 +47,7 @@ def high_dim(
     for_count, for_trees, for_swaps, for_means, for_sizes = budget.split(_SHARES)
     n_rows = max(2.0, float(view.ask_count("number of rows", for_count).value[0]))
     frame = _projection(view.domain.dimension, n_rows, rng)
-    candidates = _candidates(view, frame, for_trees, rng)
+    candidates = _ask_candidates(view, frame, for_trees, rng)
     centres = candidates[rng.choice(len(candidates), n_clusters, len(candidates) < n_clusters)]
     for number, share in enumerate(for_swaps.split([1] * n_swaps), start=1):
         swap = view.ask_best_swap(f"swap {number}", frame, centres, candidates, share)
@@ -58,7 +58,7 @@ def high_dim(
     lifted = centres if frame.axes is None else centres @ frame.axes.T
     for number, share in enumerate(for_means.split([1] * (1 + _LLOYD_STEPS))):
         name = f"Lloyd step {number}" if number else "means in all dimensions"
-        lifted, _ = lloyd_points(view, name, lifted, share)
+        lifted, _ = ask_lloyd_points(view, name, lifted, share)
     whole = Projection(np.zeros(view.domain.dimension))
     sizes = view.ask_clusters("cluster sizes", whole, lifted, 1.0, counts=for_sizes).counts
     return KMeansResult(lifted, None, sizes, "dphd")
@@ -74,7 +74,7 @@ def _projection(dimension: int, n_rows: float, rng: np.random.Generator) -> Proj
     return Projection(np.zeros(dimension), axes, radius, coarse=True)
 
 
-def _candidates(
+def _ask_candidates(
     view: BaselinesView, frame: Projection, budget: Share, rng: np.random.Generator
 ) -> Floats:
     """Return the middles of the cells of a randomly shifted quadtree that noise lets us see."""

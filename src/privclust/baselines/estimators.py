@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust.baselines.dphd import high_dim
-from privclust.baselines.nmf import factorised
+from privclust.baselines.dphd import ask_high_dim_centres
+from privclust.baselines.nmf import ask_factors
 from privclust.baselines.predicting import Loadings
 from privclust.baselines.questions.door import BaselineRows, NonNegativeRows, around_origin
 from privclust.budget import Budget, Share
@@ -90,8 +90,10 @@ class PrivateHighDimKMeans(KMeansEstimator):
     def _door(self, opened: Opened) -> BaselineRows:
         return BaselineRows(opened, rescale=self._rescales(opened.schema))
 
-    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
-        return high_dim(view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps))
+    def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return ask_high_dim_centres(
+            view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps)
+        )
 
     def _options(self) -> dict[str, Any]:
         return {"n_swaps": int(self.n_swaps)}
@@ -183,8 +185,8 @@ class PrivateNMF(Loadings, KMeansEstimator):
     def _region(self, schema: Schema) -> Region:
         return around_origin(super()._region(schema), self.radius)
 
-    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
-        return factorised(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))
+    def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+        return ask_factors(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))
 
     def _keep(self, facts: PublicFacts, result: KMeansResult, public: Any = None) -> None:
         super()._keep(facts, result, public)

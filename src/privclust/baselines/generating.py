@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
 from privclust.baselines.questions.door import BaselineRows
-from privclust.baselines.wgan import adversarial
+from privclust.baselines.wgan import ask_generator
 from privclust.budget import Budget, Share
 from privclust.data.points.door import region_of
 from privclust.kmeans.base import KMeansEstimator
@@ -97,9 +97,11 @@ class PrivateWGAN(KMeansEstimator):
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
         return region_of(self.schema_, rescale=self._rescaled).released(points)
 
-    def _cluster(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
+    def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = int(self.n_steps)
-        result, self.generator_ = adversarial(view, share, int(self.n_clusters), rng, n_steps=steps)
+        result, self.generator_ = ask_generator(
+            view, share, int(self.n_clusters), rng, n_steps=steps
+        )
         return result
 
     def _door(self, opened: Opened) -> BaselineRows:

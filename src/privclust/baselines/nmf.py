@@ -19,14 +19,14 @@ from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["factorised"]
+__all__ = ["ask_factors"]
 
 _SIZES = 0.03
 _SWEEPS = 5
 _LEAST_LENGTH = 0.05
 
 
-def factorised(
+def ask_factors(
     view: BaselinesView,
     budget: Share,
     n_clusters: int,

@@ -19,7 +19,7 @@ from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.estimator import Run
 from privclust.kmeans.cells import Method, by_cells
-from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.lloyd import ask_lloyd
 from privclust.kmeans.plan import INERTIA, Clumps, best_inertia, rehearsable
 from privclust.ledger import Ledger
 from privclust.parameters import check_clusters, one_of, whole
@@ -30,7 +30,7 @@ from privclust.unit import RowUnit, Unit, row_unit
 __all__ = ["PrivateOneHotKMeans"]
 
 _MOST_REHEARSED = 20_000
-_METHODS: dict[str, Method] = {"lloyd": lloyd, "cells": by_cells}
+_METHODS: dict[str, Method] = {"lloyd": ask_lloyd, "cells": by_cells}
 
 
 class PrivateOneHotKMeans(ClusteredCategories):

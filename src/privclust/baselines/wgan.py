@@ -23,7 +23,7 @@ from privclust.data.points.public import Projection
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.weighted import weighted_kmeans
 
-__all__ = ["Generator", "adversarial"]
+__all__ = ["Generator", "ask_generator"]
 
 _COUNT, _SIZES = 0.02, 0.03
 _HIDDEN, _LATENT = 32, 4
@@ -72,7 +72,7 @@ class Generator:
         return Generator(self.first + rate * _step(first), self.second + rate * _step(second))
 
 
-def adversarial(
+def ask_generator(
     view: BaselinesView,
     budget: Share,
     n_clusters: int,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from privclust.bounds.drafting import doubts_about, drafted
-from privclust.bounds.finding import found_bounds
+from privclust.bounds.finding import ask_bounds
 from privclust.bounds.plan import WIDTH, synthetic
 from privclust.bounds.result import BoundsResult
 from privclust.budget import Budget
@@ -182,7 +182,7 @@ class PrivateBounds(PrivateEstimator):
 
     def _ask(self, door: NumberRows, run: Run, public: Any = None) -> BoundsResult:
         share = float(self.outside_share)
-        result = found_bounds(door.private(run.meter, run.seed), run.budget.whole, share)
+        result = ask_bounds(door.private(run.meter, run.seed), run.budget.whole, share)
         return replace(result, notes=tuple(doubts_about(result, door.schema.names, share)))
 
     def _noisy_number(self, result: BoundsResult) -> Noisy:

@@ -22,7 +22,7 @@ from privclust.data.numbers.view import NumbersView
 from privclust.data.view import Noisy
 from privclust.distributions import quantile
 
-__all__ = ["found_bounds"]
+__all__ = ["ask_bounds"]
 
 _COUNT, _SIZES, _RANGES = 0.1, 0.4, 0.5
 _FEWEST_CELLS, _MOST_CELLS = 8, 64
@@ -57,26 +57,28 @@ class _Asked:
         return quantile(noise, _MISTAKEN / (n_cells * n_columns))
 
 
-def found_bounds(view: NumbersView, budget: Share, outside_share: float) -> BoundsResult:
+def ask_bounds(view: NumbersView, budget: Share, outside_share: float) -> BoundsResult:
     """Find a range of every column of ``view`` within ``budget``."""
     for_count, for_sizes, for_ranges = budget.split([_COUNT, _SIZES, _RANGES])
     asked = _Asked(view, view.ask_count("number of rows", for_count), outside_share)
     columns = range(view.n_columns)
     sizes = view.ask_histograms("sizes of numbers", dict.fromkeys(columns, POWERS), for_sizes)
-    rough = _rough_ranges(asked, sizes, for_sizes)
+    rough = _ask_rough_ranges(asked, sizes, for_sizes)
     edges = _equal_cells(asked, sizes, rough, for_ranges)
     ranges = {column: _as_it_is(sizes, column, rough.get(column)) for column in columns}
     if edges:
         fine = view.ask_histograms("ranges of numbers", edges, for_ranges)
         ranges |= {
-            column: _narrowed(asked, fine, column, cuts, for_ranges)
+            column: _ask_narrow_ranges(asked, fine, column, cuts, for_ranges)
             for column, cuts in edges.items()
         }
     n_rows, error = float(asked.n_rows.value[0]), asked.n_rows.standard_error
     return BoundsResult(tuple(ranges[column] for column in columns), n_rows, error)
 
 
-def _rough_ranges(asked: _Asked, sizes: CountedColumns, share: Share) -> dict[int, tuple[int, int]]:
+def _ask_rough_ranges(
+    asked: _Asked, sizes: CountedColumns, share: Share
+) -> dict[int, tuple[int, int]]:
     """Return the first and the last power of two of the columns that stand out from the noise."""
     noise = asked.largest_noise(share, len(sizes.cells), len(POWERS) + 1)
     found = {}
@@ -152,7 +154,7 @@ def _as_it_is(sizes: CountedColumns, column: int, run: tuple[int, int] | None) -
     return Range(*_ends(run), inside, errors[0], sizes.missing[column], errors[1])
 
 
-def _narrowed(
+def _ask_narrow_ranges(
     asked: _Asked, fine: CountedColumns, column: int, edges: Floats, share: Share
 ) -> Range:
     """Return the smallest range of equal cells that leaves out at most the declared share."""

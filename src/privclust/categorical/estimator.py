@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from privclust.budget import Budget
 from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.declared import Declared
-from privclust.categorical.learning import BY_TARGET, Method, learn_metric
+from privclust.categorical.learning import BY_TARGET, Method, ask_metric
 from privclust.categorical.papers import Options
 from privclust.categorical.result import Learning
 from privclust.data.table.door import TableRows
@@ -176,7 +176,7 @@ class PrivateDilca(CategoricalEstimator):
     def _ask(self, door: TableRows, run: Run, public: Any = None) -> Learning:
         view = door.private(run.meter, run.seed)
         options = self._options(door.schema)
-        return learn_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
+        return ask_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
 
     def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
         self._keep_metric(facts, result)

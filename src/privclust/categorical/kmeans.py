@@ -8,7 +8,7 @@ from privclust.budget import Budget, Number
 from privclust.categorical.clustered import ClusteredCategories
 from privclust.categorical.declared import Declared
 from privclust.categorical.joining import joined_estimate
-from privclust.categorical.learning import learn_metric
+from privclust.categorical.learning import ask_metric
 from privclust.categorical.principal_axes import MOST_AXES, principal_axes
 from privclust.categorical.result import CategoricalClusters
 from privclust.data.table.door import TableRows
@@ -146,7 +146,7 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         for_clusters = run.budget.remainder(for_metric)
         n_clusters = int(self.n_clusters)
         view = door.private(run.meter, run.seed)
-        learning = learn_metric(view, for_metric, self.method, self._options(door.schema))
+        learning = ask_metric(view, for_metric, self.method, self._options(door.schema))
         estimate = joined_estimate(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)

@@ -6,28 +6,28 @@ from typing import Literal
 
 from privclust.budget import Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.pairs import pairs, tree
+from privclust.categorical.pairs import ask_pairs, ask_tree
 from privclust.categorical.papers import (
     Options,
-    baseline,
-    max_dependency,
-    max_relevance,
-    mean_su,
+    ask_baseline,
+    ask_max_dependency,
+    ask_max_relevance,
+    ask_mean_su,
 )
 from privclust.categorical.result import Learning
 from privclust.data.table.view import TableView
 
-__all__ = ["BY_TARGET", "METHODS", "Method", "learn_metric"]
+__all__ = ["BY_TARGET", "METHODS", "Method", "ask_metric"]
 
 Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
 METHODS = {
-    "pairs": pairs,
-    "tree": tree,
-    "baseline": baseline,
-    "mean-su": mean_su,
-    "max-relevance": max_relevance,
-    "max-dependency": max_dependency,
+    "pairs": ask_pairs,
+    "tree": ask_tree,
+    "baseline": ask_baseline,
+    "mean-su": ask_mean_su,
+    "max-relevance": ask_max_relevance,
+    "max-dependency": ask_max_dependency,
 }
 
 
@@ -35,7 +35,7 @@ METHODS = {
 BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
 
 
-def learn_metric(
+def ask_metric(
     view: TableView,
     share: Share,
     method: str,

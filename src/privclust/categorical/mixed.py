@@ -14,7 +14,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categorical.cells import PairCells
-from privclust.categorical.learning import learn_metric
+from privclust.categorical.learning import ask_metric
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
 from privclust.categorical.papers import Options
 from privclust.categorical.principal_axes import principal_axes
@@ -25,7 +25,7 @@ from privclust.notes import Note
 from privclust.schema import Box, Fact, Schema
 from privclust.schema.coordinates import Coordinates
 
-__all__ = ["LearnedPoints", "learn_points"]
+__all__ = ["LearnedPoints", "ask_point_metric"]
 
 _CONTEXT = 3
 # The middles of the bins of a number, in declared widths.
@@ -76,7 +76,9 @@ class LearnedPoints:
         return coordinates.projected(table)
 
 
-def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int) -> LearnedPoints:
+def ask_point_metric(
+    view: TableView, share: Share, schema: Schema, n_clusters: int
+) -> LearnedPoints:
     """Learn a metric within ``share``, and where the values lie on the axes of the rows.
 
     Parameters
@@ -91,7 +93,7 @@ def learn_points(view: TableView, share: Share, schema: Schema, n_clusters: int)
     """
     size = min(_CONTEXT, view.n_attributes - 1)
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
-    learning = learn_metric(view, share, "auto", options)
+    learning = ask_metric(view, share, "auto", options)
     estimate = next(iter(learning.learned.estimates.values()))
     metric = _weighted(learning.metric, estimate, list(schema.columns.values()))
     points, radius = principal_axes(metric, estimate, n_clusters)

@@ -23,7 +23,7 @@ from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
 
-__all__ = ["pairs", "tree"]
+__all__ = ["ask_pairs", "ask_tree"]
 
 
 _HISTOGRAMS = 0.2
@@ -31,17 +31,17 @@ _HISTOGRAMS = 0.2
 _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 
 
-def pairs(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_pairs(view: TableView, budget: Share, options: Options) -> Learned:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
     histograms = view.ask_histograms("histograms", for_histograms)
     every = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", every, for_tables)
-    estimate = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
+    estimate = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
     return _learned(estimate, tables, options)
 
 
-def tree(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_tree(view: TableView, budget: Share, options: Options) -> Learned:
     """Learn from the tables along a spanning tree of strongly dependent pairs."""
     for_histograms, for_edges, for_tables = budget.split(
         [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
@@ -49,11 +49,11 @@ def tree(view: TableView, budget: Share, options: Options) -> Learned:
     histograms = view.ask_histograms("histograms", for_histograms)
     edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
     tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
-    along = shrunk_estimate(histograms, tables, budget.currency, _public_count(view, budget))
+    along = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
     return _learned(_chained(along), tables, options)
 
 
-def _public_count(view: TableView, budget: Share) -> float | None:
+def _ask_row_count(view: TableView, budget: Share) -> float | None:
     """Return the number of rows where it is public and costs nothing."""
     if not view.n_rows_is_public:
         return None

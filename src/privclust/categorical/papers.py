@@ -21,7 +21,14 @@ from privclust.data.table.view import TableView
 from privclust.data.view import Noisy
 from privclust.notes import Note
 
-__all__ = ["Learned", "Options", "baseline", "max_dependency", "max_relevance", "mean_su"]
+__all__ = [
+    "Learned",
+    "Options",
+    "ask_baseline",
+    "ask_max_dependency",
+    "ask_max_relevance",
+    "ask_mean_su",
+]
 
 _COUNT_SHARE = 0.02
 
@@ -78,7 +85,7 @@ class Learned:
     notes: tuple[Note, ...] = ()
 
 
-def baseline(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_baseline(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithm 1: all pair tables, then the rule of DILCA_RR; all targets share the tables."""
     pairs = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", pairs, budget)
@@ -92,10 +99,10 @@ def baseline(view: TableView, budget: Share, options: Options) -> Learned:
     return Learned(contexts, estimates, tables.standard_error, tables.n_rows)
 
 
-def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_mean_su(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 3: contexts by noisy entropies, in numerator and denominator alike."""
 
-    def context(target: int, rows: float, share: Share) -> Context:
+    def ask_context(target: int, rows: float, share: Share) -> Context:
         others = [x for x in range(view.n_attributes) if x != target]
         sets: list[tuple[int, ...]] = [(target,), *((x,) for x in others)]
         sets += [(target, x) for x in others]
@@ -106,31 +113,33 @@ def mean_su(view: TableView, budget: Share, options: Options) -> Learned:
         shares = np.where(np.abs(both) > 1e-9, 2 * (both - joint) / both, 0)
         return above_mean(others, shares, options.sigma)
 
-    return _by_target(view, budget, options, context)
+    return _ask_by_target(view, budget, options, ask_context)
 
 
-def max_relevance(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_max_relevance(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 4: the k most relevant attributes, picked one after another."""
-    return _picked(view, budget, options, view.ask_relevant_attributes)
+    return _ask_contexts(view, budget, options, view.ask_relevant_attributes)
 
 
-def max_dependency(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_max_dependency(view: TableView, budget: Share, options: Options) -> Learned:
     """Algorithms 2 and 5: the best set of k attributes, picked at once."""
-    return _picked(view, budget, options, view.ask_relevant_context)
+    return _ask_contexts(view, budget, options, view.ask_relevant_context)
 
 
-def _picked(
+def _ask_contexts(
     view: TableView, budget: Share, options: Options, pick: Callable[..., Context]
 ) -> Learned:
     size = min(options.context_size, view.n_attributes - 1)
 
-    def context(target: int, rows: float, share: Share) -> Context:
+    def ask_context(target: int, rows: float, share: Share) -> Context:
         return pick(f"context of {view.names[target]}", target, size, rows, share)
 
-    return _by_target(view, budget, options, context)
+    return _ask_by_target(view, budget, options, ask_context)
 
 
-def _by_target(view: TableView, budget: Share, options: Options, context: ChooseContext) -> Learned:
+def _ask_by_target(
+    view: TableView, budget: Share, options: Options, ask_context: ChooseContext
+) -> Learned:
     """Algorithm 2 for every target."""
     for_count = budget.take(_COUNT_SHARE)
     number = view.ask_count("number of rows", for_count)
@@ -142,7 +151,7 @@ def _by_target(view: TableView, budget: Share, options: Options, context: Choose
     shares = rest.split([1] * len(options.targets))
     for target, share in zip(options.targets, shares, strict=True):
         for_context = share.take(options.selection_share)
-        chosen: Context = tuple(sorted(context(target, rows, for_context)))
+        chosen: Context = tuple(sorted(ask_context(target, rows, for_context)))
         name = f"tables of {view.names[target]}"
         tables = view.ask_pair_tables(
             name, [(target, other) for other in chosen], share.remainder(for_context)

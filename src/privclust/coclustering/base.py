@@ -85,10 +85,10 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         check_memory(8.0 * (known + clusters) * clusters, "ask for fewer clusters")
 
     def _ask(self, door: CountMatrix, run: Run, public: Any = None) -> CoclusteringResult:
-        result = self._method(door.private(run.meter, run.seed), run)
+        result = self._ask_method(door.private(run.meter, run.seed), run)
         return replace(result, notes=self._doubts(result.directions))
 
-    def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
+    def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 

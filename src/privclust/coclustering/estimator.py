@@ -8,10 +8,10 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.coclustering.base import Coclusterer
-from privclust.coclustering.profiles import MOST_PROTOTYPES, rows_method
+from privclust.coclustering.profiles import MOST_PROTOTYPES, ask_row_clusters
 from privclust.coclustering.result import CoclusteringResult
-from privclust.coclustering.tables import MOST_GROUPS, tables_method
-from privclust.coclustering.tau import CHOICE, tau_method
+from privclust.coclustering.tables import MOST_GROUPS, ask_table_clusters
+from privclust.coclustering.tau import CHOICE, ask_tau_clusters
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
@@ -140,11 +140,11 @@ class PrivateCoclustering(Coclusterer):
             if self.rule == "tau":
                 raise ParameterError('The unit "row" labels rows by prototypes; drop rule="tau".')
 
-    def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
+    def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         sizes = int(self.n_row_clusters), int(self.n_column_clusters)
         if isinstance(view, ProfilesView):
-            return rows_method(view, run.budget.whole, *sizes, run.choices)
-        return tables_method(view, run.budget.whole, *sizes, run.choices)
+            return ask_row_clusters(view, run.budget.whole, *sizes, run.choices)
+        return ask_table_clusters(view, run.budget.whole, *sizes, run.choices)
 
     def _described(self) -> dict[str, Any]:
         return {"method": "tables", **super()._described()}
@@ -229,9 +229,9 @@ class PrivateTauCoclustering(Coclusterer):
         if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
 
-    def _method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
+    def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         assert isinstance(view, MatrixView)  # noqa: S101  # _check_together refuses rows
-        return tau_method(
+        return ask_tau_clusters(
             view,
             run.budget.whole,
             int(self.n_row_clusters),

@@ -30,7 +30,7 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.view import ProfilesView
 from privclust.data.view import Noisy
 
-__all__ = ["MOST_PROTOTYPES", "rounds_for", "rows_method"]
+__all__ = ["MOST_PROTOTYPES", "ask_row_clusters", "rounds_for"]
 
 
 # The shares of the sum of all profiles, and of the block totals, which are few and large.
@@ -43,7 +43,7 @@ MOST_PROTOTYPES = max(max(line) for line in _ROUNDS)
 _ABOVE_EDGE = 1.05
 
 
-def rows_method(
+def ask_row_clusters(
     view: ProfilesView,
     budget: Share,
     n_row_clusters: int,

@@ -23,7 +23,7 @@ from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView
 from privclust.data.view import Noisy
 
-__all__ = ["MOST_GROUPS", "Schedule", "tables_method"]
+__all__ = ["MOST_GROUPS", "Schedule", "ask_table_clusters"]
 
 
 # The share of the noisy total, from which the schedule is made.
@@ -98,7 +98,7 @@ class Schedule:
         return n_clusters if last or self.fineness == 2 else (3 * n_clusters + 1) // 2
 
 
-def tables_method(
+def ask_table_clusters(
     view: MatrixView,
     budget: Share,
     n_row_clusters: int,
@@ -113,7 +113,7 @@ def tables_method(
     schedule = Schedule.of(loss, per_row, n_row_clusters, capped=view.capped)
     *shares, for_profiles = for_tables.split([_FIRST_WEIGHT] + [1] * (schedule.n_tables - 1))
     blind = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
-    side, tables = _refined(view, blind, shares, schedule, n_row_clusters, rng)
+    side, tables = _ask_alternating_groups(view, blind, shares, schedule, n_row_clusters, rng)
     rows = Groups(side.groups.labels, n_row_clusters)
     profiles = view.ask_column_table("profiles of the row clusters", rows, for_profiles)
     columns = column_clusters(profiles, n_column_clusters, rng)
@@ -154,7 +154,7 @@ def _blind_groups(
     return _Side(Groups(rng.integers(0, width, length), width), schedule.columns_first)
 
 
-def _refined(
+def _ask_alternating_groups(
     view: MatrixView,
     side: _Side,
     shares: Sequence[Share],
@@ -165,7 +165,7 @@ def _refined(
     """Group rows by groups of columns and these by the rows', in turn; return the last, and all."""
     tables = []
     for number, share in enumerate(shares, start=1):
-        tables.append(_table(view, side, share, number))
+        tables.append(_ask_table(view, side, share, number))
         last = number == len(shares)
         embedding = embed(
             tables[-1],
@@ -178,7 +178,7 @@ def _refined(
     return side, tables
 
 
-def _table(view: MatrixView, side: _Side, share: Share, number: int) -> Noisy:
+def _ask_table(view: MatrixView, side: _Side, share: Share, number: int) -> Noisy:
     """Ask for the table of the other side's sums over the groups; one line per row or column."""
     if not side.of_rows:
         return view.ask_row_table(f"rows by column groups, step {number}", side.groups, share)

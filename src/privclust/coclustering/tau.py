@@ -17,7 +17,7 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView
 
-__all__ = ["blind_start", "tau_method"]
+__all__ = ["ask_tau_clusters", "blind_start"]
 
 
 # The share of every half-step that goes to the choice of clusters; the rest pays for the table.
@@ -26,7 +26,7 @@ CHOICE = 0.9
 _SWITCHED = 0.01
 
 
-def tau_method(
+def ask_tau_clusters(
     view: MatrixView,
     budget: Share,
     n_row_clusters: int,

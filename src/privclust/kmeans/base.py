@@ -89,13 +89,15 @@ class KMeansEstimator(PointLabels, PointsEstimator):
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         view = door.private(run.meter, run.seed)
         share, for_profiles = divided(run.budget.whole, self.profile_share)
-        result = self._cluster(view, share, run.choices)
+        result = self._ask_clusters(view, share, run.choices)
         if for_profiles is None:
             return result
         asked = ask_profiles(view, for_profiles, result.centres, door.schema)
         return replace(result, profiles=asked)
 
-    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+    def _ask_clusters(
+        self, view: PointsView, share: Share, rng: np.random.Generator
+    ) -> KMeansResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 

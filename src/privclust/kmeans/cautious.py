@@ -19,7 +19,14 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cells import COUNT, HIDDEN, SIZES, Method, counting_first, sized
+from privclust.kmeans.cells import (
+    COUNT,
+    HIDDEN,
+    SIZES,
+    Method,
+    ask_cluster_sizes,
+    ask_with_row_count,
+)
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.shrinking import clipped
@@ -27,7 +34,7 @@ from privclust.kmeans.spread import Purse
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 from privclust.notes import Note
 
-__all__ = ["cautious", "cautious_of_so_many", "counted_again"]
+__all__ = ["ask_cautious_given_count", "ask_row_count_again", "cautious"]
 
 # Shares of the budget; the steps divide what these leave. Of a step, what its counts get.
 _COUNT_AGAIN, _MEAN = 0.05, 0.2
@@ -58,25 +65,25 @@ _EMPTY = Note(
 )
 
 
-def cautious_of_so_many(
+def ask_cautious_given_count(
     view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer."""
     for_sizes = purse.take(SIZES)
-    n_rows = counted_again(view, purse, n_rows)
-    mean = _shrunk_mean(view, purse.take(_MEAN), n_rows)
+    n_rows = ask_row_count_again(view, purse, n_rows)
+    mean = _ask_shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
-    moved = _moved(view, purse.rest, n_rows, start)
-    found = sized(view, moved.centres, moved.errors, for_sizes, "cautious", ())
+    moved = _ask_step(view, purse.rest, n_rows, start)
+    found = ask_cluster_sizes(view, moved.centres, moved.errors, for_sizes, "cautious", ())
     # Centres that rows are far from move little and look sure of their place; their sizes tell.
     is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
     return replace(found, notes=(HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ())
 
 
-cautious: Method = partial(counting_first, cautious_of_so_many)
+cautious: Method = partial(ask_with_row_count, ask_cautious_given_count)
 
 
-def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
+def ask_row_count_again(view: PointsView, purse: Purse, n_rows: float) -> float:
     """Return a surer number of rows, and at least its own error."""
     first = view.count_error(purse.share(COUNT))
     answer = view.ask_count("number of rows, again", purse.take(_COUNT_AGAIN))
@@ -86,7 +93,7 @@ def counted_again(view: PointsView, purse: Purse, n_rows: float) -> float:
     return max(both, math.sqrt(weight) * second, 1.0)
 
 
-def _shrunk_mean(view: PointsView, share: Share, n_rows: float) -> Floats:
+def _ask_shrunk_mean(view: PointsView, share: Share, n_rows: float) -> Floats:
     origin = np.zeros((1, view.domain.dimension))
     sums = view.ask_clusters("mean", Projection(origin[0]), origin, 1.0, offsets=share).offsets
     trusted = _trusted(_OFF_MIDDLE * _half_range(view), sums.standard_error / n_rows)
@@ -150,7 +157,7 @@ class _Moved:
         return bool(lost.any() or self.trusted.min() < 0.5)
 
 
-def _moved(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Moved:
+def _ask_step(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Moved:
     """Move the centres by noisy mean offsets, as far as these can be believed."""
     centres, clip = start.centres, start.clip
     frame, bounds = Projection(np.zeros(centres.shape[1])), view.domain.box_in_unit_ball()

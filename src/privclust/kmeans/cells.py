@@ -26,13 +26,13 @@ from privclust.data.points.view import PointsView
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.seeds import find_seeds
-from privclust.kmeans.shrinking import refined
+from privclust.kmeans.seeds import ask_seeds
+from privclust.kmeans.shrinking import ask_refined_centres
 from privclust.kmeans.spread import (
     LARGEST_MEAN_SHARE,
     Purse,
-    find_axes,
-    find_spread,
+    ask_axes,
+    ask_spread,
     mean_error,
 )
 from privclust.notes import Note
@@ -44,11 +44,11 @@ __all__ = [
     "SIZES",
     "CountedMethod",
     "Method",
+    "ask_cells_given_count",
+    "ask_cluster_sizes",
+    "ask_row_count",
+    "ask_with_row_count",
     "by_cells",
-    "cells_of_so_many",
-    "counted",
-    "counting_first",
-    "sized",
 ]
 
 # Shares of the budget. The cells and the steps divide what these and ``spread`` leave.
@@ -72,7 +72,7 @@ Method = Callable[[PointsView, Share, int, np.random.Generator], KMeansResult]
 CountedMethod = Callable[[PointsView, Purse, float, int, np.random.Generator], KMeansResult]
 
 
-def counting_first(
+def ask_with_row_count(
     method: CountedMethod,
     view: PointsView,
     budget: Share,
@@ -81,35 +81,37 @@ def counting_first(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``: ask for their number, then run ``method``."""
     purse = Purse(budget)
-    return method(view, purse, counted(view, purse), n_clusters, rng)
+    return method(view, purse, ask_row_count(view, purse), n_clusters, rng)
 
 
-def counted(view: PointsView, purse: Purse) -> float:
+def ask_row_count(view: PointsView, purse: Purse) -> float:
     """Ask for the number of rows."""
     return max(1.0, float(view.ask_count("number of rows", purse.take(COUNT)).value[0]))
 
 
-def cells_of_so_many(
+def ask_cells_given_count(
     view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already."""
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
         errors = unknown(n_clusters, *view.domain.box_in_unit_ball())
-        return sized(view, centres, errors, purse.rest, "cells", (_UNSEEN,))
+        return ask_cluster_sizes(view, centres, errors, purse.rest, "cells", (_UNSEEN,))
     for_sizes = purse.take(SIZES)
-    spread = find_spread(view, purse, n_rows)
-    axes = find_axes(view, purse, spread, n_clusters, rng)
-    seeds = find_seeds(view, purse, spread, axes, n_clusters, rng)
-    centres, errors = refined(view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch)
+    spread = ask_spread(view, purse, n_rows)
+    axes = ask_axes(view, purse, spread, n_clusters, rng)
+    seeds = ask_seeds(view, purse, spread, axes, n_clusters, rng)
+    centres, errors = ask_refined_centres(
+        view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch
+    )
     notes = () if seeds.n_live >= n_clusters else (HIDDEN,)
-    return sized(view, centres, errors, for_sizes, "cells", notes)
+    return ask_cluster_sizes(view, centres, errors, for_sizes, "cells", notes)
 
 
-by_cells: Method = partial(counting_first, cells_of_so_many)
+by_cells: Method = partial(ask_with_row_count, ask_cells_given_count)
 
 
-def sized(
+def ask_cluster_sizes(
     view: PointsView,
     centres: Floats,
     errors: Floats,

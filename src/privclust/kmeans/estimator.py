@@ -15,25 +15,25 @@ from privclust.exceptions import ParameterError
 from privclust.kmeans.base import AUTO, PLANNED, KMeansEstimator
 from privclust.kmeans.cautious import cautious
 from privclust.kmeans.cells import Method, by_cells
-from privclust.kmeans.few_rows import by_number_of_rows
+from privclust.kmeans.few_rows import ask_auto
 from privclust.kmeans.grid import grid
-from privclust.kmeans.lloyd import lloyd
+from privclust.kmeans.lloyd import ask_lloyd
 from privclust.kmeans.result import KMeansResult
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, one_of, whole
 from privclust.privacy.meter import Meter
 from privclust.schema import Schema
-from privclust.summary.automatic import by_summary
+from privclust.summary.automatic import ask_with_chosen_k
 from privclust.unit import Unit
 
 __all__ = ["PrivateKMeans"]
 
 _METHODS: dict[str, Method] = {
-    "auto": by_number_of_rows,
+    "auto": ask_auto,
     "cells": by_cells,
     "cautious": cautious,
     "grid": grid,
-    "lloyd": lloyd,
+    "lloyd": ask_lloyd,
 }
 # What a method was called before, and what to write now.
 _FORMER = {"subcluster": "cells"}
@@ -202,17 +202,19 @@ class PrivateKMeans(KMeansEstimator):
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         if self._metric(door.schema) != "dilca":
             return super()._ask(door, run, public)
-        from privclust.kmeans.learned import by_learned_metric
+        from privclust.kmeans.learned import ask_by_learned_metric
 
-        def cluster(view: PointsView, share: Share) -> KMeansResult:
-            return self._cluster(view, share, run.choices)
+        def ask(view: PointsView, share: Share) -> KMeansResult:
+            return self._ask_clusters(view, share, run.choices)
 
-        return by_learned_metric(door, run, self._looked_for(PLANNED), cluster)
+        return ask_by_learned_metric(door, run, self._looked_for(PLANNED), ask)
 
-    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+    def _ask_clusters(
+        self, view: PointsView, share: Share, rng: np.random.Generator
+    ) -> KMeansResult:
         if self.n_clusters == AUTO:
             schema = self._declared() if view.domain.has_shares else None
-            return by_summary(view, share, rng, schema)
+            return ask_with_chosen_k(view, share, rng, schema)
         method = _METHODS[_FORMER.get(self.method, self.method)]
         return method(view, share, int(self.n_clusters), rng)
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cautious import cautious_of_so_many
-from privclust.kmeans.cells import COUNT, LOST_MEAN, cells_of_so_many, counted
-from privclust.kmeans.grid import LOOK, grid_of_so_many, rows_crowd
+from privclust.kmeans.cautious import ask_cautious_given_count
+from privclust.kmeans.cells import COUNT, LOST_MEAN, ask_cells_given_count, ask_row_count
+from privclust.kmeans.grid import LOOK, ask_grid_given_count, ask_is_concentrated
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import LARGEST_MEAN_SHARE, Purse, mean_error
 from privclust.privacy.loss import Loss
 
-__all__ = ["by_number_of_rows", "prefers_caution", "prefers_grid"]
+__all__ = ["ask_auto", "prefers_caution", "prefers_grid"]
 
 # Chosen on generated sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters: below such
 # a signal, cautious steps do better. In pure ε noise grows with the number of columns, and so must
@@ -47,25 +47,25 @@ _MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in
 _MOST_COLUMNS = 40
 
 
-def by_number_of_rows(
+def ask_auto(
     view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
     pure = view.pure_instead(budget)
     if pure is not None and _may_be_pure(view, budget, pure, n_clusters):
-        return _by_either(view, budget, pure, n_clusters, rng)
+        return _ask_grid_or_cells(view, budget, pure, n_clusters, rng)
     purse = Purse(budget)
-    n_rows = counted(view, purse)
-    chosen = cells_of_so_many
+    n_rows = ask_row_count(view, purse)
+    chosen = ask_cells_given_count
     if prefers_grid(view, budget, n_rows, n_clusters):
-        if not rows_crowd(view, purse.take(LOOK), n_rows):
-            return grid_of_so_many(view, purse, n_rows, n_clusters, rng, looked=True)
+        if not ask_is_concentrated(view, purse.take(LOOK), n_rows):
+            return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
     elif prefers_caution(view, budget, n_rows, n_clusters):
-        chosen = cautious_of_so_many
+        chosen = ask_cautious_given_count
     return chosen(view, purse, n_rows, n_clusters, rng)
 
 
-def _by_either(
+def _ask_grid_or_cells(
     view: PointsView, budget: Share, pure: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster within pure ε if that is for a grid, else within ρ; the first answers suit both.
@@ -73,13 +73,13 @@ def _by_either(
     A table of counts has less noise in pure ε than in ρ, the many questions of cells have more.
     """
     purse = Purse(pure)
-    n_rows = counted(view, purse)
+    n_rows = ask_row_count(view, purse)
     at_least, for_each, at_most = _EITHER_SIGNAL
     enough, tight = min(at_least + for_each * n_clusters, at_most), math.ceil(_TIGHT * n_clusters)
     is_few = _signal(view, budget, n_rows, n_clusters) < enough
-    if is_few and not rows_crowd(view, purse.take(LOOK), n_rows, tight=tight):
-        return grid_of_so_many(view, purse, n_rows, n_clusters, rng, looked=True)
-    return cells_of_so_many(view, purse.in_rho(budget), n_rows, n_clusters, rng)
+    if is_few and not ask_is_concentrated(view, purse.take(LOOK), n_rows, tight=tight):
+        return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
+    return ask_cells_given_count(view, purse.in_rho(budget), n_rows, n_clusters, rng)
 
 
 def _may_be_pure(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:

@@ -21,14 +21,14 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.kmeans.cautious import counted_again
-from privclust.kmeans.cells import HIDDEN, SIZES, Method, counting_first, sized
+from privclust.kmeans.cautious import ask_row_count_again
+from privclust.kmeans.cells import HIDDEN, SIZES, Method, ask_cluster_sizes, ask_with_row_count
 from privclust.kmeans.errors import unknown
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.spread import Purse
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["LOOK", "grid", "grid_of_so_many", "rows_crowd", "with_sum"]
+__all__ = ["LOOK", "ask_grid_given_count", "ask_is_concentrated", "grid", "with_sum"]
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
@@ -52,7 +52,9 @@ _SOONER, _SOONER_ERROR = 0.8, 0.2
 _SEEN = 3.0
 
 
-def rows_crowd(view: PointsView, share: Share, n_rows: float, *, tight: int | None = None) -> bool:
+def ask_is_concentrated(
+    view: PointsView, share: Share, n_rows: float, *, tight: int | None = None
+) -> bool:
     """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
 
     The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
@@ -77,7 +79,7 @@ def rows_crowd(view: PointsView, share: Share, n_rows: float, *, tight: int | No
     )
 
 
-def grid_of_so_many(
+def ask_grid_given_count(
     view: PointsView,
     purse: Purse,
     n_rows: float,
@@ -90,20 +92,22 @@ def grid_of_so_many(
 
     If a first look is paid for, the grid that tells where rows are gets less.
     """
-    for_sizes, n_rows = purse.take(SIZES), counted_again(view, purse, n_rows)
+    for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
     for_where = purse.take(_WHERE - LOOK if looked else _WHERE)
     bounds = view.domain.box_in_unit_ball()
-    where = _Table.asked(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
-    table = _Table.asked(
+    where = _Table.ask_counts(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
+    table = _Table.ask_counts(
         view, purse.rest, "grid", where.inhabited(_FEW * n_rows / n_clusters), n_rows, n_clusters
     )
     centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
     errors, is_hidden = table.errors(centres)
     errors = np.minimum(errors, unknown(n_clusters, *bounds))
-    return sized(view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ())
+    return ask_cluster_sizes(
+        view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ()
+    )
 
 
-grid: Method = partial(counting_first, grid_of_so_many)
+grid: Method = partial(ask_with_row_count, ask_grid_given_count)
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ class _Table:
     error: float
 
     @classmethod
-    def asked(
+    def ask_counts(
         cls,
         view: PointsView,
         share: Share,

@@ -10,14 +10,14 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.categorical.declared import check_width
-from privclust.categorical.mixed import learn_points
+from privclust.categorical.mixed import ask_point_metric
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.estimator import Run
 from privclust.exceptions import ParameterError
 from privclust.kmeans.result import KMeansResult, LearnedCenters
 
-__all__ = ["METRIC", "by_learned_metric", "check_learnable"]
+__all__ = ["METRIC", "ask_by_learned_metric", "check_learnable"]
 
 METRIC = 0.5  # of the budget
 
@@ -33,7 +33,7 @@ def check_learnable(door: PointRows) -> None:
     door.check_table()
 
 
-def by_learned_metric(
+def ask_by_learned_metric(
     door: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
 ) -> KMeansResult:
     """Learn a metric, and cluster the rows as points of its axes.
@@ -48,7 +48,7 @@ def by_learned_metric(
     """
     for_metric = run.budget.whole.take(METRIC)
     view = door.table(run.meter, run.seed)
-    learned = learn_points(view, for_metric, door.schema, n_clusters)
+    learned = ask_point_metric(view, for_metric, door.schema, n_clusters)
     points = view.as_points(learned.points, learned.radius)
     found: KMeansResult = cluster(points, run.budget.remainder(for_metric))
     places = points.domain.to_data_units(found.centres)

@@ -17,7 +17,7 @@ from privclust.kmeans.errors import of_means, unknown
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 
-__all__ = ["lloyd", "lloyd_of_so_many", "lloyd_points"]
+__all__ = ["ask_lloyd", "ask_lloyd_given_count", "ask_lloyd_points"]
 
 # The paper's constant: the mean square of a coordinate, in units of half the side of the box.
 _SPREAD = 0.225
@@ -26,7 +26,7 @@ _SIZES_SHARE = 0.03
 _COUNT_SHARE = 0.03
 
 
-def lloyd(
+def ask_lloyd(
     view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
@@ -34,10 +34,10 @@ def lloyd(
         [_COUNT_SHARE, _SIZES_SHARE, 1 - _COUNT_SHARE - _SIZES_SHARE]
     )
     n_rows = max(1.0, float(view.ask_count("number of rows", for_size).value[0]))
-    return lloyd_of_so_many(view, n_rows, for_sizes, for_steps, n_clusters, rng)
+    return ask_lloyd_given_count(view, n_rows, for_sizes, for_steps, n_clusters, rng)
 
 
-def lloyd_of_so_many(
+def ask_lloyd_given_count(
     view: PointsView,
     n_rows: float,
     for_sizes: Share,
@@ -49,13 +49,13 @@ def lloyd_of_so_many(
     centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     steps = _n_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
-        centres, errors = lloyd_points(view, f"step {number}", centres, share)
+        centres, errors = ask_lloyd_points(view, f"step {number}", centres, share)
     frame = Projection(np.zeros(view.domain.dimension))
     final = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes)
     return KMeansResult(centres, errors, final.counts, "lloyd")
 
 
-def lloyd_points(
+def ask_lloyd_points(
     view: PointsView, name: str, centres: Floats, share: Share
 ) -> tuple[Floats, Floats]:
     """Return the noisy mean of each cluster and its errors of the noise.

@@ -25,8 +25,8 @@ __all__ = [
     "LIVE",
     "SCOUT_SPREAD",
     "Seeds",
+    "ask_seeds",
     "cell_radius",
-    "find_seeds",
     "mean_square_left",
     "needed_radius",
     "reseeded",
@@ -65,7 +65,7 @@ class Seeds:
     sketch: Sketch
 
 
-def find_seeds(
+def ask_seeds(
     view: PointsView,
     purse: Purse,
     spread: Spread,
@@ -91,7 +91,7 @@ def find_seeds(
         radius = cell_radius(cells, deviations, plan.quantile, rng) * plan.shortened(number)
         radius = needed_radius(radius, within, len(deviations))
         squared = scouted and number < _ROUNDS - 1
-        seen = _asked(view, purse, plan, axes, cells, radius, number, squared=squared)
+        seen = _ask_round(view, purse, plan, axes, cells, radius, number, squared=squared)
         cells, within = seen.cells, seen.within
         if number < _ROUNDS - 1 and seen.n_live:
             cells = reseeded(cells, seen.weights, min(seen.radius, 1.5 * math.sqrt(within)), rng)
@@ -155,7 +155,7 @@ class _MovedCells:
         return int((self.weights > 0).sum())
 
 
-def _asked(
+def _ask_round(
     view: PointsView,
     purse: Purse,
     plan: _CellPlan,

@@ -13,7 +13,7 @@ from privclust.data.points.view import PointsView
 from privclust.data.view import Noisy
 from privclust.kmeans.errors import Sketch, of_means
 
-__all__ = ["clipped", "refined", "shrunk_means"]
+__all__ = ["ask_refined_centres", "clipped", "shrunk_means"]
 
 # A second, third, ... step is made if its noise adds at most this much to the mean square distance
 # of rows to their centre, relative to it.
@@ -23,7 +23,7 @@ _COUNTS, _SQUARE = 0.12, 0.03  # of a step's share
 _SHARE_ERROR, _FARTHEST = 0.005, 2.5
 
 
-def refined(
+def ask_refined_centres(
     view: PointsView,
     budget: Share,
     n_rows: float,

@@ -19,8 +19,8 @@ __all__ = [
     "Axes",
     "Purse",
     "Spread",
-    "find_axes",
-    "find_spread",
+    "ask_axes",
+    "ask_spread",
     "mean_error",
 ]
 
@@ -89,7 +89,7 @@ class Axes:
     variances: Floats
 
 
-def find_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
+def ask_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
     fraction = _mean_fraction(view, purse, n_rows)
     origin = np.zeros((1, view.domain.dimension))
     answer = view.ask_clusters(
@@ -119,7 +119,7 @@ def mean_error(view: PointsView, share: Share, n_rows: float) -> float:
     return view.offset_error(share, 1.0, dimension) * math.sqrt(dimension) / n_rows
 
 
-def find_axes(
+def ask_axes(
     view: PointsView,
     purse: Purse,
     spread: Spread,

@@ -11,7 +11,7 @@ from privclust.data.points.view import PointsView
 from privclust.exceptions import ParameterError
 from privclust.kmeans.base import KMeansEstimator
 from privclust.kmeans.result import KMeansResult
-from privclust.kmeans.zones import LARGEST_LAST_SHARE, ZoneMoves, zoned
+from privclust.kmeans.zones import LARGEST_LAST_SHARE, ZoneMoves, ask_zone_clusters
 from privclust.ledger import Ledger
 from privclust.parameters import either, fraction, whole
 from privclust.schema import Schema
@@ -153,10 +153,12 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _cluster(self, view: PointsView, share: Share, rng: np.random.Generator) -> KMeansResult:
+    def _ask_clusters(
+        self, view: PointsView, share: Share, rng: np.random.Generator
+    ) -> KMeansResult:
         internal_k = None if self.internal_k is None else int(self.internal_k)
         moves = ZoneMoves(int(self.n_candidates), internal_k, self.choice_share)
-        return zoned(
+        return ask_zone_clusters(
             view,
             share,
             int(self.n_clusters),

@@ -24,12 +24,12 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
-from privclust.kmeans.lloyd import lloyd_points
+from privclust.kmeans.lloyd import ask_lloyd_points
 from privclust.kmeans.packing import packed_centres
 from privclust.kmeans.result import KMeansResult
 from privclust.kmeans.sub_clusters import drawn_sub_clusters
 
-__all__ = ["LARGEST_LAST_SHARE", "ZoneMoves", "ZoneStep", "zone_steps", "zoned"]
+__all__ = ["LARGEST_LAST_SHARE", "ZoneMoves", "ZoneStep", "ask_zone_clusters", "ask_zone_steps"]
 
 # The share of the budget for the sizes. The last Lloyd step has a share of its own, and the
 # iterations divide what is left.
@@ -78,7 +78,7 @@ class ZoneStep:
     after: Floats
 
 
-def zoned(
+def ask_zone_clusters(
     view: PointsView,
     budget: Share,
     n_clusters: int,
@@ -92,14 +92,14 @@ def zoned(
     for_steps, for_last, for_sizes = budget.split([1 - last_share - _SIZES, last_share, _SIZES])
     start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = for_steps.split([1] * n_steps)
-    step = zone_steps(view, shares, start, moves, rng)[-1]
-    centres, errors = lloyd_points(view, "last step", step.after, for_last)
+    step = ask_zone_steps(view, shares, start, moves, rng)[-1]
+    centres, errors = ask_lloyd_points(view, "last step", step.after, for_last)
     frame = Projection(np.zeros(view.domain.dimension))
     sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
     return KMeansResult(centres, errors, sizes, "zones")
 
 
-def zone_steps(
+def ask_zone_steps(
     view: PointsView,
     shares: tuple[Share, ...],
     centres: Floats,
@@ -110,7 +110,7 @@ def zone_steps(
     steps = []
     for number, share in enumerate(shares, start=1):
         for_points, for_choice = share.split([1 - moves.choice_share, moves.choice_share])
-        lloyd, _ = lloyd_points(view, f"step {number}", centres, for_points)
+        lloyd, _ = ask_lloyd_points(view, f"step {number}", centres, for_points)
         zones = _zones(view, centres, lloyd, moves.n_candidates, rng)
         if moves.internal_k is None:
             picks = view.ask_choices(f"step {number}: candidate", zones, for_choice)

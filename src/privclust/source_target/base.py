@@ -26,7 +26,7 @@ from privclust.source_target.plan import DISTANCE, random_targets, synthetic
 from privclust.source_target.publishing import published
 from privclust.source_target.result import SourceTargetResult
 from privclust.source_target.sanitised import ReleasedSource
-from privclust.source_target.sanitising import sanitised
+from privclust.source_target.sanitising import ask_noisy_source
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.solution import Existing, solve
 from privclust.source_target.targets import PublicTargets, declared_schema
@@ -106,7 +106,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
 
     def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
         view = door.private(public.space, run.meter, run.seed)
-        released = sanitised(
+        released = ask_noisy_source(
             view, run.budget.whole, public, run.choices, self.method, self._settings()
         )
         judges = released.judges

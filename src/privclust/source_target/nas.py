@@ -17,12 +17,12 @@ from privclust.source_target.sanitised import Sanitised, base_from_points
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites
 
-__all__ = ["nas"]
+__all__ = ["ask_nas"]
 
 _NUMBER_SHARE = 0.05
 
 
-def nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
+def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     """Sanitise the source within ``budget``."""
     space, n_nearest = view.space, settings.n_nearest
     radius = settings.radius * space.radius

@@ -22,7 +22,7 @@ from privclust.source_target.sanitised import Sanitised, base_from_points
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites, nearest_site
 
-__all__ = ["nna", "nothing_found"]
+__all__ = ["ask_nna", "nothing_found"]
 
 
 _HALVINGS = 8
@@ -30,7 +30,7 @@ _HALVINGS = 8
 _LIKELIEST = 0.49
 
 
-def nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
+def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
     """Sanitise the source within ``budget``."""
     space = view.space
     radius = settings.radius * space.radius

@@ -30,7 +30,7 @@ from privclust.source_target.placement import PublicCells, Wanted
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
 from privclust.source_target.sanitised import Sanitised
 
-__all__ = ["rings"]
+__all__ = ["ask_rings"]
 
 
 # The share of the budget that counts the shells as wholes.
@@ -82,12 +82,12 @@ class _Shells:
         return float(self.sizes[: _INNER_SHELLS + 1].sum())
 
 
-def rings(
+def ask_rings(
     view: SitesView, budget: Share, cells: PublicCells, rng: np.random.Generator
 ) -> Sanitised:
     """Sanitise the source within ``budget``."""
     for_shells, for_cells = budget.split([_SHELLS_SHARE, 1 - _SHELLS_SHARE])
-    shells = _count_shells(view, for_shells, cells)
+    shells = _ask_shell_counts(view, for_shells, cells)
     error = view.count_error(for_cells)
     partition = _partition(cells, shells, error)
     answer = view.ask_histogram("cells of all shells", partition, for_cells)
@@ -116,7 +116,7 @@ def rings(
     )
 
 
-def _count_shells(view: SitesView, share: Share, cells: PublicCells) -> _Shells:
+def _ask_shell_counts(view: SitesView, share: Share, cells: PublicCells) -> _Shells:
     """Count the sources by their distance to the nearest target."""
     spacing, diameter = cells.spacing(_SPACING_SITES), 2 * cells.radius
     outer = int(np.clip(np.ceil(np.log2(diameter / spacing)), 1, _MOST_OUTER_SHELLS))

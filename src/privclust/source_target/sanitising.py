@@ -6,18 +6,18 @@ import numpy as np
 
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
-from privclust.source_target.nas import nas
-from privclust.source_target.nna import nna
+from privclust.source_target.nas import ask_nas
+from privclust.source_target.nna import ask_nna
 from privclust.source_target.placement import CoordinateCells, DistanceCells
-from privclust.source_target.rings import rings
+from privclust.source_target.rings import ask_rings
 from privclust.source_target.sanitised import Sanitised
 from privclust.source_target.settings import NearestSettings
 from privclust.source_target.targets import PublicTargets
 
-__all__ = ["sanitised"]
+__all__ = ["ask_noisy_source"]
 
 
-def sanitised(
+def ask_noisy_source(
     view: SitesView,
     budget: Share,
     public: PublicTargets,
@@ -27,10 +27,10 @@ def sanitised(
 ) -> Sanitised:
     """Return what a method makes of the source within ``budget``."""
     if method == "nna":
-        return nna(view, budget, settings)
+        return ask_nna(view, budget, settings)
     if method == "nas":
-        return nas(view, budget, settings)
+        return ask_nas(view, budget, settings)
     if not public.metric.has_coordinates:
         table = public.table.astype(np.float32)
-        return rings(view, budget, DistanceCells(public.space, table), rng)
-    return rings(view, budget, CoordinateCells(public.space), rng)
+        return ask_rings(view, budget, DistanceCells(public.space, table), rng)
+    return ask_rings(view, budget, CoordinateCells(public.space), rng)

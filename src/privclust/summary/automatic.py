@@ -13,9 +13,9 @@ from privclust.schema import Schema
 from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import SummaryResult
-from privclust.summary.summarising import summarised
+from privclust.summary.summarising import ask_summary
 
-__all__ = ["by_summary"]
+__all__ = ["ask_with_chosen_k"]
 
 _SIZES = 0.03  # of the budget, for sizes whose errors are all alike
 
@@ -23,7 +23,7 @@ _UNCLEAR = "There is no clear number of clusters; {k} were taken, as the cells s
 _HIDDEN = "The number of clusters cannot be seen at this budget; 1 was taken."
 
 
-def by_summary(
+def ask_with_chosen_k(
     view: PointsView, budget: Share, rng: np.random.Generator, schema: Schema | None = None
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
@@ -32,7 +32,7 @@ def by_summary(
     not clear. A schema tells which coordinates of the view are shares of categories.
     """
     for_sizes = budget.take(_SIZES)
-    result = summarised(view, budget.remainder(for_sizes), rng)
+    result = ask_summary(view, budget.remainder(for_sizes), rng)
     k, verdict, clear = _number(result, schema)
     notes = result.notes if clear else (*result.notes, Note("k-unclear", verdict))
     found = clustered(result.cells, k)

@@ -24,10 +24,10 @@ from privclust.release import Release
 from privclust.schema import Schema
 from privclust.summary.answers import SummaryAnswers
 from privclust.summary.plan import synthetic
-from privclust.summary.profiling import profiled
+from privclust.summary.profiling import ask_cluster_histograms
 from privclust.summary.release import arrays_of
 from privclust.summary.result import SummaryResult
-from privclust.summary.summarising import summarised
+from privclust.summary.summarising import ask_summary
 from privclust.unit import RowUnit, Unit
 
 __all__ = ["PrivateSummary"]
@@ -182,20 +182,22 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
         view = door.private(run.meter, run.seed)
         budget, for_profiles = divided(run.budget.whole, self.profile_share)
-        result = self._summarised(door, run, view, budget)
+        result = self._ask_summary(door, run, view, budget)
         if for_profiles is not None:
-            result = replace(result, profiles=profiled(view, for_profiles, result, door))
+            result = replace(
+                result, profiles=ask_cluster_histograms(view, for_profiles, result, door)
+            )
         missed = (_MISSED,) if result.misses_far_rows else ()
         return replace(result, notes=(*result.notes, *missed))
 
-    def _summarised(
+    def _ask_summary(
         self, door: PointRows, run: Run, view: PointsView, budget: Share
     ) -> SummaryResult:
         if self._metric(door.schema) != "dilca":
-            return summarised(view, budget, run.choices)
-        from privclust.summary.learned import summarised_by_learned_metric
+            return ask_summary(view, budget, run.choices)
+        from privclust.summary.learned import ask_summary_by_learned_metric
 
-        return summarised_by_learned_metric(door, run, view, budget)
+        return ask_summary_by_learned_metric(door, run, view, budget)
 
     def _look_ahead(self, door: PointRows, public: Any = None) -> None:
         super()._look_ahead(door, public)

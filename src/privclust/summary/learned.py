@@ -13,7 +13,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.categorical.mixed import LearnedPoints, learn_points
+from privclust.categorical.mixed import LearnedPoints, ask_point_metric
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.points.view import PointsView
@@ -21,15 +21,15 @@ from privclust.data.view import Noisy
 from privclust.estimator import Run
 from privclust.kmeans.learned import METRIC
 from privclust.summary.result import Cells, SummaryResult
-from privclust.summary.summarising import CLUSTERS, summarised
+from privclust.summary.summarising import CLUSTERS, ask_summary
 
-__all__ = ["summarised_by_learned_metric"]
+__all__ = ["ask_summary_by_learned_metric"]
 
 _WITHIN = 0.02  # of the budget
 _STEP = 1e-3  # in radii of the rows on the axes
 
 
-def summarised_by_learned_metric(
+def ask_summary_by_learned_metric(
     door: PointRows, run: Run, view: PointsView, budget: Share
 ) -> SummaryResult:
     """Learn a metric, and summarise the rows as points of its axes.
@@ -45,12 +45,12 @@ def summarised_by_learned_metric(
     """
     for_metric, for_within = budget.take(METRIC), budget.take(_WITHIN)
     table = door.table(run.meter, run.seed)
-    learned = learn_points(table, for_metric, door.schema, CLUSTERS)
+    learned = ask_point_metric(table, for_metric, door.schema, CLUSTERS)
     points = table.as_points(learned.points, learned.radius)
-    found = summarised(points, budget.remainder(for_metric, for_within), run.choices)
+    found = ask_summary(points, budget.remainder(for_metric, for_within), run.choices)
     mapped = _Mapped(learned, points, door)
     cells = mapped.cells(found.cells)
-    within = _within(view, for_within, cells)
+    within = _ask_within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
     notes = (*learned.notes, *found.notes)
     return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
@@ -86,7 +86,7 @@ class _Mapped:
         return [np.sqrt(np.mean((move / _STEP) ** 2, axis=0)) for move in moved]
 
 
-def _within(view: PointsView, share: Share, cells: Cells) -> Noisy:
+def _ask_within(view: PointsView, share: Share, cells: Cells) -> Noisy:
     """Ask for the mean square distance of rows to their cell."""
     frame = Projection(np.zeros(view.domain.dimension))
     places = cells.cells[cells.counts > 0]

@@ -16,7 +16,7 @@ from privclust.kmeans.seeds import LIVE, mean_square_left
 from privclust.kmeans.shrinking import clipped, shrunk_means
 from privclust.kmeans.weighted import nearest_of, weighted_kmeans
 
-__all__ = ["PlacedCells", "moved_in_groups", "parts_of"]
+__all__ = ["PlacedCells", "ask_moves_in_groups", "parts_of"]
 
 _SQUARE = 0.03  # of a round's or a step's share
 _STEPS, _COUNTS = (0.3, 0.7), 0.10
@@ -64,7 +64,7 @@ def parts_of(share: Share, counts: float) -> tuple[Share, ...]:
     return share.split([counts, _SQUARE, round(1 - counts - _SQUARE, 6)])
 
 
-def moved_in_groups(
+def ask_moves_in_groups(
     view: PointsView,
     share: Share,
     placed: PlacedCells,
@@ -98,7 +98,7 @@ def moved_in_groups(
         # In the first step rows are in the cells of the rounds, so that their counts help.
         known = sizes if number == 1 else None
         name = f"groups, step {number}"
-        placed, counts, sizes = _step(view, name, part, placed, known, n_rows)
+        placed, counts, sizes = _ask_group_step(view, name, part, placed, known, n_rows)
     return placed if len(steps) == 1 else _recounted(placed, counts, sizes, before)
 
 
@@ -128,7 +128,7 @@ def _grouped(placed: PlacedCells, n_groups: int, rng: np.random.Generator) -> In
     return groups
 
 
-def _step(
+def _ask_group_step(
     view: PointsView,
     name: str,
     share: Share,

@@ -12,10 +12,10 @@ from privclust.summary.choosing import chosen
 from privclust.summary.clustering import clustered, most_clusters
 from privclust.summary.result import ClusterProfiles, SummaryResult
 
-__all__ = ["profiled"]
+__all__ = ["ask_cluster_histograms"]
 
 
-def profiled(
+def ask_cluster_histograms(
     view: PointsView, share: Share, result: SummaryResult, door: PointRows
 ) -> ClusterProfiles:
     """Ask for the histograms of as many clusters as the released cells suggest.

@@ -41,16 +41,16 @@ from privclust.kmeans.spread import (
     Axes,
     Purse,
     Spread,
-    find_axes,
-    find_spread,
+    ask_axes,
+    ask_spread,
     mean_error,
 )
 from privclust.kmeans.weighted import nearest_of
 from privclust.notes import Note
-from privclust.summary.moving import PlacedCells, moved_in_groups, parts_of
+from privclust.summary.moving import PlacedCells, ask_moves_in_groups, parts_of
 from privclust.summary.result import Cells, SummaryResult
 
-__all__ = ["summarised"]
+__all__ = ["ask_summary"]
 
 # What the overview leaves: for the last question, for the scout, and for rounds and steps.
 _WITHIN, _SCOUT, _REST = 0.02, 0.10, 0.70
@@ -101,21 +101,21 @@ class _Seen:
         return np.where(value > LIVE * self.counts.standard_error, value, 0)
 
 
-def summarised(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
+def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
     """Summarise the rows of ``view`` within ``budget``."""
     purse = Purse(budget)
     number = view.ask_count("number of rows", purse.take(COUNT))
     n_rows = max(1.0, float(number.value[0]))
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
-        return _without_rows(view, purse.rest, number, rng)
-    spread = find_spread(view, purse, n_rows)
-    axes = find_axes(view, purse, spread, CLUSTERS, rng)
+        return _ask_uninformed(view, purse.rest, number, rng)
+    spread = ask_spread(view, purse, n_rows)
+    axes = ask_axes(view, purse, spread, CLUSTERS, rng)
     shares = _shares(purse.rest, axes, view.domain.dimension)
-    seen = _rounds(view, shares, spread, axes, rng)
+    seen = _ask_rounds(view, shares, spread, axes, rng)
     placed, hidden = _placed(seen, spread, axes, rng)
     if shares.steps is not None and not hidden:
-        placed = moved_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
-    within, clip = _within(view, shares.within, placed, n_rows, spread.distance)
+        placed = ask_moves_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
+    within, clip = _ask_within_square(view, shares.within, placed, n_rows, spread.distance)
     released = _released(placed, axes, number, within)
     misses = not hidden and _misses_far_rows(released, spread, clip)
     return SummaryResult(released, (_HIDDEN,) if hidden else (), misses)
@@ -132,12 +132,12 @@ def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
     return _Shares(within, scout, tuple(rounds), steps)
 
 
-def _rounds(
+def _ask_rounds(
     view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
 ) -> _Seen:
     """Throw cells, and move them twice to where the rows are."""
     n_rows, p, deviations = spread.n_rows, axes.frame.dimension, np.sqrt(axes.variances)
-    cells = _scouted(view, shares, spread, axes, rng)
+    cells = _ask_scout(view, shares, spread, axes, rng)
     within = math.inf
     for number, share in enumerate(shares.rounds, start=1):
         for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
@@ -166,7 +166,7 @@ def _rounds(
     return _Seen(cells, answer.counts, answer.offsets.standard_error, radius, within)
 
 
-def _scouted(
+def _ask_scout(
     view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
 ) -> Floats:
     """Return cells thrown in proportion to the rows that wide ones have counted."""
@@ -207,7 +207,7 @@ def _placed(
     return placed, hidden
 
 
-def _within(
+def _ask_within_square(
     view: PointsView, share: Share, placed: PlacedCells, n_rows: float, distance: float
 ) -> tuple[Noisy, float]:
     """Ask for the mean square distance of rows to their cell, clipped as widely as noise allows."""
@@ -259,7 +259,7 @@ def _released(placed: PlacedCells, axes: Axes, number: Noisy, within: Noisy) -> 
     )
 
 
-def _without_rows(
+def _ask_uninformed(
     view: PointsView, share: Share, number: Noisy, rng: np.random.Generator
 ) -> SummaryResult:
     """Spread cells of equal weight over the declared bounds; their noisy counts are released."""

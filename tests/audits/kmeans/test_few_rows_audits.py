@@ -14,8 +14,8 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.kmeans.cautious import cautious
-from privclust.kmeans.few_rows import _by_either, by_number_of_rows
-from privclust.kmeans.grid import grid, rows_crowd
+from privclust.kmeans.few_rows import _ask_grid_or_cells, ask_auto
+from privclust.kmeans.grid import ask_is_concentrated, grid
 from privclust.kmeans.spread import Purse
 from privclust.privacy.noise import ExactNoise, SeededBits
 from support.audits import evidence_bound
@@ -25,7 +25,7 @@ from support.views import plenty_of, view_of
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 # The choice of the method is one as well: in pure ε it looks, and then makes a grid.
-METHODS = {"cautious": cautious, "grid": grid, "auto": by_number_of_rows}
+METHODS = {"cautious": cautious, "grid": grid, "auto": ask_auto}
 CROWD = np.full((60, 2), -1.0)
 PAIR = (CROWD, np.append(CROWD, [[1.0, 1.0]], axis=0))
 
@@ -81,7 +81,7 @@ def lost_by_either(crowded, noise=ExactNoise):
     """Return what a run with a choice loses, as a part of the ε or ρ that it ends with."""
 
     def method(view, share, n_clusters, rng):
-        return _by_either(view, share, BUDGETS["pure"].whole, n_clusters, rng)
+        return _ask_grid_or_cells(view, share, BUDGETS["pure"].whole, n_clusters, rng)
 
     currency = "zcdp" if crowded else "pure"
     with patch("privclust.kmeans.few_rows.rows_crowd", looked_and_found(crowded)):
@@ -91,7 +91,7 @@ def lost_by_either(crowded, noise=ExactNoise):
 
 def looked_and_found(crowded):
     """Return a look that is paid for and then finds what it is told to."""
-    return lambda *asked, **options: rows_crowd(*asked, **options) is None or crowded
+    return lambda *asked, **options: ask_is_concentrated(*asked, **options) is None or crowded
 
 
 @pytest.mark.parametrize("crowded", [False, True])
