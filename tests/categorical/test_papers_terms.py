@@ -12,6 +12,7 @@ from privclust import Budget, Categories, PrivateCategoricalKMeans, PrivateDilca
 from privclust.categorical.joining import joined_estimate
 from privclust.categorical.papers import Learned
 from privclust.categorical.shrinkage import plain_estimate
+from privclust.data.noisy import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.exceptions import ParameterError
 
@@ -105,7 +106,7 @@ def test_tables_of_single_targets_are_joined_into_those_of_all():
         target: plain_estimate(NoisyTables(layout, values, 1.0, 1.0))
         for target, (layout, values) in enumerate(zip(layouts, cells, strict=True))
     }
-    joined = joined_estimate(Learned({}, estimates, 1.0))
+    joined = joined_estimate(Learned({}, estimates, 1.0, Noisy(np.array([100.0]), 1.0)))
     assert joined.layout.pairs == ((0, 1), (1, 2))
     assert joined.counts.tolist() == [5, 1, 0, 2, 1, 1, 3, 3]
     assert joined.n_rows == 8
