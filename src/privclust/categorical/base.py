@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from privclust.categorical.declared import Declared, check_width
-from privclust.categorical.learning import METHODS
+from privclust.categorical.learning import METHODS, method_for
 from privclust.categorical.papers import Options
 from privclust.categorical.plan import NOISE, synthetic
 from privclust.categorical.predicting import MetricMixin
@@ -65,8 +65,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         self._check_parameters()
         whole()("n_rows", n_rows)
         schema, unit = self._planned(n_features), row_unit(self.unit)
-        every = self.method in ("pairs", "baseline")
-        every = every or (self.method == "auto" and bool(self._budget().delta))
+        every = method_for(self.method, self._budget().currency) in ("pairs", "baseline")
         return rehearse(
             self,
             lambda _: synthetic(schema, int(n_rows), unit, every_pair=every),

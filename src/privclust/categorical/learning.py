@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from privclust.budget import Share
+from privclust.budget import Currency, Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.pairs import ask_pairs, ask_tree
 from privclust.categorical.papers import (
@@ -17,7 +17,7 @@ from privclust.categorical.papers import (
 from privclust.categorical.result import Learning
 from privclust.data.table.view import TableView
 
-__all__ = ["BY_TARGET", "METHODS", "Method", "ask_metric"]
+__all__ = ["BY_TARGET", "METHODS", "Method", "ask_metric", "method_for"]
 
 Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
 
@@ -35,6 +35,13 @@ METHODS = {
 BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
 
 
+def method_for(method: str, currency: Currency) -> str:
+    """Return the method that runs: ``"auto"`` measures all pairs where answers are cheap."""
+    if method != "auto":
+        return method
+    return "pairs" if currency == "zcdp" else "tree"
+
+
 def ask_metric(
     view: TableView,
     share: Share,
@@ -46,9 +53,7 @@ def ask_metric(
 
     ``"auto"`` is ``"pairs"`` where answers are cheap (zCDP) and ``"tree"`` with pure ε.
     """
-    if method == "auto":
-        method = "pairs" if share.currency == "zcdp" else "tree"
-    learned = METHODS[method](view, share, options)
+    learned = METHODS[method_for(method, share.currency)](view, share, options)
     parts = {
         view.names[target]: attribute_metric(
             learned.estimates[target],

@@ -27,9 +27,11 @@ __all__ = [
     "Seeds",
     "ask_seeds",
     "cell_radius",
+    "clips_for",
     "mean_square_left",
     "needed_radius",
     "reseeded",
+    "reseeding_radius",
     "thrown_again",
     "with_unseen",
 ]
@@ -46,6 +48,10 @@ _SEED_SPREAD, _SPLIT_SPREAD = 0.85, 0.5
 _SCOUTED_COLUMNS, _SCOUTED_CELLS, _SCOUTED_EACH = 4, 180, 6
 _SCOUT, _SQUARE = 0.10, 0.05
 SCOUT_SPREAD, _SCOUT_REACH = 1.2, 0.8
+# How closely rows are clipped: at least and at most this share of them is not, less by so much of
+# the noise on the mean of a cell. New cells are thrown so far, in root mean square distances.
+_LEAST_KEPT, _MOST_KEPT, _BY_NOISE = 0.6, 0.95, 0.8
+_RESEEDED = 1.5
 _LEAST_LEFT = 0.02  # of the mean square distance, after a move
 _SYNTHETIC_ROWS = 4000
 _UNSEEN_CELLS = 500
@@ -94,7 +100,7 @@ def ask_seeds(
         seen = _ask_round(view, purse, plan, axes, cells, radius, number, squared=squared)
         cells, within = seen.cells, seen.within
         if number < _ROUNDS - 1 and seen.n_live:
-            cells = reseeded(cells, seen.weights, min(seen.radius, 1.5 * math.sqrt(within)), rng)
+            cells = reseeded(cells, seen.weights, reseeding_radius(seen.radius, within), rng)
     return _clustered(seen, spread, axes, n_clusters, rng)
 
 
@@ -130,15 +136,29 @@ class _CellPlan:
         # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
         affordable = spread.n_rows / max(unit_error, least)
         n_cells = int(np.clip(affordable, _FEWEST_CELLS * n_clusters, _MOST_CELLS * n_clusters))
-        # The noisier the mean of a cell will be, the closer its rows are clipped; and more so once
-        # the cells have moved to where the rows are.
-        noise = 0.8 * unit_error * n_cells / spread.n_rows
-        clips = float(np.clip(0.95 - noise, 0.6, 0.95)), float(np.clip(1 - noise, 0.6, 1))
+        clips = clips_for(unit_error, n_cells, spread.n_rows)
         return cls(spread.n_rows, for_counts, for_offsets, least, n_cells, *clips)
 
     def shortened(self, number: int) -> float:
         """Return the factor on the radius of a round; rounds are numbered from 0."""
         return self.later if number else 1
+
+
+def clips_for(unit_error: float, n_cells: int, n_rows: float) -> tuple[float, float]:
+    """Return the share of rows that the first round does not clip, and how much closer others do.
+
+    The noisier the mean of a cell will be, the closer its rows are clipped; and more so once the
+    cells have moved to where the rows are. ``unit_error`` is the error of a sum of offsets that are
+    clipped to length one.
+    """
+    noise = _BY_NOISE * unit_error * n_cells / n_rows
+    first = np.clip(_MOST_KEPT - noise, _LEAST_KEPT, _MOST_KEPT)
+    return float(first), float(np.clip(1 - noise, _LEAST_KEPT, 1))
+
+
+def reseeding_radius(radius: float, within: float) -> float:
+    """Return how far from heavy cells new ones are thrown."""
+    return min(radius, _RESEEDED * math.sqrt(within))
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,11 @@ from privclust.kmeans.seeds import (
     LIVE,
     SCOUT_SPREAD,
     cell_radius,
+    clips_for,
     mean_square_left,
     needed_radius,
     reseeded,
+    reseeding_radius,
     thrown_again,
     with_unseen,
 )
@@ -141,12 +143,11 @@ def _ask_rounds(
     within = math.inf
     for number, share in enumerate(shares.rounds, start=1):
         for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
-        # The noisier the mean of a cell will be, the closer its rows are clipped.
         unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
-        noise = 0.8 * unit_error * len(cells) / n_rows
-        radius = cell_radius(cells, deviations, float(np.clip(0.95 - noise, 0.6, 0.95)), rng)
+        quantile, later = clips_for(unit_error, len(cells), n_rows)
+        radius = cell_radius(cells, deviations, quantile, rng)
         if number > 1:
-            radius = needed_radius(radius * float(np.clip(1 - noise, 0.6, 1)), within, p)
+            radius = needed_radius(radius * later, within, p)
         answer = view.ask_clusters(
             f"cells, round {number}",
             axes.frame,
@@ -162,7 +163,7 @@ def _ask_rounds(
         within = mean_square_left(answer, counts, moves, n_rows, radius**2)
         live = np.where(counts > least, counts, 0)
         if number == 1 and live.any():
-            cells = reseeded(cells, live, min(radius, 1.5 * math.sqrt(within)), rng)
+            cells = reseeded(cells, live, reseeding_radius(radius, within), rng)
     return _Seen(cells, answer.counts, answer.offsets.standard_error, radius, within)
 
 
