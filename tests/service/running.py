@@ -55,6 +55,7 @@ class Running:
             "OMP_NUM_THREADS": "1",
             "PRIVCLUST_SERVICE_TICK_SECONDS": "1",
             "PRIVCLUST_SERVICE_INSTANCE": "here",
+            "PRIVCLUST_SERVICE_HEAD_FILE": str(self.folder / "service.db.head"),
             "PRIVCLUST_SERVICE_SIGN_INS_PER_MINUTE": "100",
         }
         command = [sys.executable, "-m", "privclust", "serve", "--port", str(self.port)]

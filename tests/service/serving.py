@@ -78,7 +78,8 @@ class Serving:
     def opened(cls, folder: Path, url: str) -> Serving:
         """Return the service whose data and database are there already."""
         data = folder / "data"
-        settings = Settings(database=url, data=str(data), instance="here")
+        head = str(folder / "service.db.head")
+        settings = Settings(database=url, head_file=head, data=str(data), instance="here")
         database = Database.opened(url)
         people, datasets = People(database, CHEAP), Datasets(database, data.resolve())
         jobs = Jobs(database, settings.tick_seconds)

@@ -37,6 +37,7 @@ def write_backup(
     with tempfile.TemporaryDirectory(prefix=".privclust-", dir=target.parent) as folder:
         copy = Path(folder, "ledger.db")
         store.backup(copy)
+        os.chmod(copy, 0o600)
         head = verified(copy)
         os.rename(copy, target)
     _wait_for(target.parent)

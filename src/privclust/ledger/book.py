@@ -20,7 +20,7 @@ from privclust.exceptions import LedgerCorruptedError
 from privclust.ledger.accounting import Pot
 from privclust.ledger.chain import COLUMNS, Entry, Head
 
-__all__ = ["VERSION", "Book", "Run", "Store", "version_problem"]
+__all__ = ["VERSION", "Book", "HeldName", "Run", "Store", "version_problem"]
 
 VERSION = 2
 """The version of the schema that this library reads and writes."""
@@ -31,6 +31,13 @@ _INSERT = (
     f"INSERT INTO privclust_entries ({', '.join(COLUMNS)}) "  # noqa: S608
     f"VALUES ({', '.join('?' * len(COLUMNS))})"
 )
+
+
+class HeldName(Protocol):
+    """What keeps a name from other processes until it is closed, or its process is gone."""
+
+    def close(self) -> None:
+        """Let others have it."""
 
 
 class Store(Protocol):
@@ -50,6 +57,9 @@ class Store(Protocol):
 
     def damage(self) -> str | None:
         """Say what the database itself finds damaged, or ``None``."""
+
+    def hold(self, name: str) -> HeldName | None:
+        """Return what keeps a name from all other processes while it lives, or ``None``."""
 
 
 class Book:

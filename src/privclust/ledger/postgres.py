@@ -21,7 +21,7 @@ from privclust.exceptions import (
 )
 from privclust.ledger import failures
 from privclust.ledger.address import password_for
-from privclust.ledger.book import VERSION, Book, version_problem
+from privclust.ledger.book import VERSION, Book, HeldName, version_problem
 from privclust.ledger.idle import borrowed
 from privclust.ledger.moments import this_minute
 from privclust.ledger.scripts import postgres_script
@@ -111,6 +111,21 @@ class PostgresStore:
         if checks != script.count("CHECK ("):
             missing.append("CHECK")
         return f"the rules {', '.join(missing)} were changed or switched off" if missing else None
+
+    def hold(self, name: str) -> HeldName | None:
+        """Return what keeps a name from all other processes while it lives, or ``None``."""
+        psycopg = _psycopg()
+        try:
+            connection = self._open()
+            connection.autocommit = True
+            sql = "SELECT pg_try_advisory_lock(hashtext('privclust_service'), hashtext(%s))"
+            row = connection.execute(sql, (name,)).fetchone()
+        except psycopg.Error as error:
+            raise self._told(error) from error
+        if row and row[0]:
+            return connection
+        connection.close()
+        return None
 
     def backup(self, place: Path) -> None:
         """Refuse: the server has its own way."""

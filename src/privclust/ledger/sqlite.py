@@ -10,6 +10,7 @@ charge has returned, the one file holds it, and the disk has confirmed it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from privclust.exceptions import (
     LedgerVersionError,
 )
 from privclust.ledger import failures
-from privclust.ledger.book import VERSION, Book, version_problem
+from privclust.ledger.book import VERSION, Book, HeldName, version_problem
 from privclust.ledger.idle import borrowed
 from privclust.ledger.moments import this_minute
 from privclust.ledger.scripts import sqlite_script
@@ -95,6 +96,22 @@ class SQLiteStore:
             changed = wanted ^ set(connection.execute(_OBJECTS).fetchall())
             names = sorted({name for _, name, _ in changed})
             return f"the rules {', '.join(names)} were changed" if names else None
+
+    def hold(self, name: str) -> HeldName | None:
+        """Return what keeps a name from all other processes while it lives, or ``None``."""
+        digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+        place = self._path.with_name(f".{self._path.name}.{digest}.lock")
+        held = os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), "r+")
+        try:
+            import fcntl
+
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            return held  # a system without such locks
+        except OSError:
+            held.close()
+            return None
+        return held
 
     def backup(self, place: Path) -> None:
         """Write the ledger as it is at one moment into a new file, and wait for the disk."""

@@ -12,11 +12,12 @@ from typing import Any
 
 from privclust.budget import Budget
 from privclust.ledger import acts
-from privclust.ledger.book import Book, Run
+from privclust.ledger.book import Book, HeldName, Run
+from privclust.ledger.chain import Head
 from privclust.ledger.ledger import Ledger
 from privclust.unit import Unit
 
-__all__ = ["Together", "created", "reading", "writing"]
+__all__ = ["Together", "created", "held", "reading", "writing"]
 
 
 class Together:
@@ -37,6 +38,10 @@ class Together:
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run SQL on the tables beside the ledger, with ``?`` for each value."""
         return self._book.run(sql, values)
+
+    def head(self) -> Head:
+        """Return the newest entry of the ledger."""
+        return self._book.head()
 
     def reserve(
         self, dataset: str, holder: str, budget: Budget, unit: Unit, purpose: str, request: str
@@ -64,6 +69,11 @@ def created(ledger: Ledger) -> Ledger:
     """Return the ledger, which is made now if there is none."""
     ledger._store().create()
     return ledger
+
+
+def held(ledger: Ledger, name: str) -> HeldName | None:
+    """Return what keeps a name from all other processes while it lives; None if another has it."""
+    return ledger._store().hold(name)
 
 
 @contextmanager

@@ -9,17 +9,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from privclust.exceptions import LedgerVersionError
 from privclust.ledger import Ledger
 from privclust.ledger.address import is_server
-from privclust.ledger.book import Run
-from privclust.ledger.together import Together, created, reading, writing
+from privclust.ledger.book import HeldName, Run
+from privclust.ledger.together import Together, created, held, reading, writing
 from privclust.service import clock
+from privclust.service.errors import ServiceError
+from privclust.service.heads import KeptHead
 
 __all__ = ["Database", "Step", "steps"]
 
@@ -69,22 +72,47 @@ class Database:
     ----------
     ledger : Ledger
         The ledger in the same database.
+    kept : KeptHead or None
+        Where the ledger's head is kept outside the database, if it is.
     """
 
     ledger: Ledger
+    kept: KeptHead | None = None
 
     @classmethod
-    def opened(cls, url: str) -> Database:
-        """Return the database at an address, made or brought up to date if need be."""
-        database = cls(created(Ledger.open(url)))
+    def opened(cls, url: str, kept: Path | None = None) -> Database:
+        """Return the database at an address, made or brought up to date if need be.
+
+        Parameters
+        ----------
+        url : str
+        kept : Path or None
+            The file that the ledger's head is kept in; a database without it is refused.
+        """
+        database = cls(created(Ledger.open(url)), None if kept is None else KeptHead(kept))
+        database._check_head()
         database._bring_up_to_date(steps())
         return database
+
+    def _check_head(self) -> None:
+        """Refuse an old copy of the database."""
+        head = None if self.kept is None else self.kept.read()
+        if self.kept is None or head is None or not head.entries:
+            return
+        found = self.rows("SELECT hash FROM privclust_entries WHERE seq = ?", head.entries)
+        if found != [(head.digest,)]:
+            raise ServiceError(self.kept.refusal())
+
+    def held(self, name: str) -> HeldName | None:
+        """Return what keeps a name from all other servers while it lives; None if one has it."""
+        return held(self.ledger, name)
 
     def reading(self) -> AbstractContextManager[Run]:
         """Give what runs SQL on everything as it is at one moment."""
         return reading(self.ledger)
 
-    def writing(self, actor: str | None = None) -> AbstractContextManager[Together]:
+    @contextmanager
+    def writing(self, actor: str | None = None) -> Iterator[Together]:
         """Open everything for no other writer; what is written is durable, or not there at all.
 
         Parameters
@@ -92,7 +120,11 @@ class Database:
         actor : str or None
             Who acts, for the ledger.
         """
-        return writing(self.ledger, actor)
+        with writing(self.ledger, actor) as together:
+            yield together
+            head = None if self.kept is None else together.head()
+        if self.kept is not None and head is not None:
+            self.kept.keep(head)
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what one question to the database finds."""

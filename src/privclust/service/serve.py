@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from privclust.ledger.book import HeldName
 from privclust.service.demo import fill, first_steward
 from privclust.service.errors import ServiceError
 from privclust.service.logs import log_to_stderr
@@ -32,10 +35,10 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
 
     _check_port(settings)
     settings.folder.mkdir(parents=True, exist_ok=True)
-    if "://" not in settings.database:
-        Path(settings.database).expanduser().parent.mkdir(parents=True, exist_ok=True)
+    _keep_private(settings)
     log_to_stderr()
     site = Site.opened(settings)
+    only = _held(site)
     if demo:
         tell("Making up two data sets for the demo ...")
         new = fill(site, settings)
@@ -54,6 +57,31 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
         server_header=False,
         timeout_keep_alive=75,  # longer than a reverse proxy keeps a connection
         timeout_graceful_shutdown=5,
+    )
+    only.close()
+
+
+def _keep_private(settings: Settings) -> None:
+    """Let nobody else on the machine read what is written: releases, jobs, digests of passwords."""
+    os.umask(0o077)
+    if "://" in settings.database:
+        return
+    place = Path(settings.database).expanduser()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        place.chmod(0o600)
+
+
+def _held(site: Site) -> HeldName:
+    """Return what keeps other servers of this name away; they would end each other's jobs."""
+    for _ in range(20):  # a server that was just killed may not be gone yet
+        held = site.database.held(site.settings.instance)
+        if held is not None:
+            return held
+        time.sleep(0.1)
+    raise ServiceError(
+        f"A server named {site.settings.instance!r} runs on this database already; stop it, or "
+        "give this one another name with the setting instance."
     )
 
 

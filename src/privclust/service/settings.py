@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
+from privclust.ledger.address import is_server, without_password
 from privclust.service.errors import ServiceError
 
 __all__ = ["Settings"]
@@ -31,6 +33,9 @@ class Settings:
         Where the process listens, behind a reverse proxy.
     database : str
         The path of an SQLite file, or ``postgresql://user@host/database``.
+    head_file : str
+        The file that the ledger's head is kept in, so that an old copy of the database is noticed;
+        beside an SQLite file, or in the working directory, if not given.
     data : str
         The folder below which data sets lie.
     tick_seconds : int
@@ -57,6 +62,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     database: str = "privclust-service.db"
+    head_file: str = ""
     data: str = "data"
     tick_seconds: int = 60
     session_hours: int = 12
@@ -101,6 +107,15 @@ class Settings:
     def secure(self) -> bool:
         """Whether cookies travel over https only."""
         return self.url.startswith("https:")
+
+    @property
+    def head_place(self) -> Path:
+        """The file that the ledger's head is kept in."""
+        beside = self.database
+        if is_server(beside):
+            address = without_password(beside).encode()
+            beside = f"privclust-service-{hashlib.sha256(address).hexdigest()[:8]}"
+        return Path(self.head_file or f"{beside}.head").expanduser().absolute()
 
     @property
     def folder(self) -> Path:

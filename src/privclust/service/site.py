@@ -65,7 +65,7 @@ class Site:
         works : bool
             Whether this server runs jobs.
         """
-        database = Database.opened(settings.database)
+        database = Database.opened(settings.database, settings.head_place)
         return cls(
             settings,
             database,

@@ -136,7 +136,7 @@ def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
     threading.Thread(target=_end_with_server, args=(alive,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
-    database, telling = Database.opened(settings.database), Telling(tells)
+    database, telling = Database.opened(settings.database, settings.head_place), Telling(tells)
     shows: int | None = None
     while True:
         tick = shows or tick_after(clock.now(), settings.tick_seconds)
@@ -200,7 +200,7 @@ class Worker:
         self._end(lambda process: process.terminate())
 
     def _begin(self) -> None:
-        database = Database.opened(self._settings.database)
+        database = Database.opened(self._settings.database, self._settings.head_place)
         # No job of this server can be running now, because its worker is not.
         Queue(database, self._settings.instance).interrupt_left_over()
         theirs, self._ours = self._context.Pipe(duplex=False)
