@@ -80,13 +80,19 @@ class People:
         How passwords are stored; Argon2id with the library's own settings if not given.
     session_hours : int
         How long a session lasts.
+    one_time_hours : int
+        How long a one-time password lasts that nobody uses.
     """
 
     def __init__(
-        self, database: Database, hasher: PasswordHasher | None = None, session_hours: int = 12
+        self,
+        database: Database,
+        hasher: PasswordHasher | None = None,
+        session_hours: int = 12,
+        one_time_hours: int = 72,
     ) -> None:
         self._database, self._hasher = database, hasher or PasswordHasher()
-        self._seconds = session_hours * 3600
+        self._seconds, self._one_time = session_hours * 3600, one_time_hours * 3600
         # A name that does not exist is refused after as long a time as a wrong password.
         self._nobody = self._hasher.hash(secrets.token_hex(16))
 
@@ -103,8 +109,12 @@ class People:
             if together.run("SELECT 1 FROM service_users WHERE name = ?", (name,)):
                 raise ConflictError("There is a user of that name already; choose another one.")
             together.run(
-                "INSERT INTO service_users VALUES (?, ?, ?, ?, 1, 1, ?)",
-                (secrets.token_hex(8), name, role, self._hasher.hash(password), clock.now()),
+                "INSERT INTO service_users (id, name, role, password, must_change, active, "
+                "created, password_expires) VALUES (?, ?, ?, ?, 1, 1, ?, ?)",
+                (
+                    *(secrets.token_hex(8), name, role, self._hasher.hash(password)),
+                    *(clock.now(), clock.now() + self._one_time),
+                ),
             )
         return password
 
@@ -164,15 +174,22 @@ class People:
     def _set_password(self, user: User, password: str, *, must_change: bool) -> None:
         stored = self._hasher.hash(password)
         with self._database.writing() as together:
-            sql = "UPDATE service_users SET password = ?, must_change = ? WHERE id = ?"
-            together.run(sql, (stored, must_change + 0, user.id))
+            sql = (
+                "UPDATE service_users SET password = ?, must_change = ?, password_expires = ? "
+                "WHERE id = ?"
+            )
+            expires = clock.now() + self._one_time if must_change else 0
+            together.run(sql, (stored, must_change + 0, expires, user.id))
             together.run("DELETE FROM service_sessions WHERE user_id = ?", (user.id,))
             together.run("UPDATE service_tokens SET revoked = 1 WHERE user_id = ?", (user.id,))
 
     def _fits(self, name: str, password: str) -> bool:
         """Tell whether the password fits the name; it takes as long if there is no such name."""
-        sql = "SELECT password FROM service_users WHERE name = ? AND active = 1"
-        rows = self._database.rows(sql, name)
+        sql = (
+            "SELECT password FROM service_users WHERE name = ? AND active = 1 "
+            "AND (must_change = 0 OR password_expires > ?)"
+        )
+        rows = self._database.rows(sql, name, clock.now())
         try:
             self._hasher.verify(rows[0][0] if rows else self._nobody, password[:_LONGEST_PASSWORD])
         except (Argon2Error, InvalidHashError):

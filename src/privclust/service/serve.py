@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import socket
 import time
@@ -15,7 +16,7 @@ from privclust.service.logs import log_to_stderr
 from privclust.service.settings import Settings
 from privclust.service.site import Site
 
-__all__ = ["serve"]
+__all__ = ["reset", "serve"]
 
 
 def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False) -> None:
@@ -59,6 +60,24 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
         timeout_graceful_shutdown=5,
     )
     only.close()
+
+
+def reset(settings: Settings, name: str, tell: Callable[[str], None]) -> None:
+    """Give somebody a new one-time password and open the account, from the machine itself.
+
+    Parameters
+    ----------
+    settings : Settings
+    name : str
+    tell : callable
+        Takes the line with the password.
+    """
+    site = Site.opened(settings, works=False)
+    user = site.people.named(name)
+    site.people.switch(user, active=True)
+    password = site.people.reset(user)
+    site.acts.add(getpass.getuser(), "the command line", "reset password", user.name)
+    tell(f"One-time password of {user.name}, shown this once: {password}")
 
 
 def _keep_private(settings: Settings) -> None:

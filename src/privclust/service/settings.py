@@ -42,6 +42,8 @@ class Settings:
         The shortest time between the moments at which an analyst may see that a job ended.
     session_hours : int
         How long a session lasts.
+    one_time_hours : int
+        How long a one-time password lasts that nobody uses.
     upload_megabytes : int
         The largest file of rows to label.
     label_rows, label_seconds, label_megabytes : int
@@ -66,6 +68,7 @@ class Settings:
     data: str = "data"
     tick_seconds: int = 60
     session_hours: int = 12
+    one_time_hours: int = 72
     upload_megabytes: int = 20
     label_rows: int = 1_000_000
     label_seconds: int = 60

@@ -69,7 +69,7 @@ class Site:
         return cls(
             settings,
             database,
-            People(database, hasher, settings.session_hours),
+            People(database, hasher, settings.session_hours, settings.one_time_hours),
             Datasets(database, settings.folder),
             Jobs(database, settings.tick_seconds),
             Queue(database, settings.instance),
