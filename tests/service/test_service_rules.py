@@ -118,6 +118,34 @@ def test_the_same_rows_have_one_budget(serving: Serving, tmp_path: Path) -> None
             serving.datasets.register("other", path, SCHEMA, AddRemoveRow(), 1000)
 
 
+@pytest.mark.parametrize("how", ["a folder", "a folder with more", "a folder around it"])
+def test_the_same_rows_in_a_folder_have_one_budget(
+    serving: Serving, tmp_path: Path, how: str
+) -> None:
+    data = tmp_path / "data"
+    (data / "sub").mkdir()
+    shutil.copy(data / "visits.csv", data / "sub" / "part.csv")
+    if how == "a folder with more":
+        write_rows(data / "sub" / "more.csv", 30)
+    if how == "a folder around it":
+        write_rows(data / "sub" / "part.csv", 30)
+        serving.datasets.register("inner", "sub/part.csv", SCHEMA, AddRemoveRow(), 1000)
+        write_rows(data / "sub" / "part.csv", 31)
+    before = serving.database.ledger.head()
+    with pytest.raises(ConflictError, match="its own budget"):
+        serving.datasets.register("again", "sub", SCHEMA, AddRemoveRow(), 1000)
+    assert serving.database.ledger.head() == before
+
+
+def test_rows_of_another_data_set_are_not_checked_in(serving: Serving, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    write_rows(data / "other.csv", 30)
+    other, _ = serving.datasets.register("other", "other.csv", SCHEMA, AddRemoveRow(), 1000)
+    shutil.copy(data / "visits.csv", data / "other.csv")
+    with pytest.raises(ConflictError, match="its own budget"):
+        serving.datasets.check_again(other)
+
+
 def test_a_refused_data_set_leaves_nothing_behind(serving: Serving) -> None:
     with pytest.raises(ServiceError):
         serving.datasets.register("other", "visits.csv", SCHEMA, AddRemoveRow(), 10)

@@ -17,7 +17,7 @@ from privclust.schema import Categories, Schema
 from privclust.service.asking import fit_for
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
-from privclust.service.files import digest_of_files
+from privclust.service.files import digest_of_files, digests_of
 from privclust.service.offers import offers_for
 from privclust.service.questions import FitQuestion
 from privclust.unit import MatrixUnit, Person, RowUnit, Unit
@@ -35,10 +35,13 @@ class Checked:
         What :meth:`Schema.check` counted.
     digest : str
         The digest of the files.
+    files : tuple of str
+        The digest of every single file.
     """
 
     report: Any
     digest: str
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,12 @@ def check_files(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Ch
         The declared bound on the number of rows.
     """
     check_rules(schema, unit)
-    digest = digest_of_files(place)
+    digest, files = digests_of(place)
     report = _report(place, schema, unit, most_rows)
     _try_offers(place, schema, unit)
     if digest_of_files(place) != digest:
         raise ServiceError("The files changed while they were checked; check them again.")
-    return Checked(report, digest)
+    return Checked(report, digest, files)
 
 
 def _report(place: Path, schema: Declared, unit: Unit, most_rows: int) -> Any:

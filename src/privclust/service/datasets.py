@@ -100,25 +100,34 @@ class Datasets:
             secrets.token_hex(8), name, path, schema, unit, most_rows, checked.digest, "", note
         )
         with self._database.writing(by) as together:
-            self._insert(together, made)
+            self._check_apart(together, made, checked)
+            self._insert(together, made, checked)
         return made, checked
 
-    def _insert(self, together: Together, made: Dataset) -> None:
-        # The same rows under two names would be paid for from two budgets.
-        sql = "SELECT 1 FROM service_datasets WHERE name = ? OR path = ? OR digest = ?"
-        if together.run(sql, (made.name, made.path, made.digest)):
-            raise ConflictError(
-                "A data set of that name or with these files exists already and has its own "
-                "budget; use that one."
-            )
+    def _check_apart(self, together: Together, made: Dataset, checked: Checked) -> None:
+        """Refuse rows that another data set has: they would be paid for from two budgets."""
+        place = place_of(self._folder, made.path)
+        sql = "SELECT name, path, digest, files FROM service_datasets WHERE id <> ?"
+        for name, path, digest, files in together.run(sql, (made.id,)):
+            other = (self._folder / path).resolve()
+            nested = place.is_relative_to(other) or other.is_relative_to(place)
+            known = {digest, *json.loads(files)}
+            if name == made.name or nested or known & {checked.digest, *checked.files}:
+                raise ConflictError(
+                    "A data set of that name or with some of these files exists already and has "
+                    "its own budget; use that one."
+                )
+
+    def _insert(self, together: Together, made: Dataset, checked: Checked) -> None:
         together.create_dataset(made.name, made.unit, made.note)
         facts, protects = made.schema.to_json(), json.dumps(made.unit.to_dict())
         together.run(
             "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
-            "frozen, note, created) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
+            "frozen, note, created, files) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)",
             (
                 *(made.id, made.name, made.path, facts, protects),
                 *(made.most_rows, made.digest, made.note, clock.now()),
+                json.dumps(checked.files),
             ),
         )
 
@@ -139,9 +148,12 @@ class Datasets:
         checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
         sql = (
             "UPDATE service_datasets SET version = CASE WHEN digest = ? THEN version "
-            "ELSE version + 1 END, digest = ?, frozen = '' WHERE id = ?"
+            "ELSE version + 1 END, digest = ?, files = ?, frozen = '' WHERE id = ?"
         )
-        self._database.write(sql, checked.digest, checked.digest, dataset.id)
+        files = json.dumps(checked.files)
+        with self._database.writing() as together:
+            self._check_apart(together, dataset, checked)
+            together.run(sql, (checked.digest, checked.digest, files, dataset.id))
         return checked
 
     def freeze(self, dataset: Dataset, reason: str) -> None:

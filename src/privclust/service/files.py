@@ -7,7 +7,7 @@ from pathlib import Path
 
 from privclust.service.errors import ServiceError
 
-__all__ = ["digest_of_files", "place_of"]
+__all__ = ["digest_of_files", "digests_of", "place_of"]
 
 _SUFFIXES = (".csv", ".parquet", ".arrow", ".feather", ".npz", ".mtx")
 _OUTSIDE = "The path must name a file or folder below the data folder of the service; change it."
@@ -40,15 +40,23 @@ def place_of(folder: Path, path: str) -> Path:
 
 def digest_of_files(place: Path) -> str:
     """Return the SHA-256 digest of a file, or of all files below a folder with their names."""
+    return digests_of(place)[0]
+
+
+def digests_of(place: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the digest of a file or a folder as a whole, and that of every single file."""
     if place.is_file():
-        return _digest(place)
-    whole = hashlib.sha256()
+        digest = _digest(place)
+        return digest, (digest,)
+    whole, single = hashlib.sha256(), set[str]()
     for file in sorted(place.rglob("*")):
         if file.is_symlink():
             raise ServiceError("A folder of data holds no links; put the files themselves there.")
         if file.is_file():
-            whole.update(f"{file.relative_to(place).as_posix()}\0{_digest(file)}\0".encode())
-    return whole.hexdigest()
+            digest = _digest(file)
+            whole.update(f"{file.relative_to(place).as_posix()}\0{digest}\0".encode())
+            single.add(digest)
+    return whole.hexdigest(), tuple(sorted(single))
 
 
 def _digest(file: Path) -> str:
