@@ -75,7 +75,7 @@ def transcript(folder: Path, seconds: int, *, breaks: bool = False) -> list[Any]
         prober = Prober(serving)
         prober.ask("0.01")
         for after in range(0, 900, 5):
-            if after < 240:
+            if after < 240 and after % 15 == 0:
                 false.at(BEGIN + after, lambda: prober.ask("0.0001"))
             false.at(BEGIN + after + 1, prober.look)
         tick: int | None = None

@@ -19,7 +19,13 @@ from privclust.service import clock
 from privclust.service.asking import check_question
 from privclust.service.database import Database
 from privclust.service.datasets import Dataset
-from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
+from privclust.service.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    ServiceError,
+    TooManyError,
+)
 from privclust.service.people import User
 from privclust.service.questions import FitQuestion
 from privclust.service.ticks import first_tick, tick_after
@@ -28,6 +34,8 @@ __all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
 
 FAILED = "The job failed; its cost stays charged; the steward has the details."
 _FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."
+_MOST_WAITING = 20
+_WAITING = f"You have {_MOST_WAITING} jobs waiting; ask again when some have begun, or cancel one."
 _COLUMNS = (
     "j.id, j.dataset_id, j.user_id, j.asked, j.receipt, j.state, j.first_tick, j.asked_at, "
     "j.finished_at, j.release_id, j.details, d.name, u.name"
@@ -215,6 +223,9 @@ class Jobs:
         digest: str,
         job_id: str,
     ) -> Answer:
+        sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
+        if together.run(sql, (user.id,))[0][0] >= _MOST_WAITING:
+            raise TooManyError(_WAITING)
         purpose = question.offer.kind.__name__
         cost = question.cost(dataset.schema, dataset.unit)
         receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)

@@ -22,16 +22,19 @@ from privclust.service.datasets import Dataset
 from privclust.service.declared import declared_from
 from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.questions import FitQuestion
+from privclust.service.time_limits import at_most
 from privclust.unit import unit_from
 
 __all__ = ["Planner"]
 
 # A plan is a few lines, and the report of a dry run a long page.
 _MOST_KEPT = {"plan": 2000, "dry run": 20}
-_MOST_WAITING = 200
+_MOST_WAITING, _MOST_EACH = 200, 8
 _MOST_DRY_ROWS = 5000
 _MOMENT = 0.25  # seconds
 _BUSY = "Too many plans are being made at the moment; try again in a minute."
+_SUPERSEDED = "You asked for other plans since, so this one was not made; ask for it again."
+_TOO_LONG = "This takes too long to plan; ask for fewer clusters or columns."
 
 
 class Planner:
@@ -41,10 +44,13 @@ class Planner:
     ----------
     own_process : bool
         Whether to plan in a process; otherwise in a thread, which starts at once.
+    seconds : int
+        How long one plan may take, in a process.
     """
 
-    def __init__(self, *, own_process: bool = True) -> None:
-        self._own_process = own_process
+    def __init__(self, *, own_process: bool = True, seconds: int = 120) -> None:
+        self._own_process, self._seconds = own_process, seconds
+        self._of: dict[str, list[Future[Any]]] = {}
         self._pool: Executor | None = None
         self._kept: dict[str, OrderedDict[str, Future[Any]]] = {
             what: OrderedDict() for what in _MOST_KEPT
@@ -54,21 +60,23 @@ class Planner:
         """Let the process import what it needs, before anybody waits for it."""
         self._executor().submit(_imported)
 
-    async def plan(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any]:
+    async def plan(self, dataset: Dataset, question: FitQuestion, user: str = "") -> dict[str, Any]:
         """Return the plan of a question, as plain data and with its sentence."""
-        found: dict[str, Any] = await self._result("plan", _planned, dataset, question)
+        found: dict[str, Any] = await self._result("plan", _planned, dataset, question, user)
         return found
 
-    async def plan_soon(self, dataset: Dataset, question: FitQuestion) -> dict[str, Any] | None:
+    async def plan_soon(
+        self, dataset: Dataset, question: FitQuestion, user: str = ""
+    ) -> dict[str, Any] | None:
         """Return the plan if it is ready in a moment, and otherwise None; then ask again."""
         try:
-            return await asyncio.wait_for(self.plan(dataset, question), _MOMENT)
+            return await asyncio.wait_for(self.plan(dataset, question, user), _MOMENT)
         except TimeoutError:  # it is being made, and will be remembered
             return None
 
-    async def dry_run(self, dataset: Dataset, question: FitQuestion) -> str:
+    async def dry_run(self, dataset: Dataset, question: FitQuestion, user: str = "") -> str:
         """Return the report of a fit to made-up rows."""
-        found: str = await self._result("dry run", _dry, dataset, question)
+        found: str = await self._result("dry run", _dry, dataset, question, user)
         return found
 
     def close(self) -> None:
@@ -77,7 +85,12 @@ class Planner:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _result(
-        self, what: str, make: Callable[..., Any], dataset: Dataset, question: FitQuestion
+        self,
+        what: str,
+        make: Callable[..., Any],
+        dataset: Dataset,
+        question: FitQuestion,
+        user: str,
     ) -> Any:
         """Return what is remembered, or make it; equal questions about equal facts are one."""
         asked = json.dumps(question.to_dict(), sort_keys=True)
@@ -85,7 +98,7 @@ class Planner:
         public = (facts, unit, asked, dataset.most_rows)
         kept, key = self._kept[what], hashlib.sha256(repr(public).encode()).hexdigest()
         if key not in kept:
-            kept[key] = self._submitted(make, *public)
+            kept[key] = self._submitted(user, _in_time, self._seconds, make, *public)
             while len(kept) > _MOST_KEPT[what]:
                 kept.popitem(last=False)
         future = kept[key]
@@ -93,6 +106,11 @@ class Planner:
             if future.done():
                 return future.result()
             return await asyncio.shield(asyncio.wrap_future(future))
+        except asyncio.CancelledError:
+            if not future.cancelled():
+                raise
+            kept.pop(key, None)
+            raise TooManyError(_SUPERSEDED) from None
         except Exception as error:
             kept.pop(key, None)
             if isinstance(error, BrokenProcessPool):
@@ -100,15 +118,21 @@ class Planner:
                 raise TooManyError(_BUSY) from None
             raise
 
-    def _submitted(self, make: Callable[..., Any], *public: Any) -> Future[Any]:
+    def _submitted(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
         waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
+        mine = [it for it in self._of.get(user, []) if not it.done()]
+        # Whoever types on wants the newest plan; the oldest that was not begun gives way.
+        if len(mine) >= _MOST_EACH and not any(it.cancel() for it in mine):
+            raise TooManyError(_BUSY)
         if sum(waiting) >= _MOST_WAITING:
             raise TooManyError(_BUSY)
         try:
-            return self._executor().submit(make, *public)
+            made = self._executor().submit(make, *given)
         except BrokenProcessPool:
             self._pool = None
             raise TooManyError(_BUSY) from None
+        self._of[user] = [*(it for it in mine if not it.done()), made]
+        return made
 
     def _executor(self) -> Executor:
         if self._pool is None:
@@ -139,6 +163,15 @@ def _imported() -> None:
 
     for offer in OFFERS.values():
         assert offer.kind  # noqa: S101  # importing it is the purpose
+
+
+def _in_time(seconds: int, make: Callable[..., Any], *public: Any) -> Any:
+    """Make something, or say that it takes too long."""
+    try:
+        with at_most(seconds):
+            return make(*public)
+    except TimeoutError:
+        raise ServiceError(_TOO_LONG) from None
 
 
 def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:

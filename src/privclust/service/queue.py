@@ -17,6 +17,7 @@ from privclust.service import clock
 from privclust.service.database import Database
 from privclust.service.errors import ConflictError
 from privclust.service.jobs import Finished
+from privclust.service.people import User
 from privclust.service.ticks import next_tick
 
 __all__ = ["Queue", "Taken"]
@@ -27,7 +28,8 @@ _NEXT = (
     "AND NOT EXISTS (SELECT 1 FROM service_jobs r WHERE r.dataset_id = j.dataset_id "
     "AND (r.state = 'running' OR r.finished_at > ?)) "
     "AND NOT EXISTS (SELECT 1 FROM service_jobs w WHERE substr(w.worker, 1, ?) = ? "
-    "AND w.finished_at > ?) ORDER BY j.asked_at, j.id LIMIT 1"
+    "AND w.finished_at > ?) ORDER BY coalesce((SELECT max(b.began_at) FROM service_jobs b "
+    "WHERE b.user_id = j.user_id), 0), j.asked_at, j.id LIMIT 1"
 )
 _DUE = (
     "SELECT j.id, j.dataset_id, j.receipt, j.freezes, r.digest, r.flaws FROM service_jobs j "
@@ -67,7 +69,10 @@ class Queue:
         self._database, self._instance = database, instance
 
     def take(self, tick: int) -> Taken | None:
-        """Mark the oldest job that may begin at a tick as running, and return it.
+        """Mark the next job that may begin at a tick as running, and return it.
+
+        It is the oldest one of whoever has waited longest for a turn, so that nobody with many
+        questions stands in the way of one with few.
 
         None begins on a data set, or on this server, where the end of another one has yet to show.
         """
@@ -180,6 +185,16 @@ class Queue:
                     (next_tick(began or clock.now(), first, clock.now()), job_id),
                 )
         return len(rows)
+
+    def cancel(self, job_id: str, by: User) -> None:
+        """End a job that has not begun; its charge stays, because a ledger takes nothing back."""
+        sql = (
+            "UPDATE service_jobs SET state = 'failed', finished_at = ?, details = ? "
+            "WHERE id = ? AND state = 'queued' AND (user_id = ? OR ? = 1) RETURNING id"
+        )
+        values = (clock.now(), f"Cancelled by {by.name}.", job_id, by.id, by.is_steward + 0)
+        if not self._database.write(sql, *values):
+            raise ConflictError("Only a job that has not begun can be cancelled; wait for its end.")
 
     def put_back(self, job_id: str) -> None:
         """Run an interrupted job once more on its charge; a steward's decision."""

@@ -40,6 +40,10 @@ class Settings:
         The folder below which data sets lie.
     tick_seconds : int
         The shortest time between the moments at which an analyst may see that a job ended.
+    job_hours : int
+        How long a job may run; then it fails, and its cost stays charged.
+    plan_seconds : int
+        How long a plan or a dry run may take.
     session_hours : int
         How long a session lasts.
     one_time_hours : int
@@ -67,6 +71,8 @@ class Settings:
     head_file: str = ""
     data: str = "data"
     tick_seconds: int = 60
+    job_hours: int = 24
+    plan_seconds: int = 120
     session_hours: int = 12
     one_time_hours: int = 72
     upload_megabytes: int = 20

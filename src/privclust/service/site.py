@@ -74,7 +74,7 @@ class Site:
             Jobs(database, settings.tick_seconds),
             Queue(database, settings.instance),
             Releases(database),
-            planner or Planner(),
+            planner or Planner(seconds=settings.plan_seconds),
             Labeller(Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)),
             Acts(database),
             Worker(settings) if works else None,

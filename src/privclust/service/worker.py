@@ -30,6 +30,7 @@ from privclust.service.queue import Queue, Taken
 from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
 from privclust.service.ticks import tick_after
+from privclust.service.time_limits import at_most
 from privclust.unit import Unit
 
 __all__ = ["Charged", "Worker", "run_at"]
@@ -91,7 +92,8 @@ def run_at(
     telling.begin(taken.id)
     try:
         _check_unchanged(datasets, dataset)
-        finished = fitted(taken, dataset, str(datasets.place(dataset)), telling)
+        with at_most(settings.job_hours * 3600):
+            finished = fitted(taken, dataset, str(datasets.place(dataset)), telling)
         _check_unchanged(datasets, dataset)  # nor did they change while they were read
         shows = queue.finish(taken, finished)
         log.info("job ended" if shows else "job was taken away", extra={"job": taken.id})

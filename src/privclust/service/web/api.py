@@ -62,6 +62,7 @@ class Scoped:
 
 Reader = Annotated[User, Depends(Scoped("read", "run", "steward"))]
 Runner = Annotated[User, Depends(Scoped("run"))]
+Canceller = Annotated[User, Depends(Scoped("run", "steward"))]
 Steward = Annotated[User, Depends(Scoped("steward"))]
 
 
@@ -205,6 +206,14 @@ def jobs(user: Reader, site: Here) -> list[dict[str, Any]]:
 def job(job_id: str, user: Reader, site: Here) -> dict[str, Any]:
     """Tell whether a job waits, is done, or failed; ``next_look`` says when that can change."""
     return _job(site, site.jobs.one(job_id, user), user)
+
+
+@router.post("/jobs/{job_id}/cancel", status_code=204)
+def cancel(job_id: str, user: Canceller, site: Here, note: Noting) -> Response:
+    """End a job that has not begun; its cost stays charged."""
+    site.queue.cancel(site.jobs.one(job_id, user).id, user)
+    note(user, "cancelled job", job_id)
+    return Response(status_code=204)
 
 
 @router.get("/releases")

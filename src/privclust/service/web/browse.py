@@ -21,7 +21,7 @@ from privclust.service.people import Session, User
 from privclust.service.questions import FitQuestion, described
 from privclust.service.site import Site
 from privclust.service.targets import targets_in
-from privclust.service.web.pages import Here, Posted, Signed, page, see
+from privclust.service.web.pages import Here, Noting, Posted, Signed, page, see
 from privclust.service.web.pictures import curve
 from privclust.service.web.security import REPORT_POLICY
 
@@ -82,7 +82,7 @@ async def live_plan(
     dataset, question, cost = await run_in_threadpool(
         _priced, site, dataset_id, session.user, asked
     )
-    plan = await site.planner.plan_soon(dataset, question)
+    plan = await site.planner.plan_soon(dataset, question, session.user.id)
     return JSONResponse({**cost, "ready": plan is not None, **(plan or {})})
 
 
@@ -106,7 +106,7 @@ async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: P
             )
         return see(f"/jobs/{answer.job_id}{'?free=1' if answer.free else ''}")
     if act == "dry":
-        html = await site.planner.dry_run(dataset, question)
+        html = await site.planner.dry_run(dataset, question, session.user.id)
         return report_response(html)
     plan = await plan_with_cost(site, dataset, question, session.user)
     drawn = await _compared(site, dataset, question) if act == "compare" else None
@@ -135,6 +135,14 @@ def job_page(job_id: str, session: Signed, site: Here, free: str = "") -> Respon
         free=bool(free) and job.state == "done",
         failed=FAILED,
     )
+
+
+@router.post("/jobs/{job_id}/cancel")
+def cancel(job_id: str, session: Signed, site: Here, form: Posted, note: Noting) -> Response:
+    """End a job that has not begun."""
+    site.queue.cancel(site.jobs.one(job_id, session.user).id, session.user)
+    note(session.user, "cancelled job", job_id)
+    return see(f"/jobs/{job_id}")
 
 
 @router.get("/releases")
@@ -196,7 +204,7 @@ async def plan_with_cost(
     site: Site, dataset: Dataset, question: FitQuestion, user: User
 ) -> dict[str, Any]:
     """Return a plan with what it costs its reader."""
-    plan = await site.planner.plan(dataset, question)
+    plan = await site.planner.plan(dataset, question, user.id)
     return {**plan, **await run_in_threadpool(_cost, site, dataset, question, user)}
 
 
