@@ -9,7 +9,8 @@ import privclust
 PACKAGE = Path(privclust.__file__).parent
 # A token of the remote command, where a service finds its secrets, and whether a worker process
 # gives memory back.
-MAY_READ = {"cli/remote.py", "engines/tasks.py", "service/settings.py"}
+# The process that labels is handed the environment, which nothing is read from.
+MAY_READ = {"cli/remote.py", "engines/tasks.py", "service/labelling.py", "service/settings.py"}
 
 
 def test_only_these_files_read_the_environment():

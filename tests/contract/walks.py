@@ -172,16 +172,16 @@ METHOD = Walk(
             END,
             '''"""The method "twice"."""
 
-from privclust.kmeans.lloyd import lloyd as twice
+from privclust.kmeans.lloyd import ask_lloyd as ask_twice
 
-__all__ = ["twice"]
+__all__ = ["ask_twice"]
 ''',
         ),
-        ("kmeans/estimator.py", '    "lloyd": lloyd,', '    "twice": twice,\n'),
+        ("kmeans/estimator.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
         (
             "kmeans/estimator.py",
             "from privclust.summary.automatic import",
-            "from privclust.kmeans.twice import twice\n",
+            "from privclust.kmeans.twice import ask_twice\n",
         ),
         ("kmeans/estimator.py", '"lloyd"] = "auto"', '"twice", '),
         ("kmeans/command.py", '"lloyd", "zones"],', '"twice", '),

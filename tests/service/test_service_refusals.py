@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -51,6 +52,17 @@ def test_true_is_no_budget(serving: Serving, epsilon: bool) -> None:
     place, program = f"/datasets/{serving.visits.id}", Api(serving, "ann", "run")
     assert program("POST", f"{place}/jobs", {"epsilon": epsilon}).status_code == 422
     assert serving.charges() == []
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_before() -> Iterator[None]:
+    """Other tests have another stream for errors, and this one is closed by then."""
+    names = ("privclust.service", "uvicorn", "uvicorn.error", "asyncio")
+    before = [(logging.getLogger(n), vars(logging.getLogger(n)).copy()) for n in names]
+    yield
+    for logger, state in before:
+        logger.handlers, logger.propagate = state["handlers"], state["propagate"]
+        logger.setLevel(state["level"])
 
 
 def test_what_breaks_is_logged_without_values(

@@ -84,7 +84,7 @@ def lost_by_either(crowded, noise=ExactNoise):
         return _ask_grid_or_cells(view, share, BUDGETS["pure"].whole, n_clusters, rng)
 
     currency = "zcdp" if crowded else "pure"
-    with patch("privclust.kmeans.few_rows.rows_crowd", looked_and_found(crowded)):
+    with patch("privclust.kmeans.few_rows.ask_is_concentrated", looked_and_found(crowded)):
         transcript = transcript_of(method, BUDGETS["zcdp"], noise)
     return float(amount_lost(transcript.loss, currency) / BUDGETS[currency].amount)
 
