@@ -92,7 +92,12 @@ async def ask(dataset_id: str, family: str, session: Signed, site: Here, form: P
     dataset = await run_in_threadpool(_askable, site, dataset_id, session.user)
     points = targets_in(form.text("targets"))
     asked = asked_in(form.data) | ({"targets": points} if points else {})
-    question = FitQuestion.parsed({"family": family, **asked}, dataset.schema)
+    try:
+        question = FitQuestion.parsed({"family": family, **asked}, dataset.schema)
+    except ServiceError as error:  # what was typed stays in the form
+        return await run_in_threadpool(
+            _refused_page, session, site, dataset, family, asked, str(error)
+        )
     act = form.text("act", "plan")
     if act == "run":
         request = form.text("request") or None
@@ -253,7 +258,14 @@ def _ask_page(
     drawn: Any = None,
     message: str = "",
     status: int = 200,
+    typed: dict[str, str] | None = None,
 ) -> Response:
+    numbers = {
+        "epsilon": f"{float(question.budget.epsilon):g}",
+        "delta": f"{float(question.budget.delta):g}",
+        "clusters": question.clusters,
+        **(typed or {}),
+    }
     return page(
         "ask",
         session,
@@ -262,14 +274,26 @@ def _ask_page(
         dataset=dataset,
         question=question,
         offer=question.offer,
-        epsilon=f"{float(question.budget.epsilon):g}",
-        delta=f"{float(question.budget.delta):g}",
+        **numbers,
         targets="\n".join(", ".join(map(str, point)) for point in question.targets or ()),
         plan=plan,
         curve=drawn,
         request_id=secrets.token_hex(16),
         balance=balance_of(site.database.ledger, dataset.name, session.user.name),
     )
+
+
+def _refused_page(
+    session: Session, site: Site, dataset: Dataset, family: str, asked: dict[str, Any], words: str
+) -> Response:
+    """Return the form as it was typed, with the sentence that refuses it."""
+    typed = {name: asked.pop(name) for name in ("epsilon", "delta", "clusters") if name in asked}
+    usual = {"family": family, **_usual(dataset)}
+    try:
+        question = FitQuestion.parsed({**usual, **asked}, dataset.schema)
+    except ServiceError:
+        question = FitQuestion.parsed(usual, dataset.schema)
+    return _ask_page(session, site, dataset, question, message=words, status=400, typed=typed)
 
 
 async def _compared(site: Site, dataset: Dataset, question: FitQuestion) -> Any:

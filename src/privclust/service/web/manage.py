@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from fastapi import APIRouter
+from starlette.datastructures import FormData
 from starlette.responses import JSONResponse, Response
 
 from privclust.reports.ledger_page import html_statement
@@ -36,12 +37,19 @@ router = APIRouter(include_in_schema=False)
 @router.get("/steward/register")
 def register_page(session: Stewarded) -> Response:
     """Show the form to register a data set."""
-    return page("register", session)
+    return page("register", session, typed=Form(FormData()), message="")
 
 
 @router.post("/steward/register")
 def register(session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
-    """Check the files and register them."""
+    """Check the files and register them; what was typed stays in the form if they are refused."""
+    try:
+        return _registered(session, site, form, note)
+    except ServiceError as error:
+        return page("register", session, error.status, typed=form, message=str(error))
+
+
+def _registered(session: Session, site: Site, form: Form, note: Noter) -> Response:
     made, checked = site.datasets.register(
         form.text("name"),
         form.text("path"),
