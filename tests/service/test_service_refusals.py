@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from privclust.service.errors import ServiceError
 from privclust.service.logs import log_to_stderr
+from privclust.service.settings import Settings
 from privclust.service.web.app import make_app
 from service.browser import Browser, message, signed_in, site_on
-from service.serving import Serving
+from service.serving import PASSWORD, Serving
 from service.test_service_api import Api
 
 # What one sees of a number while it is typed, and what no budget can be.
@@ -137,3 +139,15 @@ def test_the_current_password_cannot_be_guessed_from_a_session(serving: Serving)
     ann = signed_in(serving, "ann")
     tries = [ann.post("/password", old=f"guess {n}", new="another long one") for n in range(6)]
     assert [it.status_code for it in tries] == [400] * 4 + [429] * 2
+
+
+def test_an_auditor_plans_nothing(serving: Serving) -> None:
+    password = serving.people.add("aud", "auditor")
+    serving.people.change_password(serving.people.named("aud"), password, PASSWORD)
+    place, auditor = f"/datasets/{serving.visits.id}", Api(serving, "aud", "read")
+    assert auditor("POST", f"{place}/plan", {"epsilon": "1"}).status_code == 404
+
+
+def test_a_port_that_is_none_is_told_in_one_sentence() -> None:
+    with pytest.raises(ServiceError, match="up to 65535"):
+        Settings(port=99_999)

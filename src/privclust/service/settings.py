@@ -92,6 +92,8 @@ class Settings:
             raise ServiceError(f"url must be an origin such as https://host, got {self.url!r}.")
         if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise ServiceError("Without https the service runs on 127.0.0.1 only; set url.")
+        if self.port > 65535:
+            raise ServiceError(f"A port is a number up to 65535, not {self.port}; choose another.")
         if self.oidc_issuer:
             self._check_provider()
         for part in fields(self):

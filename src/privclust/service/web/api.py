@@ -97,6 +97,8 @@ def dataset(dataset_id: str, user: Reader, site: Here) -> dict[str, Any]:
 @router.post("/datasets/{dataset_id}/plan")
 async def plan(dataset_id: str, asked: Asked, user: Reader, site: Here) -> dict[str, Any]:
     """Tell what a question would ask, cost and achieve; nothing is spent."""
+    if user.role == "auditor":  # who reads statements, and asks nothing
+        raise NotFoundError
     found = await run_in_threadpool(site.datasets.one, dataset_id, user)
     return await plan_with_cost(site, found, asked.question(found.schema), user)
 

@@ -287,7 +287,9 @@ def _refused_page(
     session: Session, site: Site, dataset: Dataset, family: str, asked: dict[str, Any], words: str
 ) -> Response:
     """Return the form as it was typed, with the sentence that refuses it."""
-    typed = {name: asked.pop(name) for name in ("epsilon", "delta", "clusters") if name in asked}
+    typed: dict[str, str] = {
+        name: asked.pop(name) for name in ("epsilon", "delta", "clusters") if name in asked
+    }
     usual = {"family": family, **_usual(dataset)}
     try:
         question = FitQuestion.parsed({**usual, **asked}, dataset.schema)
