@@ -148,7 +148,7 @@ class ThreeRows(RowUnit):
         ),
         (
             "service/templates/register.html.j2",
-            '<option value="replace-row">',
+            '<option value="replace-row"',
             '<option value="three-rows">three rows</option>',
         ),
     ),
