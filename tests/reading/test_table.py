@@ -234,6 +234,23 @@ def test_objects_of_one_type_are_read_as_if_they_were_of_many(kind, data):
     assert readings_of(TypedColumn.of(array_from(objects))) == of_objects(values)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 12)],
+        [dt.datetime(2024, 1, 1, 12), dt.date(2024, 1, 1)],
+        [1, 2.5],
+        [2.0, 1, True],
+        ["1", 1],
+        [dt.timedelta(1), dt.time(1)],
+    ],
+)
+def test_objects_of_two_types_are_read_one_by_one(values):
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    assert readings_of(TypedColumn.of(array_from(objects))) == of_objects(values)
+
+
 class Unhashable(type):
     __hash__ = None  # type: ignore[assignment]
 
