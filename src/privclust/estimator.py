@@ -113,6 +113,11 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         """Return released centres of rows in the units of the data, and how many rows they have."""
         return None
 
+    def _rehearse(self, run: Run, *data: Any) -> None:
+        """Fit to made-up data, for a plan."""
+        (rows,) = data
+        self._fit(rows, run=run)
+
     def _check_together(self) -> None:
         """Raise if parameters that are right by themselves do not go together."""
 

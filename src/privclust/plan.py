@@ -60,13 +60,13 @@ class Synthetic:
 
     Attributes
     ----------
-    fit : callable
-        Fits the model it is given to the data, in the run it is given.
+    data : tuple
+        What a model is fitted to; see ``PrivateEstimator._rehearse``.
     error_ratio : callable
         Takes the fitted model and returns its error, relative to a fit without privacy.
     """
 
-    fit: Callable[[Any, Any], object]
+    data: tuple[Any, ...]
     error_ratio: Callable[[Any], float]
 
 
@@ -194,7 +194,8 @@ def rehearse(
         made = synthetic(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plan's advice says it
-            made.fit(rehearsal, rehearsal._run(charged=model.ledger is not None))
+            run = rehearsal._run(charged=model.ledger is not None)
+            rehearsal._rehearse(run, *made.data)
         errors.append(made.error_ratio(rehearsal))
     stated = rehearsal.privacy_
     budget, error = Budget(stated.epsilon, stated.delta), float(np.mean(errors))

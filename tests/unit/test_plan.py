@@ -53,12 +53,15 @@ class Rehearsed:
     def _run(self, charged):
         return None
 
+    def _rehearse(self, run, *data):
+        pass
+
 
 def test_the_expected_error_is_the_mean_of_the_rehearsals():
     errors = [1.0, 2.0, 6.0]
     made = rehearse(
         Rehearsed(),
-        lambda number: Synthetic(lambda model, run: None, lambda model: errors[number]),
+        lambda number: Synthetic((), lambda model: errors[number]),
         n_rows=10,
         measure=Measure("inertia"),
     )

@@ -148,7 +148,7 @@ def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Synthetic:
         gaps = points - model.cluster_centers_[model.predict(table)]
         return float((gaps**2).sum() / best_inertia(points, n_clusters))
 
-    return Synthetic(lambda model, run: model._fit(table, run=run), error_ratio)
+    return Synthetic((table,), error_ratio)
 
 
 def _one_hot(schema: Schema) -> ValuePoints:

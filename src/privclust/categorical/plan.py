@@ -40,7 +40,7 @@ def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -
     def error_ratio(model: Any) -> float:
         return float(model.cell_error_ * usual)
 
-    return Synthetic(lambda model, run: model._fit(table, run=run), error_ratio)
+    return Synthetic((table,), error_ratio)
 
 
 def synthetic_rows(schema: Schema, n_rows: int, unit: RowUnit) -> pa.Table:

@@ -41,7 +41,7 @@ def synthetic(
     def error(model: Any) -> float:
         return error_ratio(planted, model.predict(planted.counts), model.column_labels_)
 
-    return Synthetic(lambda model, run: model._fit(planted.counts, run=run), error)
+    return Synthetic((planted.counts,), error)
 
 
 def synthetic_counts(

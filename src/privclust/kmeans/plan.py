@@ -47,7 +47,7 @@ def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed:
         inertia = -model.score(table[: len(points)])
         return float(inertia / best_inertia(points, n_clusters))
 
-    return Synthetic(lambda model, run: model._fit(table, run=run), error_ratio)
+    return Synthetic((table,), error_ratio)
 
 
 @dataclass(frozen=True)

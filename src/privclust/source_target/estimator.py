@@ -209,6 +209,10 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         )
         return self
 
+    def _rehearse(self, run: Run, *data: Any) -> None:
+        target, source = data
+        self._choose(run, target, source)
+
     def _choose(self, run: Run, target: Any, source: Any, **declared: Any) -> None:
         """Choose the centres in a run; ``declared`` is what else is public."""
         public = PublicTargets.of(

@@ -36,7 +36,7 @@ def synthetic(
         return cost / best if best > 0 else 1.0
 
     given = _with_ids(source, public, row_unit(unit).id_column)
-    return Synthetic(lambda model, run: model._choose(run, target, given), error_ratio)
+    return Synthetic((target, given), error_ratio)
 
 
 def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int | None) -> Floats:

@@ -32,7 +32,7 @@ def synthetic(schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed:
         middle = centers.mean(axis=0)
         return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
 
-    return Synthetic(lambda model, run: model._fit(table, run=run), error_ratio)
+    return Synthetic((table,), error_ratio)
 
 
 def _inertia(rows: Floats, centers: Floats) -> float:
