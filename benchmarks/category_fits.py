@@ -23,7 +23,7 @@ from privclust.categorical.context import association, choose_context
 from privclust.categorical.learning import BY_TARGET, ask_metric
 from privclust.categorical.margins import combined_margins, number_of_rows
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.papers import Options
+from privclust.categorical.result import Options
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale

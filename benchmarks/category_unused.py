@@ -32,7 +32,7 @@ from privclust.budget import Budget
 from privclust.categorical import shrinkage
 from privclust.categorical.learning import METHODS
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.papers import Learned, Options
+from privclust.categorical.result import Learned, Options
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError

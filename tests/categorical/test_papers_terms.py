@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from privclust import Budget, Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
 from privclust.categorical.joining import joined_estimate
-from privclust.categorical.papers import Learned
+from privclust.categorical.result import Learned
 from privclust.categorical.shrinkage import plain_estimate
 from privclust.data.noisy import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout

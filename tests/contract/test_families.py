@@ -11,7 +11,7 @@ from inspect import isclass
 import pytest
 from typer.main import get_command
 
-from privclust import baselines
+from privclust import baselines, published
 from privclust.cli import app
 from privclust.cli.audit import SUBJECTS
 from privclust.cli.budgets import BudgetOptions
@@ -24,13 +24,12 @@ from support.estimators import ESTIMATORS
 
 def estimators(family: Family) -> set[type]:
     """Return the private estimators that the package of a family offers."""
-    package = import_module(f"privclust.{family.name}")
+    package = import_module(f"privclust.{family.folder}")
     offered = [getattr(package, name) for name in package.__all__]
-    # A baseline is kept apart from the family whose kind of release it makes.
-    offered += [getattr(baselines, name) for name in baselines.__all__]
+    # Published algorithms and rivals are kept apart from the family whose kind of release they make.
+    offered += [getattr(home, name) for home in (baselines, published) for name in home.__all__]
     private = {kind for kind in offered if isclass(kind) and issubclass(kind, PrivateEstimator)}
-    apart = {kind for kind in private if kind.__module__.startswith("privclust.baselines.")}
-    return private - {kind for kind in apart if kind._kind != family.name}
+    return {kind for kind in private if kind._kind == family.name}
 
 
 def test_every_private_estimator_belongs_to_one_family():

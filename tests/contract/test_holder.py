@@ -149,7 +149,7 @@ def test_labels_are_not_kept(record: EstimatorRecord) -> None:
 # What the families write
 
 PACKAGE = Path(privclust.__file__).parent
-FOLDERS = [*(family.name for family in FAMILIES), "baselines"]
+FOLDERS = [*(family.folder for family in FAMILIES), "baselines"]
 MODULES = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py"))]
 STEPS = {"_ask", "_keep", "_published"}
 OWN = {"self", "cls"}

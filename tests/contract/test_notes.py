@@ -124,7 +124,7 @@ def test_a_further_sentence_changes_nothing_that_is_shown(record):
     other = replace(release, parameters={**given, **more})
     assert given["signal"] == release.signal == other.signal
     kind = kind_named(release.kind)
-    shown, changed = kind.context(release), kind.context(other)
+    shown, changed = kind.context_of(release), kind.context_of(other)
     assert {k: v for k, v in shown.items() if k != "clusters"} == {
         k: v for k, v in changed.items() if k != "clusters"
     }

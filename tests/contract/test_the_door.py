@@ -20,7 +20,7 @@ OPEN = re.compile(
     r"|privclust\.data\.sites\.metrics$|privclust\.data\.view$"
     r"|privclust\.data\.question$"  # what a row can change, for plans
 )
-NAMES = tuple(family.name for family in FAMILIES)
+NAMES = tuple(family.folder for family in FAMILIES)
 
 
 def files_of(*folders: str) -> list[Path]:

@@ -9,9 +9,8 @@ import pandas as pd
 from privclust.data.sites.public import TargetSpace
 from privclust.source_target import rings as ours
 from privclust.source_target.nas import ask_nas
-from privclust.source_target.nna import ask_nna
+from privclust.source_target.nna import NearestSettings, ask_nna
 from privclust.source_target.placement import CoordinateCells
-from privclust.source_target.settings import NearestSettings
 from privclust.unit import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import view_of
 from support.transcripts import Transcript

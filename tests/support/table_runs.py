@@ -6,12 +6,12 @@ import numpy as np
 
 from privclust.categorical.pairs import ask_pairs, ask_tree
 from privclust.categorical.papers import (
-    Options,
     ask_baseline,
     ask_max_dependency,
     ask_max_relevance,
     ask_mean_su,
 )
+from privclust.categorical.result import Options
 from privclust.unit import AddRemoveRow, ReplaceRow
 from support.transcripts import Transcript
 from support.views import plenty_of, table_view_of

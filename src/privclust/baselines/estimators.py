@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privclust.baselines.dphd import ask_high_dim_centres
 from privclust.baselines.nmf import ask_factors
 from privclust.baselines.predicting import Loadings
-from privclust.baselines.questions.door import BaselineRows, NonNegativeRows, around_origin
+from privclust.baselines.questions.door import NonNegativeRows, around_origin
 from privclust.budget import Budget, Share
 from privclust.data.points.door import Region
 from privclust.exceptions import ParameterError
@@ -21,82 +20,7 @@ from privclust.parameters import whole
 from privclust.schema import Schema
 from privclust.unit import Unit
 
-__all__ = ["PrivateHighDimKMeans", "PrivateNMF"]
-
-
-class PrivateHighDimKMeans(KMeansEstimator):
-    """DPHD, a baseline: private k-means by local search in few dimensions. NOT RECOMMENDED.
-
-    The algorithm of Balcan, Dick, Liang, Mou and Zhang (2017), correct where its public code is
-    not. :class:`~privclust.PrivateKMeans` is better; use this one to compare with.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        The number of clusters.
-    n_swaps : int, default=20
-        How many swaps the local search tries.
-    epsilon, delta, budget, schema, bounds, unit, rescale, random_state, ledger, dataset
-        See :class:`PrivateKMeans`.
-
-    Attributes
-    ----------
-    cluster_centers_, cluster_centers_error_, cluster_sizes_, cluster_sizes_error_
-        See :class:`PrivateKMeans`.
-    n_clusters_, method_, privacy_, schema_, warnings_
-        See :class:`PrivateKMeans`.
-    n_features_in_, feature_names_in_
-        Number and names of the columns.
-
-    Examples
-    --------
-    >>> from privclust.baselines import PrivateHighDimKMeans
-    >>> model = PrivateHighDimKMeans(2, bounds=(0, 8))
-    >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
-    (2, 2)
-    """
-
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_swaps": whole()}
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_swaps: int = 20,
-        epsilon: Any = 1.0,
-        delta: Any = 0,
-        budget: Budget | None = None,
-        schema: Schema | None = None,
-        bounds: tuple[Any, Any] | None = None,
-        unit: Unit | str = "add-remove-row",
-        rescale: bool | None = None,
-        random_state: int | None = None,
-        ledger: Ledger | None = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_swaps = n_swaps
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.schema = schema
-        self.bounds = bounds
-        self.unit = unit
-        self.rescale = rescale
-        self.random_state = random_state
-        self.ledger = ledger
-        self.dataset = dataset
-
-    def _door(self, opened: Opened) -> BaselineRows:
-        return BaselineRows(opened, rescale=self._rescales(opened.schema))
-
-    def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
-        return ask_high_dim_centres(
-            view, share, int(self.n_clusters), rng, n_swaps=int(self.n_swaps)
-        )
-
-    def _options(self) -> dict[str, Any]:
-        return {"n_swaps": int(self.n_swaps)}
+__all__ = ["PrivateNMF"]
 
 
 class PrivateNMF(Loadings, KMeansEstimator):

@@ -12,9 +12,8 @@ from privclust.budget import Budget
 from privclust.categorical.clustered import ClusteredCategories
 from privclust.categorical.declared import Declared
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.categorical.papers import Learned
 from privclust.categorical.release import sizes_of
-from privclust.categorical.result import CategoricalClusters, Learning
+from privclust.categorical.result import CategoricalClusters, Learned, Learning
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.estimator import Run

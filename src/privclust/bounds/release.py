@@ -91,5 +91,7 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
+        template="bounds/report.html.j2",
+        context="privclust.bounds.report:bounds_context",
     )
 )

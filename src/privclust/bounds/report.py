@@ -9,10 +9,10 @@ from privclust.bounds.release import lines_of, rows_in_words
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["bounds_context"]
 
 
-def context(release: Release) -> dict[str, Any]:
+def bounds_context(release: Release) -> dict[str, Any]:
     """Return what the template needs."""
     arrays = release.arrays
     return {

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 from privclust.categorical.declared import Declared, check_width
 from privclust.categorical.learning import METHODS, method_for
-from privclust.categorical.papers import Options
 from privclust.categorical.plan import NOISE, synthetic
 from privclust.categorical.predicting import MetricMixin
 from privclust.categorical.release import release_arrays
-from privclust.categorical.result import Learning
+from privclust.categorical.result import Learning, Options
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import check_subsets
 from privclust.estimator import PrivateEstimator

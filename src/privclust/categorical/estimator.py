@@ -9,8 +9,7 @@ from privclust.budget import Budget
 from privclust.categorical.base import CategoricalEstimator
 from privclust.categorical.declared import Declared
 from privclust.categorical.learning import BY_TARGET, Method, ask_metric
-from privclust.categorical.papers import Options
-from privclust.categorical.result import Learning
+from privclust.categorical.result import Learning, Options
 from privclust.data.table.door import TableRows
 from privclust.data.view import Noisy
 from privclust.estimator import Run

@@ -6,7 +6,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.categorical.cells import PairCells
-from privclust.categorical.papers import Learned
+from privclust.categorical.result import Learned
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
 

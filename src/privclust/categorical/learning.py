@@ -8,13 +8,12 @@ from privclust.budget import Currency, Share
 from privclust.categorical.metric import CategoricalMetric, attribute_metric
 from privclust.categorical.pairs import ask_pairs, ask_tree
 from privclust.categorical.papers import (
-    Options,
     ask_baseline,
     ask_max_dependency,
     ask_max_relevance,
     ask_mean_su,
 )
-from privclust.categorical.result import Learning
+from privclust.categorical.result import Learning, Options
 from privclust.data.table.view import TableView
 
 __all__ = ["BY_TARGET", "METHODS", "Method", "ask_metric", "method_for"]

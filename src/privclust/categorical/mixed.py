@@ -16,8 +16,8 @@ from privclust.budget import Share
 from privclust.categorical.cells import PairCells
 from privclust.categorical.learning import ask_metric
 from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.categorical.papers import Options
 from privclust.categorical.principal_axes import principal_axes
+from privclust.categorical.result import Options
 from privclust.categorical.shrinkage import Estimate
 from privclust.data.table.public import BINS, ValuePoints
 from privclust.data.table.view import TableView

@@ -16,7 +16,7 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categorical.context import association, choose_context
 from privclust.categorical.margins import on_simplex
-from privclust.categorical.papers import Learned, Options
+from privclust.categorical.result import Learned, Options
 from privclust.categorical.shrinkage import Estimate, shrunk_estimate
 from privclust.categorical.signal import what_to_doubt
 from privclust.data.table.public import NoisyTables, PairLayout

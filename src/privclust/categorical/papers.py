@@ -9,80 +9,22 @@ in the paper, by a factor of up to four in the choice of contexts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from privclust.budget import Share
 from privclust.categorical.context import Context, above_mean, association, choose_context
+from privclust.categorical.result import Learned, Options
 from privclust.categorical.shrinkage import Estimate, plain_estimate
 from privclust.data.table.view import TableView
-from privclust.data.view import Noisy
-from privclust.notes import Note
 
-__all__ = [
-    "Learned",
-    "Options",
-    "ask_baseline",
-    "ask_max_dependency",
-    "ask_max_relevance",
-    "ask_mean_su",
-]
+__all__ = ["ask_baseline", "ask_max_dependency", "ask_max_relevance", "ask_mean_su"]
 
 _COUNT_SHARE = 0.02
 
 # From a target, about the number of rows, and a share, to a context.
 ChooseContext = Callable[[int, float, Share], Context]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Choices that the methods share.
-
-    Attributes
-    ----------
-    targets : tuple of int
-        The attributes that get a distance.
-    context_size : int
-        k, the number of attributes in a context, where the rule fixes it.
-    selection_share : float
-        h, the share of the budget of a target that its context may cost.
-    rule : str
-        The rule that chooses contexts where that costs nothing.
-    sigma : float
-        The factor on the mean in the rule ``mean-su``.
-    """
-
-    targets: tuple[int, ...]
-    context_size: int = 3
-    selection_share: float = 0.3
-    rule: str = "max-relevance"
-    sigma: float = 1.0
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What a method learned: for each target its context, and the tables to compare values with.
-
-    Attributes
-    ----------
-    contexts : dict of int to tuple of int
-    estimates : dict of int to Estimate
-        By target; several targets may share one.
-    cell_error : float
-        The standard error of the noise on a cell of the tables.
-    n_rows : Noisy
-        The noisy number of rows.
-    notes : tuple of Note
-        Reasons not to trust the tables, if any.
-    """
-
-    contexts: dict[int, Context]
-    estimates: dict[int, Estimate]
-    cell_error: float
-    n_rows: Noisy
-    notes: tuple[Note, ...] = ()
 
 
 def ask_baseline(view: TableView, budget: Share, options: Options) -> Learned:

@@ -171,6 +171,8 @@ register_kind(
         },
         check=_check,
         facts=_facts,
+        template="categorical/report.html.j2",
+        context="privclust.categorical.report:categorical_context",
         labels=labels,
     )
 )

@@ -15,14 +15,14 @@ from privclust.schema import Box
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["categorical_context"]
 
 
 _MOST_DRAWN = 60  # attributes with pictures
 _MOST_VALUES = 60  # values in a picture
 
 
-def context(release: Release) -> dict[str, Any]:
+def categorical_context(release: Release) -> dict[str, Any]:
     """Return what the template ``report.html.j2`` needs."""
     places = np.flatnonzero(release.arrays["learned"])
     attributes = [

@@ -88,6 +88,8 @@ register_kind(
         },
         check=_check,
         facts=_facts,
+        template="coclustering/report.html.j2",
+        context="privclust.coclustering.report:coclustering_context",
         labels=labels,
         takes_triples=True,
         named=("column", "column_labels"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["coclustering_context"]
 
 
 _TOP_COLUMNS = 10
@@ -30,7 +30,7 @@ _WRITTEN_WIDTH, _WRITTEN_ON_A_PHONE, _WRITTEN_HEIGHT = 0.05, 0.11, 0.06
 _THINNEST = 0.02
 
 
-def context(release: Release) -> dict[str, Any]:
+def coclustering_context(release: Release) -> dict[str, Any]:
     """Return what the template shows."""
     arrays, parameters = release.arrays, release.parameters
     totals = arrays["block_totals"]

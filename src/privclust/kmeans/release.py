@@ -131,6 +131,8 @@ register_kind(
         },
         check=_check,
         facts=_facts,
+        template="kmeans/report.html.j2",
+        context="privclust.kmeans.report:kmeans_context",
         labels=labels,
     )
 )

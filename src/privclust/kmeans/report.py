@@ -19,7 +19,7 @@ from privclust.schema.coordinates import Coordinates
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["kmeans_context"]
 
 
 _MOST_COLUMNS = 16
@@ -60,7 +60,7 @@ class _Clusters:
         return [int(j) for j in np.argsort(-spread, kind="stable")]
 
 
-def context(release: Release) -> dict[str, Any]:
+def kmeans_context(release: Release) -> dict[str, Any]:
     """Return what the template needs; centres that never saw the rows are not drawn."""
     clusters, found = _clusters(release), release.signal != "none"
     k, d = clusters.centers.shape

@@ -1,2 +1,2 @@
-from privclust.coclustering.estimator import PrivateTauCoclustering as PrivateTauCoclustering
+from privclust.coclustering.tau import PrivateTauCoclustering as PrivateTauCoclustering
 from privclust.kmeans.zone_estimator import PrivateZoneKMeans as PrivateZoneKMeans

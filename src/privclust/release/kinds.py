@@ -2,9 +2,8 @@
 
 To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in the
 module ``release`` of a family that is listed in ``privclust.families``. Saving, loading, the
-privacy part of the report and the command line then work for it. The family's own part of the
-report is its template ``report.html.j2``, which shows what ``context`` in its module ``report``
-returns.
+privacy part of the report and the command line then work for it. The kind's own part of the report
+is its ``template``, which shows what the function ``context`` returns.
 """
 
 from __future__ import annotations
@@ -46,6 +45,11 @@ class ReleaseKind:
         Takes a release whose arrays have these shapes and raises if they do not fit its schema.
     facts : callable
         Takes a release and returns its :class:`~privclust.release.facts.Facts`.
+    template : str
+        The path of its part of the report within the package.
+    context : str
+        Where the function is that takes a release and returns what the template shows, as
+        ``"module:function"``; it is imported when a report is made.
     labels : callable or None
         Takes a release and rows in any supported form and yields their labels, part by part.
     takes_triples : bool
@@ -60,18 +64,16 @@ class ReleaseKind:
     arrays: Mapping[str, tuple[str, ...]]
     check: Callable[[Release], None]
     facts: Callable[[Release], Facts]
+    template: str
+    context: str
     labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
     takes_triples: bool = False
     named: tuple[str, str] | None = None
 
-    @property
-    def template(self) -> str:
-        """The path of the family's part of the report within the package."""
-        return f"{self.name}/report.html.j2"
-
-    def context(self, release: Release) -> dict[str, Any]:
-        """Return what that template shows."""
-        shown: dict[str, Any] = import_module(f"privclust.{self.name}.report").context(release)
+    def context_of(self, release: Release) -> dict[str, Any]:
+        """Return what the template shows of a release."""
+        module, _, function = self.context.partition(":")
+        shown: dict[str, Any] = getattr(import_module(module), function)(release)
         return shown
 
     def check_shapes(self, arrays: Arrays) -> dict[str, int]:

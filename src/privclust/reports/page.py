@@ -86,7 +86,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         },
         "signature": signature,
         "kind_template": kind.template,
-        "kind": kind.context(release),
+        "kind": kind.context_of(release),
     }
 
 

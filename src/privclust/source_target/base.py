@@ -22,12 +22,12 @@ from privclust.parameters import (
 from privclust.plan import Plan, rehearse
 from privclust.schema import Schema
 from privclust.source_target.medoids import ChosenCentres
+from privclust.source_target.nna import NearestSettings
 from privclust.source_target.plan import DISTANCE, random_targets, synthetic
 from privclust.source_target.publishing import published
 from privclust.source_target.result import SourceTargetResult
 from privclust.source_target.sanitised import ReleasedSource
 from privclust.source_target.sanitising import ask_noisy_source
-from privclust.source_target.settings import NearestSettings
 from privclust.source_target.solution import Existing, solve
 from privclust.source_target.targets import PublicTargets, declared_schema
 from privclust.unit import Unit, unit_from

@@ -13,8 +13,8 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.notes import Note
+from privclust.source_target.nna import NearestSettings
 from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.settings import NearestSettings
 from privclust.source_target.sites import covering_sites
 
 __all__ = ["ask_nas"]

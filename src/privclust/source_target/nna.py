@@ -9,6 +9,8 @@ its own cell is pulled back to the border, where it would lie without noise.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,12 +19,10 @@ from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.data.view import Noisy
 from privclust.distributions import quantile
-from privclust.notes import Note
-from privclust.source_target.sanitised import Sanitised, base_from_points
-from privclust.source_target.settings import NearestSettings
+from privclust.source_target.sanitised import Sanitised, base_from_points, nothing_found
 from privclust.source_target.sites import covering_sites, nearest_site
 
-__all__ = ["ask_nna", "nothing_found"]
+__all__ = ["NearestSettings", "ask_nna"]
 
 
 _HALVINGS = 8
@@ -55,17 +55,6 @@ def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> Saniti
     )
 
 
-def nothing_found(n_live: int) -> tuple[Note, ...]:
-    """Return the warning for a source that does not show above the noise."""
-    if n_live:
-        return ()
-    text = (
-        "No source shows above the noise, so the centres are those of the targets alone; raise "
-        "epsilon or bring more sources."
-    )
-    return (Note("rows-unseen", text),)
-
-
 def pulled_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:
     """Move points towards the sites of their cells, as far as needed to lie in them."""
     if not len(points):
@@ -79,3 +68,35 @@ def pulled_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, or
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     factors = np.where(within, 1.0, low)
     return np.asarray(own + factors[:, None] * (points - own))
+
+
+@dataclass(frozen=True)
+class NearestSettings:
+    """Settings of ``"nna"`` and ``"nas"``; the defaults are those of the estimator.
+
+    Attributes
+    ----------
+    radius : float
+        How far a target may lie from the coreset, in radii of the targets.
+    coreset : {"auto", "halving", "net"} or None
+        How the coreset is made; None for none.
+    n_nearest : int
+        t of NAS: how many sources each site averages.
+    spread_share : float or None
+        What NAS pays for Δ_t(S), if it is wanted.
+    counts_share : float
+        What NNA pays for counts; sums get the rest.
+    false_cells : float
+        How many empty cells NNA may take for occupied on average; the paper's γ is about that of
+        one cell.
+    pull : bool
+        Whether NNA pulls a point that noise threw out of its cell back to its border.
+    """
+
+    radius: float = 0.1
+    coreset: str | None = "auto"
+    n_nearest: int = 150
+    spread_share: float | None = None
+    counts_share: float = 0.7
+    false_cells: float = 0.05
+    pull: bool = True

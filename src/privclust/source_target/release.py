@@ -95,6 +95,8 @@ register_kind(
         },
         check=_check,
         facts=_facts,
+        template="source_target/report.html.j2",
+        context="privclust.source_target.report:source_target_context",
         labels=labels,
         named=("centre", "medoid_indices"),
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["source_target_context"]
 
 
 _MOST_LISTED = 200
@@ -34,7 +34,7 @@ _MOST_NUMBERED = 40
 _DOT = 25.0  # square points
 
 
-def context(release: Release) -> dict[str, Any]:
+def source_target_context(release: Release) -> dict[str, Any]:
     """Return what the template ``report.html.j2`` needs."""
     parameters, arrays = release.parameters, release.arrays
     length = METRICS[parameters["metric"]].unit

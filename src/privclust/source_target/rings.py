@@ -25,10 +25,9 @@ from privclust.data.sites.view import SitesView
 from privclust.data.view import Noisy
 from privclust.distributions import log_density, tail
 from privclust.notes import Note
-from privclust.source_target.nna import nothing_found
 from privclust.source_target.placement import PublicCells, Wanted
 from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
-from privclust.source_target.sanitised import Sanitised
+from privclust.source_target.sanitised import Sanitised, nothing_found
 
 __all__ = ["ask_rings"]
 

@@ -12,7 +12,7 @@ from privclust.data.sites.public import TargetSpace
 from privclust.data.view import Noisy
 from privclust.notes import Note
 
-__all__ = ["ReleasedSource", "Sanitised", "base_from_points"]
+__all__ = ["ReleasedSource", "Sanitised", "base_from_points", "nothing_found"]
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,14 @@ class ReleasedSource:
         positions = space.metric.restored(released.positions)
         nearest, farthest = space.metric.lengths(released.shells).T
         return cls(positions, released.counts, released.count_error, nearest, farthest)
+
+
+def nothing_found(n_live: int) -> tuple[Note, ...]:
+    """Return the warning for a source that does not show above the noise."""
+    if n_live:
+        return ()
+    text = (
+        "No source shows above the noise, so the centres are those of the targets alone; raise "
+        "epsilon or bring more sources."
+    )
+    return (Note("rows-unseen", text),)

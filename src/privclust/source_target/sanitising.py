@@ -7,11 +7,10 @@ import numpy as np
 from privclust.budget import Share
 from privclust.data.sites.view import SitesView
 from privclust.source_target.nas import ask_nas
-from privclust.source_target.nna import ask_nna
+from privclust.source_target.nna import NearestSettings, ask_nna
 from privclust.source_target.placement import CoordinateCells, DistanceCells
 from privclust.source_target.rings import ask_rings
 from privclust.source_target.sanitised import Sanitised
-from privclust.source_target.settings import NearestSettings
 from privclust.source_target.targets import PublicTargets
 
 __all__ = ["ask_noisy_source"]

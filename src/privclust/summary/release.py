@@ -156,5 +156,7 @@ register_kind(
         arrays=_ARRAYS,
         check=_check,
         facts=_facts,
+        template="summary/report.html.j2",
+        context="privclust.summary.report:summary_context",
     )
 )

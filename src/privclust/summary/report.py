@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privclust.kmeans.report import context as kmeans_context
+from privclust.kmeans.report import kmeans_context
 from privclust.reports.rounded import shown_error
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg
 from privclust.summary.answers import Summary
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-__all__ = ["context"]
+__all__ = ["summary_context"]
 
 _FEWEST_CELLS = 3
 
 
-def context(release: Release) -> dict[str, Any]:
+def summary_context(release: Release) -> dict[str, Any]:
     """Return what the template needs; without enough cells there is nothing to choose."""
     summary, cells = Summary(release), cells_of(release)
     found = release.signal == "seen" and most_clusters(cells) >= _FEWEST_CELLS

@@ -11,7 +11,7 @@ import pytest
 
 from privclust.audit import audit
 from privclust.budget import Budget
-from privclust.categorical.papers import Options
+from privclust.categorical.result import Options
 from support.audits import evidence_at_once, evidence_bound
 from support.noise import seeded_noise
 from support.table_runs import (
