@@ -26,7 +26,6 @@ from privclust.parameters import either, fraction, whole
 from privclust.unit import Unit, matrix_unit_from
 
 __all__ = [
-    "(_FEWEST_ROUNDS, _MOST_ROUNDS)",
     "PrivateTauCoclustering",
     "ask_tau_clusters",
     "blind_start",
