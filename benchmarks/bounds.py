@@ -19,8 +19,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from keeping import markdown, put_table, write_rows
 from privclust import PrivateBounds, PrivateKMeans, Schema
-from privclust.datasets import clumps
-from privclust.metrics import inertia
+from privclust.papers.datasets.points import clumps
+from privclust.papers.metrics import inertia
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "bounds.md"
 BUDGETS = ((0.1, 0), (0.5, 0), (1.0, 0), (0.1, 1e-6))

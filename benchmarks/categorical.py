@@ -30,12 +30,12 @@ from category_measures import hamming_points
 from category_output import Scores, draw, mean_and_error, show
 from category_speed import scale, times
 from privclust import Schema
-from privclust.categorical import PrivateCategoricalKMeans
-from privclust.datasets import CategorySet, category_set
-from privclust.datasets.named import SYNTHETIC_CATEGORIES
+from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import DataError
-from privclust.metrics import context_scores, distance_l1, distance_pearson, object_pearson
-from privclust.reference import Dilca
+from privclust.papers.datasets.categories import CategorySet
+from privclust.papers.datasets.named import SYNTHETIC_CATEGORIES, category_set
+from privclust.papers.dilca.published import Dilca
+from privclust.papers.metrics import context_scores, distance_l1, distance_pearson, object_pearson
 
 REAL = ("adult", "mushroom", "soybean", "dermatology")
 DELTA = 1e-6

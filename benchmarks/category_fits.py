@@ -18,20 +18,18 @@ import pandas as pd
 from category_measures import MetricOnly
 from privclust import Schema
 from privclust.budget import Budget
-from privclust.categorical.cells import PairCells
-from privclust.categorical.context import association, choose_context
-from privclust.categorical.learning import BY_TARGET, ask_metric
-from privclust.categorical.margins import combined_margins, number_of_rows
-from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.result import Options
-from privclust.categorical.shrinkage import Estimate, plain_estimate
+from privclust.categories.context import association, choose_context
+from privclust.categories.learn import BY_TARGET, Options, ask_metric
+from privclust.categories.metric import CategoricalMetric, attribute_metric
+from privclust.categories.pair_tables import PairCells, combined_margins, number_of_rows
+from privclust.categories.shrinkage import Estimate, plain_estimate
 from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
 from privclust.data.view import Noisy
 from privclust.opening.rows import open_table
+from privclust.papers.dilca.published import Dilca
 from privclust.privacy.meter import Meter
-from privclust.reference import Dilca
 from privclust.unit import unit_from
 
 HISTOGRAMS = 0.2

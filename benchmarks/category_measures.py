@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from privclust import Schema
-from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.holder.table import OwnTable
+from privclust.categories.metric import AttributeMetric, CategoricalMetric
+from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table
 
 

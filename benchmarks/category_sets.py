@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sklearn.datasets import load_wine
 
-from privclust.datasets import CategorySet, category_set
-from privclust.datasets.categories import Layout, read_categories
+from privclust.papers.datasets.categories import CategorySet, Layout, read_categories
+from privclust.papers.datasets.named import category_set
 
 
 def open_table(name: str, folder: Path | None) -> CategorySet:

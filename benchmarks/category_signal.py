@@ -28,10 +28,10 @@ from sklearn.neighbors import NearestNeighbors
 from category_sets import open_table
 from keeping import RESULTS, Row, markdown, put_table, read_rows, write_rows
 from privclust import Categories, Schema
-from privclust.categorical import PrivateDilca
+from privclust.categories.estimator import PrivateDilca
 from privclust.exceptions import DataError
-from privclust.metrics import distance_l1, distance_pearson
-from privclust.reference import Dilca
+from privclust.papers.dilca.published import Dilca
+from privclust.papers.metrics import distance_l1, distance_pearson
 
 CHOSEN_ON = "cmc", "mushroom", "soybean", "dermatology"
 REPORTED = "nltcs", "adult"

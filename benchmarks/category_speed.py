@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from category_output import save_small
 from privclust import Categories, Schema
-from privclust.categorical import PrivateDilca
+from privclust.categories.estimator import PrivateDilca
 
 METHODS = ("max-dependency", "max-relevance", "mean-su", "baseline", "pairs", "tree")
 # Seconds of the authors' code for max-dependency, all targets.

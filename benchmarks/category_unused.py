@@ -29,18 +29,17 @@ from category_signal import level, pair_of, table
 from keeping import Row, markdown, origin, put_table, read_rows, replace_rows
 from privclust import Categories, Schema
 from privclust.budget import Budget
-from privclust.categorical import shrinkage
-from privclust.categorical.learning import METHODS
-from privclust.categorical.metric import CategoricalMetric, attribute_metric
-from privclust.categorical.result import Learned, Options
+from privclust.categories import shrinkage
+from privclust.categories.learn import METHODS, Learned, Options
+from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError
-from privclust.holder.table import OwnTable
-from privclust.metrics import distance_l1, distance_pearson
+from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table
+from privclust.papers.dilca.published import Dilca
+from privclust.papers.metrics import distance_l1, distance_pearson
 from privclust.privacy.meter import Meter
-from privclust.reference import Dilca
 
 NAME = "category-unused"
 SETS = "wine", "cmc", "nltcs", "soybean", "mushroom", "adult"

@@ -1,7 +1,7 @@
 """The experiments of Battaglia and Pensa (2025), with our methods; a table and a plot for each.
 
 Real matrices are read from the folder given by ``--data`` or by PRIVCLUST_DATA, or by paths, in
-any format of ``privclust.datasets.read_matrix``. Those that are not there are named and left out.
+any format of ``privclust.papers.datasets.read_matrix``. Those that are not there are named and left out.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import numpy as np
 from PIL import Image
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from privclust.coclustering import PrivateCoclustering
-from privclust.datasets import MatrixSet, biclusters, matrix_set
-from privclust.published import PrivateTauCoclustering
-from privclust.reference.tau_coclustering import TauCoclustering
+from privclust.coclustering.estimator import PrivateCoclustering
+from privclust.papers.datasets.matrices import MatrixSet, biclusters
+from privclust.papers.datasets.named import matrix_set
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.tau.published import TauCoclustering
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

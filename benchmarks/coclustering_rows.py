@@ -23,11 +23,12 @@ from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 
 from keeping import Row, markdown, put_table, read_rows, source_at, write_rows
-from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.association import tau
-from privclust.datasets import MatrixSet, matrix_set
+from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.exceptions import DataError
-from privclust.reference.tau_coclustering import TauCoclustering
+from privclust.papers.datasets.matrices import MatrixSet
+from privclust.papers.datasets.named import matrix_set
+from privclust.papers.tau.published import TauCoclustering
 
 HERE = Path(__file__).parent
 FILE = "coclustering-rows"

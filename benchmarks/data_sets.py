@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from keeping import RESULTS, markdown, put_table, write_rows
-from privclust.datasets import CategorySet, MatrixSet, category_set, matrix_set
 from privclust.exceptions import DataError
+from privclust.papers.datasets.categories import CategorySet
+from privclust.papers.datasets.matrices import MatrixSet
+from privclust.papers.datasets.named import category_set, matrix_set
 
 # Rows, columns, per cent density and classes as the paper on DP-τCC has them (its table 1).
 MATRICES = {

@@ -23,9 +23,9 @@ from few_runs import run
 from keeping import Row, read_rows
 from leaderboard.methods.eugkm import centres as uniform_grid
 from privclust import PrivateKMeans, Schema
-from privclust.datasets import PointSet, s_like
-from privclust.metrics import inertia
-from privclust.schema import Box
+from privclust.papers.datasets.points import PointSet, s_like
+from privclust.papers.metrics import inertia
+from privclust.schema.facts import Box
 
 EPSILONS = 0.1, 0.3, 1.0
 DELTAS = 0, 1e-6

@@ -20,8 +20,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from few_runs import run
 from keeping import Row
 from privclust import PrivateKMeans
-from privclust.kmeans.packing import packed_centres
-from privclust.metrics import inertia
+from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.papers.metrics import inertia
 
 EPSILONS = 0.2, 0.5, 1.0, 3.0
 DELTAS = 0, 1e-6

@@ -4,7 +4,7 @@
 for each point set, the inertia divided by the best that ordinary k-means finds, and the CPU seconds
 of one fit, and keeps every run in ``kmeans.csv``, in place of older ones of the same set and ε.
 ``... page`` fills the tables of ``docs/research/accuracy.md`` from that file. A
-SET is a name of ``POINT_SETS`` in ``privclust.datasets.named``, or a file and the number of
+SET is a name of ``POINT_SETS`` in ``privclust.papers.datasets.named``, or a file and the number of
 clusters as PATH:K. diffprivlib needs an older scikit-learn than ours, hence an interpreter of its
 own: ``make peers`` makes one.
 """
@@ -27,8 +27,9 @@ from sklearn.cluster import KMeans
 
 from keeping import markdown, origin, put_table, read_rows, replace_rows, run_line
 from privclust import PrivateKMeans
-from privclust.datasets import PointSet, point_set
-from privclust.metrics import inertia
+from privclust.papers.datasets.named import point_set
+from privclust.papers.datasets.points import PointSet
+from privclust.papers.metrics import inertia
 
 ROOT = Path(__file__).parent.parent
 PEER = ROOT / ".venv-peers" / "bin" / "python"

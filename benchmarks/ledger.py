@@ -22,8 +22,9 @@ import numpy as np
 from keeping import markdown, put_table, read_rows, run_line, write_rows
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.ledger import Ledger, sqlite
-from privclust.unit import AddRemoveRow
+from privclust.ledger import sqlite
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 CHARGES = 400
 ROUNDS, CHARGES_A_ROUND = 7, 64

@@ -28,7 +28,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from keeping import markdown, put_table, write_rows
 from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
-from privclust.datasets.categories import read_categories
+from privclust.papers.datasets.categories import read_categories
 from privclust.schema.coordinates import Coordinates
 
 Row = dict[str, Any]

@@ -18,7 +18,7 @@ import numpy as np
 
 from keeping import markdown, put_table, read_rows, run_line, write_rows
 from privclust.opendp import OpenDPNoise
-from privclust.privacy.noise import ExactNoise
+from privclust.privacy.noise.exact import ExactNoise
 
 DRAWS = 10**5
 ROWS, CANDIDATES = 10**4, 8

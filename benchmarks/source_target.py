@@ -7,7 +7,7 @@ without privacy. ``... coreset`` and ``... nearest`` vary the coreset of NNA and
 ``... times`` times a fit of every method and ``... solver`` our solver and AkM, ``... large``
 solves for 200 000 targets. ``... figures --save FOLDER`` draws what the others saved there, and
 ``... tables --save FOLDER`` prints the saved costs as Markdown. A SET is a name of
-``SOURCE_TARGET_SETS`` in ``privclust.datasets.named``, "cities", or two parts of a file as
+``SOURCE_TARGET_SETS`` in ``privclust.papers.datasets.named``, "cities", or two parts of a file as
 FILE:SOURCE:TARGET, where the file may lie in the folder of ``--data`` or PRIVCLUST_DATA. A budget
 of ρ is spent at δ = 1e-6: ρ = 0.5 is ε = 5.2 and ρ = 3 is ε = 15 then.
 """
@@ -28,16 +28,11 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from peers.akm import akm
-from privclust.datasets import (
-    SourceTarget,
-    geography,
-    scaled,
-    source_target_set,
-)
-from privclust.datasets.named import SOURCE_TARGET_SETS
-from privclust.metrics import share_of_gap, source_target_curve
-from privclust.reference.source_target import SourceTargetMedoids
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.papers.datasets.named import SOURCE_TARGET_SETS, source_target_set
+from privclust.papers.datasets.source_target import SourceTarget, geography, scaled
+from privclust.papers.metrics import share_of_gap, source_target_curve
+from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
 from source_target_methods import BUDGETS, Order, contestants, private
 from source_target_output import Results, figures, tables

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from privclust.baselines import PrivateHighDimKMeans, PrivateWGAN
 from privclust.budget import Budget
-from privclust.kmeans import PrivateKMeans
-from privclust.reference.source_target import SourceTargetMedoids
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.source_target.sites import cell_sites, coreset, greedy_net
+from privclust.clustering.kmeans import PrivateKMeans
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
+from privclust.papers.rivals.wgan import PrivateWGAN
+from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.source_target.placement import cell_sites, coreset, greedy_net
 
 __all__ = [
     "BUDGETS",

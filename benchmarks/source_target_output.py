@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from privclust.metrics import share_of_gap
+from privclust.papers.metrics import share_of_gap
 
 __all__ = ["Results", "figures", "tables"]
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from keeping import RESULTS, Row, markdown, put_table, read_rows, write_rows
-from privclust.metrics import share_of_gap, source_target_curve
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.papers.metrics import share_of_gap, source_target_curve
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from source_target import NUMBERS, pair_maker, reference_curves
 
 SETS = "Synthetic 1", "Synthetic 2", "Synthetic 3", "digits 1→7"

@@ -23,12 +23,12 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from privclust import PrivateKMeans
-from privclust.datasets import clumps
+from privclust.clustering.weighted_kmeans import packed_centres
 from privclust.exceptions import NotPrivateWarning
-from privclust.kmeans.packing import packed_centres
-from privclust.metrics import cost_gap
-from privclust.published import PrivateZoneKMeans
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee
+from privclust.papers.datasets.points import clumps
+from privclust.papers.metrics import cost_gap
+from privclust.papers.zones.private import PrivateZoneKMeans
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 from subclustering_attacks import attacked
 from subclustering_figures import draw_gaps, draw_ratios
 
@@ -272,7 +272,11 @@ def variant_gaps(name: str, epsilon: float, title: str, runs: int) -> list[float
     rows, n_clusters = rows_of(name)
     reach, parameters = VARIANTS[title]
     model = PrivateZoneKMeans(n_clusters, epsilon=epsilon, bounds=(0, 1), **parameters)
-    with patch("privclust.kmeans.zones._REACH", reach) if reach is not None else nullcontext():
+    with (
+        patch("privclust.papers.zones.private._REACH", reach)
+        if reach is not None
+        else nullcontext()
+    ):
         return gaps_of(name, lambda seed: model.fit(rows).cluster_centers_, runs)
 
 

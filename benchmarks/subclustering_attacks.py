@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from privclust.audit.bounds import epsilon_bound
-from privclust.published import PrivateZoneKMeans
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee
+from privclust.audit.events import epsilon_bound
+from privclust.papers.zones.private import PrivateZoneKMeans
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 
 __all__ = ["ATTACKS", "Attack", "attacked", "bound_of"]
 

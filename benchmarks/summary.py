@@ -21,8 +21,8 @@ from sklearn.cluster import KMeans
 
 from keeping import Row, markdown, origin, put_table, read_rows, replace_rows, write_rows
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
-from privclust.datasets import clumps
-from privclust.metrics import inertia
+from privclust.papers.datasets.points import clumps
+from privclust.papers.metrics import inertia
 
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 

@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 
 from keeping import markdown, put_table, write_rows
 from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
-from privclust.datasets import clumps
+from privclust.papers.datasets.points import clumps
 from privclust.schema.coordinates import Coordinates
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "summary.md"

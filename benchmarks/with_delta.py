@@ -19,7 +19,7 @@ from few_rows import clumps, in_unit_box
 from few_runs import run
 from keeping import Row
 from privclust import PrivateKMeans
-from privclust.metrics import inertia
+from privclust.papers.metrics import inertia
 
 EPSILONS = 0.1, 0.3, 1.0
 DELTAS = {"pure": 0, "delta": 1e-6}

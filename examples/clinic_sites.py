@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from privclust.exceptions import PrivclustWarning
-from privclust.reference import SourceTargetMedoids
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
 CITIES = Path(__file__).with_name("clinic_sites_cities.csv")
 

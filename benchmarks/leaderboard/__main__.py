@@ -4,7 +4,7 @@
 method of ``methods/`` on every set and puts its rows into ``benchmarks/results/leaderboard.csv``
 after each set, in place of older ones of that set and method. ``python benchmarks/leaderboard
 page`` fills ``docs/leaderboard.md`` and the README from that file. A SET is a name of
-``POINT_SETS`` in ``privclust.datasets.named``, "adult", or a file as PATH:CLUSTERS.
+``POINT_SETS`` in ``privclust.papers.datasets.named``, "adult", or a file as PATH:CLUSTERS.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from page import publish  # noqa: E402
 from sets import FULL, SMALL, opened  # noqa: E402
 
 from keeping import RESULTS, origin, read_rows, replace_rows  # noqa: E402
-from privclust.datasets import PointSet  # noqa: E402
 from privclust.exceptions import DataError  # noqa: E402
-from privclust.metrics import inertia  # noqa: E402
+from privclust.papers.datasets.points import PointSet  # noqa: E402
+from privclust.papers.metrics import inertia  # noqa: E402
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 3.0)
 DELTA = 1e-6

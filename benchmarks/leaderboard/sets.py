@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from privclust.datasets import PointSet, point_set
-from privclust.datasets.categories import LAYOUTS
-from privclust.datasets.formats import read_records
 from privclust.exceptions import DataError
-from privclust.schema import Schema
+from privclust.papers.datasets.categories import LAYOUTS
+from privclust.papers.datasets.formats import read_records
+from privclust.papers.datasets.named import point_set
+from privclust.papers.datasets.points import PointSet
+from privclust.schema.schema import Schema
 
 # Small enough for every method and a busy machine; then all.
 SMALL = ("s1", "g2", "1e4_10_5", "digits")

@@ -18,18 +18,19 @@ from category_fits import Fits
 from category_measures import hamming_points
 from category_sets import open_table
 from category_speed import METHODS, cpu_seconds
-from privclust.baselines import PrivateOneHotKMeans
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.datasets import CategorySet, category_set
-from privclust.datasets.named import SYNTHETIC_CATEGORIES
-from privclust.metrics import (
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.papers.datasets.categories import CategorySet
+from privclust.papers.datasets.named import SYNTHETIC_CATEGORIES, category_set
+from privclust.papers.dilca.published import Dilca
+from privclust.papers.metrics import (
     context_scores,
     distance_l1,
     distance_pearson,
     object_l1,
     object_pearson,
 )
-from privclust.reference import Dilca
+from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
 
 REAL = ("dermatology", "soybean", "cmc", "mushroom", "nltcs", "adult")
 VARIANTS = ("baseline", "mean-su", "max-relevance", "max-dependency")

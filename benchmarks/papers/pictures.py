@@ -12,8 +12,8 @@ from matplotlib.patches import Circle
 from sklearn.cluster import KMeans
 
 from category_output import save_small
-from privclust.datasets.named import SOURCE_TARGET_SETS
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.papers.datasets.named import SOURCE_TARGET_SETS
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
 __all__ = ["PICTURES"]
 

@@ -13,18 +13,18 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from privclust.budget import Budget
-from privclust.datasets import SourceTarget, projected, scaled
-from privclust.metrics import share_of_gap
-from privclust.reference import SourceTargetMedoids, cost_difference, source_spread
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.source_target.sites import coreset, greedy_net
-from privclust.source_target.theory import (
+from privclust.papers.datasets.source_target import SourceTarget, projected, scaled
+from privclust.papers.metrics import share_of_gap
+from privclust.papers.targets.published import SourceTargetMedoids, cost_difference, source_spread
+from privclust.papers.targets.theory import (
     coreset_bound,
     gaussian_bound,
     laplace_bound,
     lower_bound,
     zcdp_bound,
 )
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.source_target.placement import coreset, greedy_net
 from source_target import Draws, measured, pair_maker, reference_curves, seconds, solved
 from source_target_methods import (
     BUDGETS,

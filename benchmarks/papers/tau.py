@@ -21,9 +21,12 @@ from sklearn.metrics import (
 from coclustering import by_choice_share, by_columns, by_epsilon, by_rounds, private_models
 from kmeans import PEER, diffprivlib
 from privclust import Ball, PrivateKMeans, Schema
-from privclust.baselines import PrivateHighDimKMeans, PrivateNMF
-from privclust.datasets import MatrixSet, PointSet, matrix_set
-from privclust.reference.tau_coclustering import TauCoclustering
+from privclust.papers.datasets.matrices import MatrixSet
+from privclust.papers.datasets.named import matrix_set
+from privclust.papers.datasets.points import PointSet
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
+from privclust.papers.rivals.nmf import PrivateNMF
+from privclust.papers.tau.published import TauCoclustering
 
 MATRICES = ("classic3", "cstr", "tr11", "tr41", "hitech", "k1b", "reviews")
 PAPERS_EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0)

@@ -9,7 +9,7 @@ import numpy as np
 from given import Given, Row, row, spread
 
 import subclustering as runs_of
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 from subclustering_attacks import ATTACKS, bound_of
 
 KINDS = {"KMeansGuarantee": KMeansGuarantee, "SubclusterGuarantee": SubclusterGuarantee}

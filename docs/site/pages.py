@@ -20,11 +20,11 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 # Every package whose ``__all__`` is a promise, with the line under which the site lists it.
 PACKAGES = {
     "privclust": "Estimators, schemas, units, budgets, releases: what most programs need.",
-    "privclust.published": "Published algorithms, repaired so that they are private.",
-    "privclust.baselines": "Rivals of the papers, made private: for comparison, not recommended.",
-    "privclust.reference": "Algorithms without privacy, for comparison alone.",
-    "privclust.datasets": "Public data sets of the papers, generated or read from files.",
-    "privclust.metrics": "Measures of the papers, exact: for experiments alone.",
+    "privclust.papers": "Published algorithms, repaired so that they are private.",
+    "privclust.papers.rivals": "Rivals of the papers, made private: for comparison, not recommended.",
+    "privclust.papers": "Algorithms without privacy, for comparison alone.",
+    "privclust.papers.datasets": "Public data sets of the papers, generated or read from files.",
+    "privclust.papers.metrics": "Measures of the papers, exact: for experiments alone.",
     "privclust.audit": "Bounds of a privacy loss by experiment.",
     "privclust.ledger": "Budgets that last: grants, charges, backups, keys.",
     "privclust.service": "Data sets that stay with their steward, asked from here.",
@@ -32,9 +32,9 @@ PACKAGES = {
     "privclust.schema": "Facts about columns, and schemas of them.",
     "privclust.unit": "Whose presence is hidden.",
     "privclust.exceptions": "All errors and warnings.",
-    "privclust.categorical": "More on categories.",
+    "privclust.categories": "More on categories.",
     "privclust.source_target": "More on sources and targets.",
-    "privclust.summary": "More on summaries.",
+    "privclust.clustering": "More on summaries.",
 }
 
 
@@ -91,7 +91,7 @@ def command_pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the page of every command, in the order in which help lists them."""
     from typer.main import get_command
 
-    from privclust.cli import app
+    from privclust.cli.app import app
 
     root = get_command(app)
     yield from _pages_of(root, "privclust")

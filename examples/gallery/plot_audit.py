@@ -9,7 +9,8 @@ from below. Here a count with enough noise passes, and one with half the noise i
 import matplotlib.pyplot as plt
 import numpy as np
 
-from privclust.audit import NeighbourPair, audit
+from privclust.audit.neighbours import NeighbourPair
+from privclust.audit.auditor import audit
 
 pair = NeighbourPair("one row more", np.zeros((20, 1)), np.zeros((21, 1)))
 

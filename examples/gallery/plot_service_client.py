@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from privclust import Box, PrivateKMeans, Schema
-from privclust.service import RemoteDataset
+from privclust.service.remote import RemoteDataset
 from privclust.service.settings import Settings
 from privclust.service.site import Site
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 
 # %%
 # **The steward's side.** A file of rows and a settings file. A steward would register the data set,

@@ -1,33 +1,35 @@
-from privclust.bounds import PrivateBounds as PrivateBounds
+from privclust.bounds.estimator import PrivateBounds as PrivateBounds
 from privclust.budget import Budget as Budget
-from privclust.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
-from privclust.categorical import PrivateDilca as PrivateDilca
-from privclust.coclustering import PrivateCoclustering as PrivateCoclustering
+from privclust.categories.estimator import PrivateDilca as PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
+from privclust.clustering.kmeans import PrivateKMeans as PrivateKMeans
+from privclust.clustering.summary import PrivateSummary as PrivateSummary
+from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering
 from privclust.display import progress as progress
-from privclust.engines.choosing import engine as engine
-from privclust.engines.choosing import local_cluster as local_cluster
+from privclust.engines.choose import engine as engine
+from privclust.engines.choose import local_cluster as local_cluster
 from privclust.exceptions import LeakWarning as LeakWarning
 from privclust.exceptions import PrivclustError as PrivclustError
 from privclust.exceptions import PrivclustWarning as PrivclustWarning
-from privclust.kmeans import PrivateKMeans as PrivateKMeans
-from privclust.ledger import Ledger as Ledger
+from privclust.ledger.ledger import Ledger as Ledger
 from privclust.plan import Plan as Plan
-from privclust.release import Release as Release
-from privclust.schema import Ball as Ball
-from privclust.schema import Bins as Bins
-from privclust.schema import Box as Box
-from privclust.schema import Categories as Categories
-from privclust.schema import Schema as Schema
-from privclust.source_target import PrivateSourceTargetMedoids as PrivateSourceTargetMedoids
+from privclust.release.release import Release as Release
+from privclust.schema.facts import Ball as Ball
+from privclust.schema.facts import Bins as Bins
+from privclust.schema.facts import Box as Box
+from privclust.schema.facts import Categories as Categories
+from privclust.schema.schema import Schema as Schema
+from privclust.source_target.estimator import (
+    PrivateSourceTargetMedoids as PrivateSourceTargetMedoids,
+)
 from privclust.statement import PrivacyStatement as PrivacyStatement
-from privclust.steward.checking import check_rows as check_rows
-from privclust.steward.drafting import draft_schema as draft_schema
-from privclust.summary import PrivateSummary as PrivateSummary
-from privclust.unit import AddRemoveRow as AddRemoveRow
-from privclust.unit import MatrixCount as MatrixCount
-from privclust.unit import MatrixEntry as MatrixEntry
-from privclust.unit import MatrixRow as MatrixRow
-from privclust.unit import Person as Person
-from privclust.unit import ReplaceRow as ReplaceRow
+from privclust.steward.check import check_rows as check_rows
+from privclust.steward.draft import draft_schema as draft_schema
+from privclust.unit.matrix import MatrixCount as MatrixCount
+from privclust.unit.matrix import MatrixEntry as MatrixEntry
+from privclust.unit.matrix import MatrixRow as MatrixRow
+from privclust.unit.rows import AddRemoveRow as AddRemoveRow
+from privclust.unit.rows import Person as Person
+from privclust.unit.rows import ReplaceRow as ReplaceRow
 
 __version__: str

@@ -1,19 +1,23 @@
-"""Public names that are imported when they are first used, so that the command line starts at once.
+"""Public names that are imported when they are first used, and libraries that need not be there.
 
 A package lists its names once, in the ``.pyi`` file beside its ``__init__.py``: type checkers read
 it as it is, and :func:`names_of_stub` reads from it where each name lives. For ``import *`` of a
 module of the package, the names are those of its ``__all__``, which is read and not run.
+
+An object of a library can exist only once somebody has imported it. So a look at the imported
+modules is enough, and neither imports the library nor fails without it.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["names_of_stub"]
+# Public names that are imported when they are first used, so that the command line starts at once.
 
 
 def names_of_stub(
@@ -34,7 +38,7 @@ def names_of_stub(
         if name in homes:
             return getattr(import_module(homes[name]), name)
         try:
-            return import_module(f"{package}.{name}")  # a subpackage, such as privclust.reference
+            return import_module(f"{package}.{name}")  # a subpackage, such as privclust.papers
         except ModuleNotFoundError as error:
             if error.name != f"{package}.{name}":
                 raise
@@ -67,3 +71,17 @@ def _all_of(module: Path) -> list[str]:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             return list(ast.literal_eval(statement.value))
     raise LookupError(f"{module.name} has no __all__; list its public names there.")
+
+
+# Libraries that need not be installed: how their objects are recognised.
+
+
+def imported(module: str) -> Any:
+    """Return a library if it is imported already, and otherwise ``None``."""
+    return sys.modules.get(module)
+
+
+def is_a(data: object, module: str, name: str) -> bool:
+    """Tell whether ``data`` is of a class of a library that need not be installed."""
+    library = imported(module)
+    return library is not None and isinstance(data, getattr(library, name))

@@ -7,19 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "AnyArray",
-    "Codes",
-    "Floats",
-    "Indices",
-    "Integers",
-    "Labels",
-    "Mask",
-    "ShortLabels",
-    "Singles",
-    "Words",
-]
-
 AnyArray = NDArray[Any]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

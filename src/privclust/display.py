@@ -13,10 +13,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from privclust._optional import imported
-from privclust.engines.progress import listening
-
-__all__ = ["progress", "showing"]
+from privclust._lazy import imported
+from privclust.engines.choose import listening
 
 Tell = Callable[[int, int | None], None]
 

@@ -14,9 +14,7 @@ from scipy.special import ndtr
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.privacy.additive import DiscreteGaussian, DiscreteLaplace
-
-__all__ = ["imitated_noise", "log_density", "quantile", "tail"]
+from privclust.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 
 _Noise = DiscreteLaplace | DiscreteGaussian
 

@@ -29,18 +29,16 @@ from privclust.exceptions import (
     first_caller_outside,
 )
 from privclust.fitting import FitOrder, Run
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import Check, check_parameters
 from privclust.pipelines import RESCORED, Leak, leaks_around
 from privclust.privacy.meter import Meter
-from privclust.release import Release
-from privclust.schema import Schema
+from privclust.release.release import Release
+from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 from privclust.unit import Unit
-
-__all__ = ["PrivateEstimator", "Run"]
 
 _ALARM = (
     "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: {reasons}.</p>"

@@ -17,8 +17,6 @@ import numpy as np
 from privclust.budget import Budget
 from privclust.privacy.meter import Meter
 
-__all__ = ["FitOrder", "Run"]
-
 Then = TypeVar("Then")
 
 

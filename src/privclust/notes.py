@@ -16,12 +16,10 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.data.view import Noisy
-from privclust.schema import Schema
 from privclust.schema.coordinates import Coordinates
+from privclust.schema.schema import Schema
 from privclust.unit import Unit
 from privclust.unit.words import words_of
-
-__all__ = ["Code", "Note", "Signal", "bound_notes", "delta_notes", "parameters_of", "signal_of"]
 
 # Whether a release shows the rows: yes, noise hides them at least in part, or it never saw them.
 Signal = Literal["seen", "hidden", "none"]

@@ -15,8 +15,6 @@ import numpy as np
 
 from privclust._typing import Integers
 
-__all__ = ["OpenDPNoise"]
-
 
 class OpenDPNoise:
     """Noise drawn by OpenDP's library, from the operating system's bits."""

@@ -14,20 +14,6 @@ import numpy as np
 
 from privclust.exceptions import ParameterError
 
-__all__ = [
-    "Check",
-    "check_clusters",
-    "check_declared_once",
-    "check_memory",
-    "check_parameters",
-    "either",
-    "flag",
-    "fraction",
-    "one_of",
-    "positive",
-    "whole",
-]
-
 Check = Callable[[str, Any], None]
 
 # A working set may take this share of the machine's memory; beyond it the fit would be killed.

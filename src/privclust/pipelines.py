@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-__all__ = ["RESCORED", "Leak", "leaks_around"]
-
 
 @dataclass(frozen=True)
 class Leak:

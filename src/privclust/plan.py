@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from privclust.budget import Budget
-from privclust.privacy.loss import Loss
+from privclust.budget import Budget, Loss
 from privclust.privacy.meter import Charge
 from privclust.statement import lines_of, plain_charge
-from privclust.unit import ReplaceRow, unit_from
-
-__all__ = ["Measure", "Plan", "Synthetic", "beside_no_delta", "rehearse"]
+from privclust.unit import unit_from
+from privclust.unit.rows import ReplaceRow
 
 # A delta that makes the error smaller by less than this part of it buys nothing.
 _WORTH_A_DELTA = 0.01

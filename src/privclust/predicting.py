@@ -12,8 +12,6 @@ from sklearn.base import ClusterMixin
 
 from privclust._typing import Labels
 
-__all__ = ["PrivateClusterMixin"]
-
 
 class PrivateClusterMixin(ClusterMixin):
     """``fit_predict`` that opens the data once, because they may be a stream."""

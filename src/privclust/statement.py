@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privclust.budget import Budget
-from privclust.privacy.loss import Loss, rounded_up
+from privclust.budget import Budget, Loss, rounded_up
 from privclust.privacy.meter import Charge
 from privclust.privacy.statement import SEEDED, FitStatement
-
-__all__ = ["PrivacyStatement", "lines_of", "plain_charge"]
 
 
 @dataclass(frozen=True, repr=False)

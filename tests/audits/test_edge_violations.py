@@ -25,8 +25,9 @@ from privclust import (
     PrivateSourceTargetMedoids,
     Schema,
 )
-from privclust.published import PrivateTauCoclustering
-from privclust.unit import MatrixCount, MatrixEntry, MatrixRow, Person
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
+from privclust.unit.rows import Person
 from support.neighbours import check, check_and_audit
 from support.transcripts import recorded_draws, replayed_draws
 

@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust import Categories, Schema, baselines
-from privclust.baselines import (
-    PrivateHighDimKMeans,
-    PrivateNMF,
-    PrivateOneHotKMeans,
-    PrivateWGAN,
-)
-from privclust.datasets import clumps
 from privclust.exceptions import ParameterError, SchemaError
-from privclust.metrics import inertia
+from privclust.papers import rivals as baselines
+from privclust.papers.datasets.points import clumps
+from privclust.papers.metrics import inertia
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
+from privclust.papers.rivals.nmf import PrivateNMF
+from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
+from privclust.papers.rivals.wgan import PrivateWGAN
+from privclust.schema.facts import Categories
+from privclust.schema.schema import Schema
 
 RICH = {"epsilon": 10_000.0, "random_state": 1}
 

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from privclust.baselines.questions.kernels import (
+from privclust.budget import Budget
+from privclust.data.encode import GRID_RADIUS
+from privclust.data.papers.kernels import (
     FACTOR_STEPS,
     GRADIENT_STEPS,
     CriticGradients,
@@ -19,13 +21,11 @@ from privclust.baselines.questions.kernels import (
     SwapCosts,
     loadings_of,
 )
-from privclust.baselines.questions.public import Critic
-from privclust.baselines.questions.view import BaselinesView
-from privclust.budget import Budget
-from privclust.data.encode import GRID_RADIUS
+from privclust.data.papers.public import Critic
+from privclust.data.papers.view import BaselinesView
 from privclust.data.points.public import Projection
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
-from privclust.unit.step import UnitStep
+from privclust.unit.base import UnitStep
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
 from support.views import view_of
 
@@ -73,7 +73,7 @@ def test_a_piece_that_is_cut_gives_the_same_scores():
     rng = np.random.default_rng(0)
     asked = SwapCosts(LINE, np.array([[0.1], [0.5]]), rng.uniform(-1, 1, (7, 1)))
     rows = rows_on_grid(rng, 200, 1)
-    with patch("privclust.baselines.questions.kernels._DISTANCES", 50):
+    with patch("privclust.data.papers.kernels._DISTANCES", 50):
         cut = asked(rows.copy())
     np.testing.assert_array_equal(cut, asked(rows.copy()))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privclust.datasets import MatrixSet
+from privclust.papers.datasets.matrices import MatrixSet
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 

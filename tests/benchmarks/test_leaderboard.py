@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from privclust.datasets.points import clump_set
+from privclust.papers.datasets.points import clump_set
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks" / "leaderboard"

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust.datasets import biclusters
+from privclust.papers.datasets.matrices import biclusters
 from support.scripts import BENCHMARKS, scripts
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ def tiny_choices(*_: Any) -> Iterator[tuple[str, int, Any]]:
 
 
 def tiny_pair(*_: Any) -> Any:
-    from privclust.datasets import scaled
+    from privclust.papers.datasets.source_target import scaled
 
     pair = RNG.normal(size=(40, 2)), RNG.normal(size=(30, 2))
     return lambda seed: scaled(pair)

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from privclust import Ledger, PrivateBounds, PrivateKMeans, Release, Schema
-from privclust.bounds.cells import covered, held, smallest_run
+from privclust.bounds.find import covered, held, smallest_run
 from privclust.exceptions import DataError, LowSignalWarning, ParameterError, ReleaseError
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
 
 RNG = np.random.default_rng(0)
 PLENTY = {"epsilon": 20.0, "random_state": 0}

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust.bounds.finding import ask_bounds
+from privclust.bounds.find import ask_bounds
 from privclust.budget import Budget
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.noise import seeded_noise
 from support.number_views import numbers_of
 from support.transcripts import Transcript, amount_lost

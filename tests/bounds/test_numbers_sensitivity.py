@@ -9,7 +9,7 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.numbers.public import POWERS, ZERO_CELL
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.number_views import numbers_of
 from support.terms import shrunk_terms
 from support.transcripts import allowed_change, change, recorded_draws

@@ -8,10 +8,12 @@ import polars as pl
 import pytest
 
 from privclust import Bins, Box, Categories, Schema
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca, schema_of_dtypes
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import DataError, SchemaError
-from privclust.holder.table import OwnTable
+from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table
+from privclust.schema.coerce import schema_of_dtypes
 from support.survey import SCHEMA, survey
 
 ROWS = survey(300)

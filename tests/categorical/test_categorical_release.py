@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import typer
 
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.categorical import command as categorical
+from privclust.categories import command as categorical
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import ReleaseError
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import CliRunner
 from support.survey import SCHEMA, survey
 
@@ -42,7 +43,7 @@ def test_a_metric_without_clusters_says_so_when_asked_for_labels(metric):
 
 
 def test_a_release_keeps_distances_and_contexts(metric):
-    from privclust.categorical.release import attribute_points, distances
+    from privclust.categories.release import attribute_points, distances
 
     release = metric.release()
     found = distances(attribute_points(release, 0))

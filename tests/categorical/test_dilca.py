@@ -15,10 +15,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from privclust import Budget, Categories, Person, Schema
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.categorical.context import Association, choose_context
+from privclust.categories.context import Association, choose_context
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.papers.dilca.published import Dilca
 from privclust.privacy.mechanisms import Exponential
-from privclust.reference import Dilca
 from support.survey import SCHEMA, survey
 
 ROWS = survey()

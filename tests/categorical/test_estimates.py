@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust.categorical.evidence import usual_level
-from privclust.categorical.metric import attribute_metric
-from privclust.categorical.pairs import _chained
-from privclust.categorical.shrinkage import Estimate
+from privclust.categories.learn import _chained
+from privclust.categories.metric import attribute_metric
+from privclust.categories.pair_tables import usual_level
+from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
 
 CHANCES = np.array([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])

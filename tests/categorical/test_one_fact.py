@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from privclust import Bins, Box, Categories, Person, Schema
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import DataError, SchemaError
-from privclust.reference import Dilca
+from privclust.papers.dilca.published import Dilca
 
 SCALE = Categories([1, 2, 3, 4, 5], missing="category")
 NAMES = ["q1", "q2", "q3"]

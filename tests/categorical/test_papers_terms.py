@@ -9,12 +9,12 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from privclust import Budget, Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
-from privclust.categorical.joining import joined_estimate
-from privclust.categorical.result import Learned
-from privclust.categorical.shrinkage import plain_estimate
-from privclust.data.noisy import Noisy
+from privclust.categories.learn import Learned
+from privclust.categories.shrinkage import plain_estimate
+from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.exceptions import ParameterError
+from privclust.papers.dilca.private import joined_estimate
 
 PUBLISHED = ("baseline", "mean-su", "max-relevance", "max-dependency")
 SCHEMA = Schema({name: Categories([0, 1, 2]) for name in "abcd"})

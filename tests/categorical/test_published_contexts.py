@@ -10,7 +10,7 @@ import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
 from privclust import Bins, Categories, Schema
-from privclust.reference import Dilca
+from privclust.papers.dilca.published import Dilca
 
 FOLDER = os.environ.get("PRIVCLUST_DATA")
 pytestmark = pytest.mark.skipif(

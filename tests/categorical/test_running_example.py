@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.reference import mutual_information, symmetric_uncertainty
-from privclust.unit import ReplaceRow
+from privclust.papers.dilca.published import mutual_information, symmetric_uncertainty
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.rows import ReplaceRow
 from support.views import table_view_of
 
 # I'(X, city) = H(X) - H(X, city) in the text, and the chances it prints for ε = 1 and k = 1.

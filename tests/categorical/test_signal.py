@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, PrivateKMeans, Schema
-from privclust.categorical.cells import PairCells
-from privclust.categorical.evidence import chances
-from privclust.categorical.margins import Margins, _gains, number_of_rows
-from privclust.categorical.signal import IndependentTables
+from privclust.categories.pair_tables import Margins, PairCells, _gains, chances, number_of_rows
+from privclust.categories.signal import IndependentTables
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning

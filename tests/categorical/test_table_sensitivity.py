@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
 from support.views import table_view_of
 

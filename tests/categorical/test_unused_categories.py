@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from privclust import Categories, PrivateDilca, Schema
-from privclust.categorical.metric import attribute_metric
-from privclust.categorical.shrinkage import Estimate
+from privclust.categories.metric import attribute_metric
+from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
 
 NAMES = ("a", "b", "c")

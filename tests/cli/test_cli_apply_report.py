@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateCoclustering, Schema
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import Run, clumps, write_csv
 
 

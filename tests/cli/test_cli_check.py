@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from privclust import Schema
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import SCHEMA, Run, clumps
 
 GERMAN = "name;x;y\n" + "".join(
@@ -116,7 +116,7 @@ def test_patterns_several_files_and_standard_input(
 
     assert count("data*.csv") == count("data.csv", "data2.csv") == 2 * rows
     stdin = SimpleNamespace(buffer=io.BytesIO(content), isatty=lambda: False)
-    monkeypatch.setattr("privclust.reading.places.sys", SimpleNamespace(stdin=stdin))
+    monkeypatch.setattr("privclust.reading.locations.sys", SimpleNamespace(stdin=stdin))
     assert count("-") == rows
 
 

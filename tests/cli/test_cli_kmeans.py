@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.ledger import Ledger
-from privclust.release import Release
+from privclust.ledger.ledger import Ledger
+from privclust.release.release import Release
 from support.command_line import CENTRES, SCHEMA, Run
 
 FIT = ("kmeans", "data.csv", "--schema", "schema.toml", "--clusters", 3, "--epsilon", 10)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privclust.release import Release
+from privclust.release.release import Release
 from privclust.schema.coordinates import Coordinates
 from support.command_line import Run
 from support.datasets import MIXED, mixed

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
-from privclust.categorical.command import CategoricalOptions
-from privclust.cli.errors import UsageError
+from privclust.categories.command import CategoricalOptions
+from privclust.cli.screen import UsageError
+from privclust.clustering.kmeans_command import KMeansOptions
 from privclust.coclustering.command import CoclusteringOptions
-from privclust.kmeans.command import KMeansOptions
-from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.zones.private import PrivateZoneKMeans
 from privclust.source_target.command import SourceTargetOptions
 
 

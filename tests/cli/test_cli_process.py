@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from privclust import __version__
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import Run
 
 FIT = (

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust.release import Release, storage
+from privclust.release import storage
+from privclust.release.release import Release
 from support.command_line import Run
 
 

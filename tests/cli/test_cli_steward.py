@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.ledger import Ledger
-from privclust.release import About, Release, storage
+from privclust.ledger.ledger import Ledger
+from privclust.release import storage
+from privclust.release.document import About
+from privclust.release.release import Release
 from support.command_line import Run
 from support.scripts import found_first
 

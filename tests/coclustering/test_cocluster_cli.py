@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust.cli import app
+from privclust.cli.app import app
 from privclust.coclustering.plan import synthetic_counts
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import CliRunner
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")

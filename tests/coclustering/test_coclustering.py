@@ -11,16 +11,17 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.association import noisy_tau, normalised_tau, tau, tau_weights
+from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.report import block_plot
-from privclust.coclustering.tau import blind_start
 from privclust.exceptions import LowSignalWarning, ReleaseError
-from privclust.published import PrivateTauCoclustering
-from privclust.reference.tau_coclustering import TauCoclustering
-from privclust.release import About, Release
-from privclust.unit import MatrixEntry, Person
+from privclust.papers.tau.private import PrivateTauCoclustering, blind_start
+from privclust.papers.tau.published import TauCoclustering
+from privclust.release.document import About
+from privclust.release.release import Release
+from privclust.unit.matrix import MatrixEntry
+from privclust.unit.rows import Person
 
 MADE = synthetic_counts((400, 200), 3, 3, 150, seed=0)
 MODELS = {

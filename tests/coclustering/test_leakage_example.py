@@ -7,10 +7,11 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.coclustering.association import tau_weights
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.published import PrivateTauCoclustering
-from privclust.reference.tau_coclustering import TauCoclustering
-from privclust.unit import MatrixCount
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.tau.published import TauCoclustering
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.matrix import MatrixCount
 from support.views import matrix_view_of
 
 # Four customers, six products; in A' the third customer buys one unit of the third product.

@@ -11,8 +11,8 @@ from scipy.io import mmwrite
 
 from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
-from privclust.reading import open_rows
-from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
+from privclust.reading.opening import open_rows
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
 
 DENSE = np.array([[0, 2, 0], [1, 0, 3]])
 TRIPLES = {"row": [0, 1, 1, 1], "column": [1, 0, 2, 2], "count": [2, 1, 1, 2]}

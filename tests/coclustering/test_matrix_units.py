@@ -8,19 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privclust.budget import Budget
-from privclust.privacy.loss import Loss
+from privclust.budget import Budget, Loss
 from privclust.privacy.meter import Meter
 from privclust.statement import PrivacyStatement
-from privclust.unit import (
-    MatrixCount,
-    MatrixEntry,
-    MatrixRow,
-    group_loss,
-    matrix_unit_from,
-    row_unit,
-    unit_from,
-)
+from privclust.unit import matrix_unit_from, row_unit, unit_from
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, group_loss
 
 
 @pytest.mark.parametrize("unit", [MatrixCount(), MatrixEntry(), MatrixEntry(2.5, 0.5), MatrixRow()])

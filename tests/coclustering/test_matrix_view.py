@@ -20,8 +20,8 @@ from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, _whole_weights
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.matrix import MatrixCount, MatrixEntry
 
 SMALL = arrays(np.int64, (5, 4), elements=st.integers(0, 6))
 ROWS, COLUMNS = np.array([0, 1, 1, 2, 0], np.int32), np.array([1, 0, 1, 1], np.int32)

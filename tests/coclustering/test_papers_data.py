@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from privclust.coclustering import PrivateCoclustering
-from privclust.datasets import matrix_set
-from privclust.published import PrivateTauCoclustering
-from privclust.reference.tau_coclustering import TauCoclustering
+from privclust.coclustering.estimator import PrivateCoclustering
+from privclust.papers.datasets.named import matrix_set
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.tau.published import TauCoclustering
 
 FOLDER = os.environ.get("PRIVCLUST_DATA")
 pytestmark = pytest.mark.skipif(

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.coclustering import PrivateCoclustering, profiles, prototypes
-from privclust.coclustering.grouping import merging
-from privclust.coclustering.profiles import rounds_for
-from privclust.coclustering.prototypes import (
+from privclust.coclustering import row_method as profiles
+from privclust.coclustering import row_method as prototypes
+from privclust.coclustering.estimator import PrivateCoclustering
+from privclust.coclustering.groups import merging
+from privclust.coclustering.row_method import (
     distinguishing,
     first_prototypes,
     joined,
     next_prototypes,
+    rounds_for,
     shrunk,
     signal_length,
     unit,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.coclustering import PrivateCoclustering
 from privclust.coclustering.association import tau
+from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 
 MADE = synthetic_counts((600, 400), 3, 3, 60, seed=0)

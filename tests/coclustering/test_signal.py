@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from privclust.coclustering import PrivateCoclustering
+from privclust.coclustering.estimator import PrivateCoclustering
+from privclust.coclustering.groups import directions_above_noise
 from privclust.coclustering.plan import synthetic_counts
-from privclust.coclustering.signal import directions_above_noise
 from privclust.data.view import Noisy
 from privclust.distributions import imitated_noise
 from privclust.exceptions import LowSignalWarning

@@ -13,15 +13,16 @@ import pytest
 from scipy import sparse
 
 from privclust import PrivateCoclustering
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
 from privclust.data.matrix.view import ProfilesView
 from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
 from privclust.privacy.mechanisms import DiscreteGaussian
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.unit import MatrixRow
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.matrix import MatrixRow
 
 CLAIM = Budget(1, 1e-6)
 ROWS = sparse.csr_array(np.ones((4, 6), np.int64))

@@ -14,7 +14,7 @@ import pytest
 
 from privclust import Budget, Ledger, Release
 from privclust.exceptions import BudgetGoneError, LedgerVersionError
-from privclust.unit import AddRemoveRow, Person
+from privclust.unit.rows import AddRemoveRow, Person
 
 GOLDEN = Path(__file__).parent / "golden_0_1"
 TOLD = {

@@ -35,8 +35,11 @@ from privclust import (
     PrivateSourceTargetMedoids,
     ReplaceRow,
 )
-from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans
-from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
+from privclust.papers.rivals.nmf import PrivateNMF
+from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
 
 FILE = Path(__file__).with_name("golden.json")

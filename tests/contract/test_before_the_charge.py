@@ -13,7 +13,7 @@ import pytest
 
 from privclust import MatrixRow, Person
 from privclust.budget import Budget
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 from support.estimators import ESTIMATORS, EstimatorRecord
 
 SIZES = ("n_clusters", "n_centers", "n_row_clusters", "n_column_clusters")

@@ -11,7 +11,7 @@ import pytest
 
 from privclust import Box, PrivateCategoricalKMeans, PrivateKMeans, Schema
 from privclust.exceptions import LowSignalWarning, PublicFactWarning
-from privclust.published import PrivateZoneKMeans
+from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import POINTS, SURVEY, points, survey
 from support.estimators import ESTIMATORS
 

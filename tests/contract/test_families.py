@@ -11,13 +11,14 @@ from inspect import isclass
 import pytest
 from typer.main import get_command
 
-from privclust import baselines, published
-from privclust.cli import app
+from privclust import published
+from privclust.cli.app import app
 from privclust.cli.audit import SUBJECTS
-from privclust.cli.budgets import BudgetOptions
-from privclust.cli.fitting import FitOptions
+from privclust.cli.fit import FitOptions
+from privclust.cli.options import BudgetOptions
 from privclust.estimator import PrivateEstimator
 from privclust.families import FAMILIES, Family
+from privclust.papers import rivals as baselines
 from privclust.release.kinds import known_kinds
 from support.estimators import ESTIMATORS
 

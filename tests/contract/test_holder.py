@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 
 import privclust
-from privclust.baselines.questions.door import BaselineRows, NonNegativeRows
 from privclust.data.door import Door
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.rows import MatrixSource
 from privclust.data.numbers.door import NumberRows
+from privclust.data.papers.door import BaselineRows, NonNegativeRows
 from privclust.data.points.door import PointRows
 from privclust.data.rows import RowReader
 from privclust.data.sites.door import SourceRows
@@ -28,8 +28,9 @@ from privclust.data.table.door import TableRows
 from privclust.families import FAMILIES
 from privclust.opening.matrices import OpenedMatrix, open_matrix
 from privclust.opening.rows import Opened, PublicFacts, open_numbers, open_points, open_table
-from privclust.schema import Categories, Schema
-from privclust.unit import MatrixCount
+from privclust.schema.facts import Categories
+from privclust.schema.schema import Schema
+from privclust.unit.matrix import MatrixCount
 from support.estimators import ESTIMATORS, EstimatorRecord
 
 every_estimator = pytest.mark.parametrize("record", ESTIMATORS, ids=lambda record: record.name)

@@ -14,10 +14,10 @@ import pytest
 
 import privclust
 from privclust import Box, Ledger, Schema
+from privclust.clustering.summary import Summary
 from privclust.exceptions import LowSignalWarning, ReleaseError
 from privclust.release.kinds import kind_named
-from privclust.summary.answers import Summary
-from privclust.unit import MatrixRow
+from privclust.unit.matrix import MatrixRow
 from support.datasets import SURVEY
 from support.estimators import ESTIMATORS, EstimatorRecord
 from support.releases import make_release

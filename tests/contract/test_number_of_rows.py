@@ -20,12 +20,12 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
-from privclust.cli import app
+from privclust.cli.app import app
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError, UnitMismatchError
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import open_table
-from privclust.release import Release
+from privclust.release.release import Release
 from support.command_line import CliRunner
 from support.estimators import ESTIMATORS
 from support.transcripts import recorded_draws, replayed_draws

@@ -18,8 +18,9 @@ from privclust import (
     PrivateKMeans,
     PrivateSourceTargetMedoids,
 )
-from privclust.published import PrivateZoneKMeans
-from privclust.schema import Box, Schema
+from privclust.papers.zones.private import PrivateZoneKMeans
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from support.datasets import POINTS, SURVEY, places, points, survey
 from support.transcripts import recorded_draws
 

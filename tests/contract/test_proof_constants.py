@@ -1,7 +1,7 @@
 """The numbers that proofs rest on are those of the code.
 
 A number on a page is followed by the name of its constant in a comment, which readers of the page
-do not see: ``2^18<!-- privclust.data.points.kept.PIECE -->``.
+do not see: ``2^18<!-- privclust.data.points.mixed.PIECE -->``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from privclust.budget import epsilon_spent
 from privclust.data.points.mixed import MixedDomain
-from privclust.privacy.loss import epsilon_spent
-from privclust.schema import Box, Categories, Schema
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
 
 PROOFS = Path(__file__).parents[2] / "proofs"
 MARKED = re.compile(r"([0-9][0-9^ +*-]*)<!-- ([\w.]+) -->")

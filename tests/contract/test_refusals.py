@@ -40,7 +40,8 @@ from privclust import (
 )
 from privclust.data.question import Question, Term
 from privclust.exceptions import DataError, NoRowsError
-from privclust.reading import csv_files, open_declared
+from privclust.reading import csv_files
+from privclust.reading.declared import open_declared
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = Schema({"x": Box(0, 10, missing=0), "y": Box(0, 10, missing=0)})
@@ -348,8 +349,8 @@ RAISED = {
         "data/columns/counts.py:_check_shape": 1,
         "data/columns/counts.py:check_has_columns": 2,
         "data/columns/counts.py:check_number_type": 1,
-        "data/contribution.py:BoundedRows.__init__": 1,
-        "data/dimension.py:check_dimension": 1,
+        "data/people.py:BoundedRows.__init__": 1,
+        "data/encode.py:check_dimension": 1,
         "data/encode.py:Domain.from_schema": 3,
         "data/numbers/public.py:forms_of": 3,
         "data/points/mixed.py:MixedDomain.from_schema": 2,
@@ -359,7 +360,7 @@ RAISED = {
         "data/table/codes.py:CategoryCoder.__init__": 2,
         "data/table/public.py:check_cells": 1,
         "data/table/public.py:check_subsets": 1,
-        "opening/matrix_sources.py:source_of_npz": 2,
+        "opening/matrices.py:source_of_npz": 2,
         "opening/rows.py:schema_for": 1,
         "reading/arrays.py:as_array": 3,
         "reading/arrays.py:by_rows": 2,
@@ -369,24 +370,24 @@ RAISED = {
         "reading/files.py:_one_choice": 1,
         "reading/files.py:open_files": 1,
         "reading/frames.py:pandas_names": 1,
-        "reading/market.py:_header": 4,
-        "reading/market.py:market_shape": 2,
+        "reading/matrix_files.py:_header": 4,
+        "reading/matrix_files.py:market_shape": 2,
         "reading/matrices.py:MatrixReader._check_columns": 1,
         "reading/matrices.py:MatrixReader._check_file": 1,
         "reading/matrices.py:MatrixReader._need_shape": 1,
         "reading/matrices.py:_checked_shape": 2,
         "reading/matrix_files.py:check_memory": 1,
         "reading/matrix_files.py:npz_shape": 4,
-        "reading/matrix_pieces.py:npz_shape_at": 1,
+        "reading/matrix_parts.py:npz_shape_at": 1,
         "reading/opening.py:_open_in_memory": 1,
         "reading/opening.py:_open_once": 2,
         "reading/opening.py:open_rows": 2,
-        "reading/places.py:_at": 2,
-        "reading/places.py:_expanded": 3,
-        "reading/places.py:_in_file": 1,
-        "reading/places.py:_standard_input": 1,
-        "reading/places.py:placed": 2,
-        "reading/remote.py:files_at": 2,
+        "reading/locations.py:_at": 2,
+        "reading/locations.py:_expanded": 3,
+        "reading/locations.py:_in_file": 1,
+        "reading/locations.py:_standard_input": 1,
+        "reading/locations.py:placed": 2,
+        "reading/locations.py:files_at": 2,
         "reading/selection.py:_not_empty": 1,
         "reading/selection.py:chosen_by_name": 4,
         "reading/selection.py:chosen_by_position": 2,
@@ -394,7 +395,7 @@ RAISED = {
     "rule": {
         "data/columns/counts.py:_read": 1,
         "data/columns/refusals.py:numbers_of": 1,
-        "data/contribution.py:ContributionBound._numbers_of": 1,
+        "data/people.py:ContributionBound._numbers_of": 1,
         "data/encode.py:Domain.complete": 2,
         "data/table/codes.py:_bin_codes": 1,
         "data/table/codes.py:_value_codes": 3,
@@ -411,7 +412,7 @@ RAISED = {
         "data/rows.py:Block.__init__": 1,
         "opening/matrices.py:OpenedMatrix.source": 1,
         "reading/frames.py:_joined": 1,
-        "reading/pieces.py:Piece._stored": 1,
+        "reading/files.py:Piece._stored": 1,
     },
     "no row": {
         "data/rows.py:RowReader.blocks": 2,  # the other one is of a source that was closed
@@ -429,21 +430,21 @@ RAISED = {
     "damage": {
         "reading/csv_files.py:_header": 1,
         "reading/files.py:_read_footer": 1,
-        "reading/market.py:_numbers": 1,
-        "reading/market.py:read_market": 1,
+        "reading/matrix_files.py:_numbers": 1,
+        "reading/matrix_files.py:read_market": 1,
         "reading/matrix_files.py:read_npz": 1,
-        "reading/matrix_pieces.py:_npz_at": 1,
-        "reading/pieces.py:ArrowPiece._stored": 1,
-        "reading/pieces.py:ParquetPiece.span_of": 1,
-        "reading/pieces.py:parquet_batches": 1,
-        "reading/places.py:_Kept.__init__": 1,
+        "reading/matrix_parts.py:_npz_at": 1,
+        "reading/files.py:ArrowPiece._stored": 1,
+        "reading/files.py:ParquetPiece.span_of": 1,
+        "reading/files.py:parquet_batches": 1,
+        "reading/locations.py:_Kept.__init__": 1,
         "reading/spool.py:write_lazy": 1,
         "reading/spool.py:write_stream": 1,
     },
     "change": {
         "data/rows.py:ChosenPart.blocks": 2,
-        "reading/places.py:Place.check_unchanged": 2,
-        "reading/remote.py:_stamp": 1,
+        "reading/locations.py:Place.check_unchanged": 2,
+        "reading/locations.py:_stamp": 1,
     },
     "sums": {
         "data/matrix/view.py:MatrixView._n_steps": 1,

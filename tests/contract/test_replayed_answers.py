@@ -7,7 +7,7 @@ their warnings included, whatever the data are.
 import numpy as np
 import pytest
 
-from privclust.unit import MatrixRow
+from privclust.unit.matrix import MatrixRow
 from support.estimators import ESTIMATORS
 from support.transcripts import recorded_draws, replayed_draws
 

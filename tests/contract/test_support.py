@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 import privclust
-from privclust import baselines, published
+from privclust import published
 from privclust.budget import Budget
 from privclust.estimator import PrivateEstimator
+from privclust.papers import rivals as baselines
 from privclust.privacy import mechanisms
-from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
+from privclust.privacy.noise import NoiseSource
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from support.distributions import permute_and_flip_probabilities
 from support.estimators import ESTIMATORS
 from support.noise import HalvedNoise, NoNoise, halved_sensitivities, seeded_noise

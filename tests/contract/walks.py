@@ -172,19 +172,19 @@ METHOD = Walk(
             END,
             '''"""The method "twice"."""
 
-from privclust.kmeans.lloyd import ask_lloyd as ask_twice
+from privclust.clustering.lloyd import ask_lloyd as ask_twice
 
 __all__ = ["ask_twice"]
 ''',
         ),
-        ("kmeans/estimator.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
+        ("clustering/kmeans.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
         (
-            "kmeans/estimator.py",
-            "from privclust.summary.automatic import",
-            "from privclust.kmeans.twice import ask_twice\n",
+            "clustering/kmeans.py",
+            "from privclust.clustering.auto import",
+            "from privclust.clustering.twice import ask_twice\n",
         ),
-        ("kmeans/estimator.py", '"lloyd"] = "auto"', '"twice", '),
-        ("kmeans/command.py", '"lloyd", "zones"],', '"twice", '),
+        ("clustering/kmeans.py", '"lloyd"] = "auto"', '"twice", '),
+        ("clustering/kmeans_command.py", '"lloyd", "zones"],', '"twice", '),
         ("service/offers.py", '"lloyd"),', '"twice", '),
     ),
     f"""{ROWS}
@@ -202,7 +202,7 @@ FIT_OPTION = Walk(
     "an option of all fits",
     (
         (
-            "cli/fitting.py",
+            "cli/fit.py",
             "    overwrite: options.Overwrite",
             '    project: Annotated[str | None, _text("project", "Of which project.")] = None\n',
         ),
@@ -221,11 +221,11 @@ ANY_OPTION = Walk(
     "an option of all commands, before their names",
     (
         (
-            "cli/commands.py",
+            "cli/app.py",
             "    version: Annotated[bool",
             '    calm: Annotated[bool, typer.Option("--calm", help="Say less.")] = False,\n',
         ),
-        ("cli/commands.py", "    if version:", "    context.obj = calm\n"),
+        ("cli/app.py", "    if version:", "    context.obj = calm\n"),
     ),
     """
 from privclust.cli import app
@@ -309,7 +309,7 @@ SECTION = Walk(
     "a section in the report of a family",
     (
         (
-            "bounds/report.py",
+            "bounds/release.py",
             '        "outside": ',
             '        "columns": len(release.schema.names),\n',
         ),

@@ -9,21 +9,14 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from privclust.datasets import (
-    Layout,
-    category_set,
-    matrix_set,
-    point_set,
-    read_categories,
-    read_idx,
-    read_matrix,
-    read_mnist_pair,
-    read_pair,
-    read_points,
-    source_target_set,
-)
 from privclust.exceptions import DataError
-from privclust.schema import Bins
+from privclust.papers.datasets.categories import Layout, read_categories
+from privclust.papers.datasets.formats import read_idx
+from privclust.papers.datasets.matrices import read_matrix
+from privclust.papers.datasets.named import category_set, matrix_set, point_set, source_target_set
+from privclust.papers.datasets.points import read_points
+from privclust.papers.datasets.source_target import read_mnist_pair, read_pair
+from privclust.schema.facts import Bins
 
 COUNTS = np.array([[0, 2, 0, 1], [3, 0, 0, 0], [0, 0, 0, 5]])
 CLASSES = np.array([1, 0, 1])

@@ -7,24 +7,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privclust.datasets import (
-    biclusters,
+from privclust.exceptions import DataError
+from privclust.papers.datasets.matrices import biclusters
+from privclust.papers.datasets.named import (
+    POINT_SETS,
+    SOURCE_TARGET_SETS,
+    SYNTHETIC_CATEGORIES,
+    source_target_set,
+)
+from privclust.papers.datasets.points import (
     birch1_like,
     birch2_like,
     blobs,
     clumps,
-    digit_pair,
     g2_like,
-    geography,
     image_pixels,
-    projected,
     s_like,
+)
+from privclust.papers.datasets.source_target import (
+    digit_pair,
+    geography,
+    projected,
     scaled,
-    source_target_set,
     synthetic_2,
 )
-from privclust.datasets.named import POINT_SETS, SOURCE_TARGET_SETS, SYNTHETIC_CATEGORIES
-from privclust.exceptions import DataError
 
 CITIES = Path(__file__).parents[2] / "examples" / "clinic_sites_cities.csv"
 

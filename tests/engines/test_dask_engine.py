@@ -19,7 +19,7 @@ from privclust.data.engines.base import current_engine
 from privclust.engines import tasks
 from privclust.engines.dask import DaskRows
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 from support.datasets import POINTS, SURVEY, baskets, points, survey
 from support.estimators import ESTIMATORS
 from support.in_parts import npz_folder, parquet_folder, triples_file
@@ -137,7 +137,7 @@ def all_sums(data):
 
 def grid_rows():
     from privclust.data.encode import Domain
-    from privclust.data.points.kept import GridRows
+    from privclust.data.points.mixed import GridRows
 
     return GridRows(Domain.from_schema(POINTS), 64)
 
@@ -167,8 +167,8 @@ class AllRows:
 
 
 ALLOWED = {
-    "privclust.baselines.questions.kernels": {"CriticGradients", "FactorSums", "SwapCosts"},
-    "privclust.baselines.questions.public": {"Critic"},
+    "privclust.data.papers.kernels": {"CriticGradients", "FactorSums", "SwapCosts"},
+    "privclust.data.papers.public": {"Critic"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"Summed", "Stacked"},
     "privclust.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
@@ -177,30 +177,30 @@ ALLOWED = {
         "RowSums", "Steps", "StepsOf",
     },
     "privclust.data.numbers.kernels": {"CellCounts", "FiniteNumbers"},
-    "privclust.data.points.kept": {"GridRows"},
+    "privclust.data.points.mixed": {"GridRows"},
     "privclust.data.points.mixed": {"MixedDomain"},
-    "privclust.data.points.moments": {"Moments"},
-    "privclust.data.table.binned": {"BinnedCoder"},
+    "privclust.data.points.kernels": {"Moments"},
+    "privclust.data.table.as_points": {"BinnedCoder"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
         "ClusterSums", "ClusterTotals", "GroupedSums", "ProjectionGrid", "RowCount",
     },
     "privclust.data.points.public": {"Projection", "Zones"},
-    "privclust.data.points.zones": {"ZoneCounts"},
+    "privclust.data.papers.kernels": {"ZoneCounts"},
     "privclust.data.matrix.rows": {"CountRows"},
-    "privclust.reading.matrix_pieces": {"_NpzPart", "_TriplesPart"},
+    "privclust.reading.matrix_parts": {"_NpzPart", "_TriplesPart"},
     "privclust.data.rows": {"ChosenPart", "_SteppedPart"},
-    "privclust.reading.pieces": {"CsvPiece", "FilesPart", "ParquetPiece"},
-    "privclust.reading.places": {"Place"},
+    "privclust.reading.files": {"CsvPiece", "FilesPart", "ParquetPiece"},
+    "privclust.reading.locations": {"Place"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
                                      "RingCounts"},
     "privclust.data.sites.metrics": {"Metric", "_named"},
     "privclust.data.sites.public": {"Rings", "TargetSpace"},
     "privclust.data.table.codes": {"AttributeCodes", "CategoryCoder", "ColumnCoder"},
-    "privclust.data.table.embedded": {"Embedding"},
+    "privclust.data.table.as_points": {"Embedding"},
     "privclust.data.table.kernels": {"PairTables", "ValueCounts"},
     "privclust.data.table.public": {"PairLayout", "ValuePoints"},
-    "privclust.schema.categories": {"Categories"},
+    "privclust.schema.facts": {"Categories"},
     "privclust.schema.facts": {"Bins", "Box"},
     "privclust.unit.matrix": {"MatrixCount", "MatrixEntry", "MatrixRow"},
 }  # fmt: skip

@@ -9,8 +9,9 @@ import pytest
 
 import privclust
 from privclust import Ledger, PrivateKMeans, Schema
-from privclust.engines import cluster, tasks
-from privclust.engines.choosing import bytes_of
+from privclust.engines import dask as cluster
+from privclust.engines import tasks
+from privclust.engines.choose import bytes_of
 from privclust.exceptions import DataError, EngineError, EngineWarning, ParameterError
 from support.datasets import POINTS, points
 from support.in_parts import parquet_folder
@@ -71,7 +72,7 @@ def test_a_worker_that_cannot_run_privclust_is_refused(client):
 
 
 def test_a_scheduler_that_does_not_answer_is_named():
-    with socket.socket() as taken, patch("privclust.engines.choosing._WAIT_SECONDS", 0.3):
+    with socket.socket() as taken, patch("privclust.engines.choose._WAIT_SECONDS", 0.3):
         taken.bind(("127.0.0.1", 0))  # nobody listens there
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         refused(EngineError, f"The scheduler at {address} does not answer", entered, address)
@@ -201,10 +202,10 @@ def test_no_row_at_all_is_told_by_every_engine(client, tmp_path):
     ],
 )
 def test_the_command_line_refuses_alike(options, part, tmp_path, monkeypatch, capsys):
-    from privclust.cli import main
+    from privclust.cli.app import main
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("privclust.engines.choosing._WAIT_SECONDS", 0.3)
+    monkeypatch.setattr("privclust.engines.choose._WAIT_SECONDS", 0.3)
     points().drop(columns="who").to_csv("rows.csv", index=False)
     command = ["kmeans", "rows.csv", "--bounds", "-1", "1", "--epsilon", "1", *options]
     with pytest.raises(SystemExit) as ended:

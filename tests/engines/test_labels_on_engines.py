@@ -6,7 +6,7 @@ import pytest
 
 import privclust
 from privclust import PrivateCoclustering, PrivateKMeans
-from privclust.engines.progress import listening
+from privclust.engines.choose import listening
 from privclust.jobs.label import write_labels
 from support.datasets import POINTS, baskets, points
 from support.in_parts import npz_folder, parquet_folder

@@ -17,12 +17,14 @@ from privclust.budget import Budget
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
 from privclust.data.engines.base import using
-from privclust.data.points.kept import PIECE
 from privclust.data.points.kernels import SQUARE_LEVELS
+from privclust.data.points.mixed import PIECE
 from privclust.data.points.public import Projection
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.schema import Ball, Box, Schema
-from privclust.unit import Person
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.schema.facts import Ball, Box
+from privclust.schema.schema import Schema
+from privclust.unit.rows import Person
 from support.transcripts import recorded_draws, squared_lengths
 from support.views import view_of
 

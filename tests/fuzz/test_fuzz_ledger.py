@@ -14,10 +14,10 @@ import pytest
 
 from privclust import Budget
 from privclust.exceptions import LedgerError
-from privclust.ledger import Ledger
-from privclust.ledger.amounts import PICO
-from privclust.ledger.idle import _close_waiting as close_connections
-from privclust.unit import AddRemoveRow
+from privclust.ledger.accounting import PICO
+from privclust.ledger.ledger import Ledger
+from privclust.ledger.store import _close_waiting as close_connections
+from privclust.unit.rows import AddRemoveRow
 from support.damage import attempts, damaged, one_sentence, overwritten
 
 INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "30"))

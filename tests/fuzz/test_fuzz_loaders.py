@@ -16,8 +16,8 @@ import pytest
 
 from privclust import Bins, Box, Categories, PrivateKMeans, Schema
 from privclust.exceptions import DataError, ReleaseError, SchemaError
-from privclust.release import Release
-from privclust.schema import Csv
+from privclust.release.release import Release
+from privclust.schema.dialect import Csv
 from support.damage import attempts, one_sentence
 
 SCHEMA = Schema(

@@ -14,7 +14,7 @@ from scipy import sparse
 from privclust import PrivateCoclustering
 from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
-from privclust.unit import MatrixEntry
+from privclust.unit.matrix import MatrixEntry
 from support.damage import attempts, one_sentence
 
 ROWS, COLUMNS, COUNTS = [0, 1, 2, 2, 3], [1, 0, 2, 3, 1], [86753, 1, 86754, 2, 3]

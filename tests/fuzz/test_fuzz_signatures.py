@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.cli.errors import UsageError
 from privclust.cli.options import lines_of
+from privclust.cli.screen import UsageError
 from privclust.exceptions import ReleaseError
-from privclust.release import Release
+from privclust.release.release import Release
 from privclust.release.signature import create_key, public_key_from
 from support.damage import attempts, one_sentence
 

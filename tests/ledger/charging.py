@@ -7,8 +7,8 @@ import time
 
 from privclust.budget import Budget
 from privclust.exceptions import BudgetGoneError
-from privclust.ledger import Ledger
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 
 def main(url: str, processes: str, attempts: str, epsilon: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 from support import needed
 
 # A disk in memory is quick to wait for; no test can pull the plug of a real one.

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from privclust import PrivateKMeans
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 
 
 def main(url: str, releases: str, kills: str) -> None:

@@ -9,8 +9,16 @@ from fractions import Fraction
 import pytest
 
 from privclust.budget import Budget
-from privclust.ledger.accounting import APPROXIMATE, PURE, ZCDP, Pot, cost_of, grant_of
-from privclust.ledger.amounts import MOST, Amount
+from privclust.ledger.accounting import (
+    APPROXIMATE,
+    MOST,
+    PURE,
+    ZCDP,
+    Amount,
+    Pot,
+    cost_of,
+    grant_of,
+)
 from support.analysts import (
     SILENT,
     Law,

@@ -10,14 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Loss, epsilon_spent, rho_within
 from privclust.exceptions import LedgerError
-from privclust.ledger import Amount, Ledger, Pot
-from privclust.ledger.accounting import APPROXIMATE, PURE, ZCDP, cost_of, grant_of
-from privclust.ledger.amounts import ATTO, MOST, PICO, decimal, rounded_down, rounded_up
+from privclust.ledger.accounting import (
+    APPROXIMATE,
+    ATTO,
+    MOST,
+    PICO,
+    PURE,
+    ZCDP,
+    Amount,
+    Pot,
+    cost_of,
+    decimal,
+    grant_of,
+    rounded_down,
+    rounded_up,
+)
 from privclust.ledger.chain import Entry
-from privclust.privacy.loss import Loss, epsilon_spent, rho_within
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 epsilons = st.fractions(Fraction(1, 10**6), 20, max_denominator=10**15)
 deltas = st.one_of(st.just(Fraction(0)), st.fractions(Fraction(1, 10**15), Fraction(1, 100)))

@@ -9,10 +9,10 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.exceptions import LedgerCorruptedError, LedgerError
-from privclust.ledger import Ledger
 from privclust.ledger.chain import COLUMNS, Entry, Head
+from privclust.ledger.ledger import Ledger
 from privclust.ledger.replay import replay
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 
 Tamper = Callable[[str], None]
 

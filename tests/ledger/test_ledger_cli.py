@@ -14,10 +14,10 @@ import typer
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.cli.errors import PLAIN, OneSentence
 from privclust.cli.ledger import app as commands
-from privclust.ledger import Ledger
-from privclust.unit import AddRemoveRow, Person
+from privclust.cli.screen import PLAIN, OneSentence
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow, Person
 from support.command_line import CliRunner
 
 app = typer.Typer(cls=OneSentence, **PLAIN)

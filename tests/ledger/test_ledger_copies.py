@@ -13,8 +13,8 @@ import pytest
 import privclust.ledger.sqlite as store
 from privclust.budget import Budget
 from privclust.exceptions import LedgerCorruptedError, LedgerError, LedgerLockedError
-from privclust.ledger import Ledger
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 ROW = AddRemoveRow()
 

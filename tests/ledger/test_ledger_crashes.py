@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from privclust.budget import Budget
-from privclust.ledger import Ledger
 from privclust.ledger.chain import receipt_of
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 KILLS = int(os.environ.get("PRIVCLUST_KILLS", "200"))
 
@@ -55,7 +55,7 @@ def test_the_count_above_would_notice_a_free_release(ledger: Ledger) -> None:
 def test_a_charge_is_there_or_not_and_nothing_in_between(
     any_ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from privclust.ledger.book import Book
+    from privclust.ledger.store import Book
 
     any_ledger.grant("visits", 1)
     append = Book.append

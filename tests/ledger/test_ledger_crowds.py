@@ -5,7 +5,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 
 PROCESSES, ATTEMPTS, CAP = 8, 200, 400
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.exceptions import BudgetGoneError, LedgerError
-from privclust.ledger import Ledger, Pot
-from privclust.ledger.accounting import APPROXIMATE, cost_of, grant_of
-from privclust.unit import AddRemoveRow
+from privclust.ledger.accounting import APPROXIMATE, Pot, cost_of, grant_of
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 ROW = AddRemoveRow()
 

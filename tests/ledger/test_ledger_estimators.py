@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.exceptions import BudgetGoneError, LeakWarning, LedgerError, UnitMismatchError
-from privclust.ledger import Ledger
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 # A search compares exact scores, which is a leak of its own; here the charges are counted.
 SEARCH = pytest.mark.filterwarnings("ignore::privclust.exceptions.LeakWarning")

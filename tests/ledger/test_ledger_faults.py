@@ -25,9 +25,9 @@ from privclust.exceptions import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.ledger import Ledger
 from privclust.ledger.chain import receipt_of
-from privclust.unit import AddRemoveRow
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 
 
 def charge(ledger: Ledger) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from privclust.exceptions import LedgerError
-from privclust.ledger import Ledger, idle
-from privclust.ledger.idle import borrowed
+from privclust.ledger import store as idle
+from privclust.ledger.ledger import Ledger
+from privclust.ledger.store import borrowed
 
 
 @dataclass(eq=False)

@@ -9,15 +9,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from privclust.budget import Budget
+from privclust.budget import Budget, rho_within
 from privclust.exceptions import BudgetGoneError, LedgerConflictError
-from privclust.ledger import Ledger
 from privclust.ledger.accounting import PURE, ZCDP
-from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry
+from privclust.ledger.ledger import Ledger
 from privclust.ledger.replay import replay
-from privclust.privacy.loss import rho_within
-from privclust.unit import AddRemoveRow
+from privclust.ledger.store import Book
+from privclust.unit.rows import AddRemoveRow
 
 ROW = AddRemoveRow()
 HOLDERS = ("Ann", "Bob")

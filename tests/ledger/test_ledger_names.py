@@ -12,9 +12,10 @@ from sklearn.base import clone
 from privclust import PrivateKMeans
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError, LedgerError, LedgerMissingError
-from privclust.ledger import Ledger, address
-from privclust.ledger.names import name_of
-from privclust.unit import AddRemoveRow
+from privclust.ledger import address
+from privclust.ledger.ledger import Ledger
+from privclust.ledger.operations import name_of
+from privclust.unit.rows import AddRemoveRow
 
 ALIKE = ["Café  nº 1", " Café nº 1", "Cafe\u0301 no 1 ", "Ｃafé nº １"]
 UNSEEN = ["vis\u200bits", "visits\u00ad", "\ufeffvisits", "visits\ufe0f", "vi\u034fsits", "\u3164"]

@@ -10,10 +10,10 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError, LedgerError
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
 from privclust.ledger.statement import Moment
 from privclust.reports.ledger_page import burn_down_of, html_statement
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 
 FLAW = "The scaler <b>was</b> fitted on the private rows without noise."
 KEY = "0123456789abcdef" * 4

@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privclust.budget import Budget
-from privclust.ledger import Ledger
-from privclust.privacy.loss import rho_within
-from privclust.unit import AddRemoveRow
+from privclust.budget import Budget, rho_within
+from privclust.ledger.ledger import Ledger
+from privclust.unit.rows import AddRemoveRow
 from support.analysts import REACH, answered, excess, gaussian
 
 

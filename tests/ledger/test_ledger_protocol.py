@@ -19,8 +19,11 @@ from privclust.exceptions import (
     UnitMismatchError,
     UnknownDatasetError,
 )
-from privclust.ledger import Amount, Ledger, acts
-from privclust.unit import AddRemoveRow, MatrixEntry, Person, ReplaceRow
+from privclust.ledger import operations as acts
+from privclust.ledger.accounting import Amount
+from privclust.ledger.ledger import Ledger
+from privclust.unit.matrix import MatrixEntry
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 
 ROW = AddRemoveRow()
 

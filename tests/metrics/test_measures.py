@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust.categorical.metric import AttributeMetric, CategoricalMetric
-from privclust.metrics import (
+from privclust.categories.metric import AttributeMetric, CategoricalMetric
+from privclust.papers.metrics import (
     coclustering_tau,
     context_scores,
     cost_gap,

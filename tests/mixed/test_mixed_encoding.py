@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 
 from privclust.data.encode import GRID_RADIUS
-from privclust.data.points.kernels import ClusterSums, GroupedSums, RowCount
+from privclust.data.papers.kernels import ZoneCounts
+from privclust.data.points.kernels import ClusterSums, GroupedSums, Moments, RowCount
 from privclust.data.points.mixed import region_of
-from privclust.data.points.moments import Moments
 from privclust.data.points.public import Projection, Zones
-from privclust.data.points.zones import ZoneCounts
-from privclust.data.table.binned import BinnedCoder
+from privclust.data.table.as_points import BinnedCoder
 from privclust.exceptions import SchemaError
-from privclust.holder.distances import square_lengths
-from privclust.reading import open_rows
-from privclust.schema import Ball, Bins, Box, Categories, Schema
+from privclust.holder.kernels import square_lengths
+from privclust.reading.opening import open_rows
 from privclust.schema.coordinates import Coordinates, on_simplex
+from privclust.schema.facts import Ball, Bins, Box, Categories
+from privclust.schema.schema import Schema
 
 SCHEMA = Schema(
     {

@@ -20,9 +20,9 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
+from privclust.clustering.summary import Summary
 from privclust.exceptions import DataError, ParameterError, PrivclustError, SchemaError
 from privclust.schema.coordinates import Coordinates
-from privclust.summary import Summary
 from support.datasets import MIXED, SURVEY, mixed, survey
 
 DATA = mixed().drop(columns="who")

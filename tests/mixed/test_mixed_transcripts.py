@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 from privclust.budget import Budget
-from privclust.kmeans.cells import by_cells
-from privclust.schema import Box, Categories, Schema
-from privclust.summary.summarising import ask_summary
-from privclust.unit import AddRemoveRow, ReplaceRow
+from privclust.clustering.cells import by_cells
+from privclust.clustering.summarise import ask_summary
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit.rows import AddRemoveRow, ReplaceRow
 from support.noise import seeded_noise
 from support.transcripts import Transcript, amount_lost
 from support.views import plenty_of, view_of

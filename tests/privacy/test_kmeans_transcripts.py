@@ -12,13 +12,12 @@ import pytest
 from sklearn.base import clone
 
 from privclust import PrivateKMeans
-from privclust.audit import duplicate_mass, emptied_cluster, far_outlier
-from privclust.audit.neighbours import NeighbourPair
+from privclust.audit.neighbours import NeighbourPair, duplicate_mass, emptied_cluster, far_outlier
 from privclust.budget import Budget
-from privclust.kmeans.cells import by_cells
-from privclust.kmeans.lloyd import ask_lloyd
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
-from privclust.unit.step import UnitStep
+from privclust.clustering.cells import by_cells
+from privclust.clustering.lloyd import ask_lloyd
+from privclust.unit.base import UnitStep
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.noise import halved_sensitivities, seeded_noise
 from support.point_questions import QUESTIONS, ask, pair_for
 from support.transcripts import (
@@ -165,7 +164,7 @@ def test_questions_that_depend_on_the_data_are_noticed():
         return 2 + int(view._rows.sum(lambda rows: np.array([len(rows)])).n_rows) % 2
 
     model = estimator("lloyd", AddRemoveRow(), Budget(1))
-    with patch("privclust.kmeans.lloyd._n_steps", steps_by_exact_count):
+    with patch("privclust.clustering.lloyd._n_steps", steps_by_exact_count):
         losses = losses_of_transcripts(model, pairs_for(AddRemoveRow()), [0])
         with pytest.raises(AssertionError):
             list(losses)

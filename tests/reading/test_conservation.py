@@ -16,10 +16,11 @@ from scipy import sparse
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.rows import Block, Selection
 from privclust.exceptions import DataError, NoRowsError
-from privclust.reading import csv_files, frames, open_rows
+from privclust.reading import csv_files, frames
 from privclust.reading.frames import ArrowRows, resized
 from privclust.reading.objects import plain_batch
-from privclust.schema import Csv
+from privclust.reading.opening import open_rows
+from privclust.schema.dialect import Csv
 from support.readings import of_fields, of_objects, readings
 
 

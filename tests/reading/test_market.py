@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.io import mmread, mmwrite
 
 from privclust.exceptions import DataError
-from privclust.reading.market import market_shape, read_market
+from privclust.reading.matrix_files import market_shape, read_market
 
 LOWER = np.array([[5, 0, 0], [3, 0, 0], [0, 7, 2]])
 MATRICES = {

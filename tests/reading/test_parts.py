@@ -13,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Box, Categories, Person, Schema
-from privclust.data.contribution import bounded
 from privclust.data.encode import forms_of
+from privclust.data.people import bounded
 from privclust.exceptions import DataError
-from privclust.reading import open_declared, open_rows, remote
-from privclust.reading.parts import runs
-from privclust.reading.remote import without_secrets
+from privclust.reading import locations as remote
+from privclust.reading.declared import open_declared
+from privclust.reading.files import runs
+from privclust.reading.locations import without_secrets
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers, block_values
 from support.in_parts import parquet_folder
 

@@ -24,12 +24,13 @@ from scipy import sparse
 
 from privclust.data.encode import Domain
 from privclust.data.points.mixed import region_of
-from privclust.data.table.binned import BinnedCoder
+from privclust.data.table.as_points import BinnedCoder
 from privclust.data.table.codes import CategoryCoder
-from privclust.reading import open_rows
 from privclust.reading.matrices import MatrixReader
-from privclust.schema import Bins, Box, Categories, Schema
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit.matrix import MatrixCount, MatrixEntry
 from support.blocks import block_numbers
 
 # Every rule but "error", so that every value has an encoding.

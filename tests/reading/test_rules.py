@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust.data.contribution import ContributionBound
 from privclust.data.encode import Domain
+from privclust.data.people import ContributionBound
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
-from privclust.schema import Bins, Box, Categories, Schema
-from privclust.unit import Person
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit.rows import Person
 
 DAY, NOON = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 12)
 VALUES = [

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers
 
 FRAME = pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30.0) ** 2})

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.data.columns.cells import CELLS, TAGS, in_cells
-from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.kinds import CELLS, TAGS, TypedColumn, in_cells
 from privclust.data.columns.table import MISSING_WORDS
 from privclust.reading.objects import array_from
 from support.readings import LINES, of_fields, of_objects, read_by, readings_of

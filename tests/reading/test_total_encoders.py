@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from privclust.data.encode import Domain
 from privclust.data.table.codes import ColumnCoder
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
-from privclust.schema import Bins, Box, Categories, Schema
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
 
 VALUES = {
     "integers": Categories([1, 2, 3], missing="category", unknown="other"),

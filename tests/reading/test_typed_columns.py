@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
-from privclust.schema import Csv
+from privclust.reading.opening import open_rows
+from privclust.schema.dialect import Csv
 from support.readings import check_rows, of_fields, of_objects, readings
 
 FLOATS = [0.0, 0.05, 1.0, -2.5, 5e-324, 1e308, 2.0**53, 2.0**63, np.nan, np.inf, -np.inf]

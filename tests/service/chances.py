@@ -31,4 +31,6 @@ def with_counted_secrets(patch: pytest.MonkeyPatch) -> None:
     for module in ("secrets", "privclust.ledger.sqlite"):
         patch.setattr(f"{module}.token_hex", lambda length=32: text(sys._getframe(1), length))
     patch.setattr(secrets, "token_urlsafe", urlsafe)
-    patch.setattr("privclust.ledger.acts.uuid4", lambda: uuid.UUID(text(sys._getframe(1), 16)))
+    patch.setattr(
+        "privclust.ledger.operations.uuid4", lambda: uuid.UUID(text(sys._getframe(1), 16))
+    )

@@ -88,7 +88,7 @@ def test_the_ledger_says_which_person_granted_and_asked(serving: Serving) -> Non
 def test_a_grant_and_the_access_it_gives_are_one_act(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from privclust.ledger.together import Together
+    from privclust.ledger.transaction import Together
 
     run = Together.run
 

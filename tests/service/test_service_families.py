@@ -13,8 +13,9 @@ import pytest
 from scipy import sparse
 
 from privclust import MatrixCount, MatrixEntry, MatrixRow, PrivateKMeans, PrivateSummary
-from privclust.categorical import PrivateCategoricalKMeans, PrivateDilca
-from privclust.coclustering import PrivateCoclustering
+from privclust.categories.estimator import PrivateDilca
+from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.service.asking import check_question, made_up_fit, plan_of
 from privclust.service.checking import check_files
 from privclust.service.datasets import Dataset
@@ -26,8 +27,9 @@ from privclust.service.options import Option
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.unit import AddRemoveRow, Person, Unit
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.unit import Unit
+from privclust.unit.rows import AddRemoveRow, Person
 from service.browser import Browser, message, site_on
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving
@@ -276,7 +278,7 @@ def test_labels_by_a_release_of_a_matrix_are_of_an_uploaded_matrix(
 
 
 def test_the_client_refuses_what_is_no_offer() -> None:
-    from privclust.published import PrivateTauCoclustering
+    from privclust.papers.tau.private import PrivateTauCoclustering
 
     with pytest.raises(RemoteError, match="offers"):
         question_of(PrivateTauCoclustering())

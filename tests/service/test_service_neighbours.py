@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from privclust.service import clock
 from privclust.service.datasets import Dataset
 from privclust.service.jobs import Finished

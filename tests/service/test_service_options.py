@@ -14,7 +14,7 @@ from privclust.service.planner import Planner
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from service.browser import message, signed_in
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving

@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 
 from privclust import Person, PrivateDilca, PrivateKMeans
-from privclust.cli import app
-from privclust.service import RemoteDataset, RemoteError
+from privclust.cli.app import app
+from privclust.service.remote import RemoteDataset, RemoteError
 from service.browser import ORIGIN, Browser, site_on
 from service.clocks import later, run_one
 from service.serving import SCHEMA, Serving

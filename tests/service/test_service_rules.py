@@ -16,12 +16,7 @@ from privclust.service import clock
 from privclust.service import database as databases
 from privclust.service.checking import check_rules
 from privclust.service.database import Database, Step, steps
-from privclust.service.errors import (
-    ConflictError,
-    ForbiddenError,
-    NotFoundError,
-    ServiceError,
-)
+from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
 from privclust.service.jobs import Finished
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from

@@ -11,12 +11,12 @@ from typing import get_args
 import pytest
 
 from privclust import Ball, Bins, Box, Categories, Schema
-from privclust.ledger.book import VERSION as LEDGER_VERSION
 from privclust.ledger.chain import Entry
+from privclust.ledger.store import VERSION as LEDGER_VERSION
 from privclust.release import document
-from privclust.release.about import About
+from privclust.release.document import About
 from privclust.release.kinds import known_kinds
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
 from privclust.schema.forms import Form
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"

@@ -7,12 +7,12 @@ skipped but what would need labels of training rows to be kept.
 
 import inspect
 
+import privclust.reference
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privclust
-import privclust.reference
 from privclust import (
     Bins,
     MatrixEntry,
@@ -26,14 +26,12 @@ from privclust import (
 )
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import NotPrivateWarning
-from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
-from privclust.reference import (
-    Dilca,
-    KMeansGuarantee,
-    SourceTargetMedoids,
-    SubclusterGuarantee,
-    TauCoclustering,
-)
+from privclust.papers.dilca.published import Dilca
+from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.tau.published import TauCoclustering
+from privclust.papers.zones.private import PrivateZoneKMeans
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
@@ -85,7 +83,7 @@ def test_scikit_learns_own_checks(estimator, check, monkeypatch):
 def test_no_estimator_is_left_out():
     public = [
         getattr(home, name)
-        for home in (privclust, privclust.published, privclust.reference)
+        for home in (privclust, privclust.papers, privclust.papers)
         for name in home.__all__
     ]
     estimators = {

@@ -3,15 +3,15 @@
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.data.contribution import bounded
 from privclust.data.encode import Domain
+from privclust.data.people import bounded
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise
-from privclust.reading import open_rows
-from privclust.schema import Schema
-from privclust.unit import AddRemoveRow
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.reading.opening import open_rows
+from privclust.schema.schema import Schema
+from privclust.unit.rows import AddRemoveRow
 
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}
 TARGETS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

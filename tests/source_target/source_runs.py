@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from privclust.data.sites.public import TargetSpace
+from privclust.papers.targets.private import NearestSettings, ask_nas, ask_nna
 from privclust.source_target import rings as ours
-from privclust.source_target.nas import ask_nas
-from privclust.source_target.nna import NearestSettings, ask_nna
 from privclust.source_target.placement import CoordinateCells
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import view_of
 from support.transcripts import Transcript
 from support.views import plenty_of

@@ -7,9 +7,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from privclust.exceptions import ParameterError
-from privclust.reference import source_spread
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.source_target.sites import coreset, covering_sites, greedy_net
+from privclust.papers.targets.published import source_spread
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.source_target.placement import coreset, covering_sites, greedy_net
 
 RNG = np.random.default_rng(0)
 CLUMPS = np.concatenate([RNG.normal(c, 0.02, (60, 2)) for c in ((0, 0), (1, 0), (0.5, 1))])

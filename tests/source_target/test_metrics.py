@@ -9,8 +9,8 @@ import pytest
 
 from privclust.data.sites.metrics import EARTH_RADIUS_KM, METRICS, CoordinateMetric, MetricName
 from privclust.exceptions import ReleaseError
-from privclust.release import Release
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.release.release import Release
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
 NEAR, FAR = np.array([[10.0, 20.0]]), np.array([[-30.0, 60.0]])
 

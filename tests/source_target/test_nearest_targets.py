@@ -10,7 +10,7 @@ from privclust.data.sites.kernels import nearest_rows
 from privclust.data.sites.metrics import METRICS
 from privclust.data.sites.public import SOURCE_STEPS, Rings, TargetSpace
 from privclust.exceptions import BudgetExceededError
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from source_target.source_doubles import BUDGETS, RINGS, TARGETS, ask, view_of
 from support.transcripts import (
     allowed_change,

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import PrivateSourceTargetMedoids
-from privclust.audit import NeighbourPair
+from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
 from privclust.data.sites.kernels import NearestRows, nearest_rows
 from privclust.data.sites.public import FARTHEST_APART, TargetSpace

@@ -13,8 +13,8 @@ from privclust.budget import Budget
 from privclust.data.encode import Domain
 from privclust.data.sites.metrics import METRICS
 from privclust.data.sites.public import Rings, TargetSpace
-from privclust.reading import open_rows
-from privclust.schema import Schema
+from privclust.reading.opening import open_rows
+from privclust.schema.schema import Schema
 from source_target.source_doubles import view_of
 from support.transcripts import recorded_draws
 

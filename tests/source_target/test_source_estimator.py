@@ -13,10 +13,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from privclust.exceptions import LowSignalWarning, PrivclustWarning
-from privclust.reference.source_target import SourceTargetMedoids
-from privclust.schema import Box, Schema
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.unit import Person
+from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.unit.rows import Person
 from support.transcripts import recorded_draws, replayed_draws
 
 METHODS = ["rings", "nna", "nas"]

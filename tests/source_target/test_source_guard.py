@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from privclust.source_target.guarding import expected_problem, guarded_choice
-from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
+from privclust.source_target.solver import (
+    Problem,
+    expected_problem,
+    guarded_choice,
+    improved_by_swaps,
+    lazy_greedy,
+)
 
 RNG = np.random.default_rng(0)
 CLUMPS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [9.0, 9.0]])

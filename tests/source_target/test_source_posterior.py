@@ -5,9 +5,9 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.distributions import log_density, tail
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.source_target.posterior import CountPosterior, count_posterior, false_shares
-from privclust.source_target.rings import _cautious
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.source_target.rings import CountPosterior, _cautious, count_posterior, false_shares
 from source_target.source_doubles import view_of
 
 TABLES = 100

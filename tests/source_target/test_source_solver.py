@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from privclust.source_target import solution
+from privclust.source_target.public_targets import PublicTargets
 from privclust.source_target.solution import Existing, solve
 from privclust.source_target.solver import (
     Gains,
@@ -17,7 +18,6 @@ from privclust.source_target.solver import (
     lazy_greedy,
     solution_cost,
 )
-from privclust.source_target.targets import PublicTargets
 
 
 def random_problem(seed, n_objects=40, with_base=True, grid=False):

@@ -10,10 +10,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from privclust.budget import Budget
-from privclust.metrics import source_target_cost
-from privclust.reference import cost_difference, source_spread
-from privclust.source_target import PrivateSourceTargetMedoids
-from privclust.source_target.theory import (
+from privclust.papers.metrics import source_target_cost
+from privclust.papers.targets.published import cost_difference, source_spread
+from privclust.papers.targets.theory import (
     coreset_bound,
     gaussian_bound,
     gaussian_deviation,
@@ -24,6 +23,7 @@ from privclust.source_target.theory import (
     sensitive_example,
     zcdp_bound,
 )
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
 
 def everything_between(target, k):

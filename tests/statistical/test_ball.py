@@ -14,8 +14,9 @@ from scipy import stats
 from privclust.budget import Budget
 from privclust.opendp import OpenDPNoise
 from privclust.privacy.mechanisms import BallLaplace
-from privclust.privacy.noise import ExactNoise, SeededBits
 from privclust.privacy.noise.ball import _coordinates, certain_vector, words_needed
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from privclust.privacy.noise.lazy import LazyUniform
 from support import precise
 from support.bits import SameBits

@@ -9,7 +9,8 @@ import pytest
 
 from privclust import opendp as opendp_noise
 from privclust.opendp import OpenDPNoise
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from support.distributions import (
     agreement_p_value,
     counts_p_value,

@@ -23,8 +23,8 @@ from privclust import (
     Release,
     Schema,
 )
+from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError, PrivclustError
-from privclust.summary import Summary
 
 RNG = np.random.default_rng(0)
 SCHEMA = Schema({"age": Box(0, 100), "town": Categories(["north", "south"])})

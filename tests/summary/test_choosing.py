@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
+from privclust.clustering.choose_k import Best, _rand_index, _separation
 from privclust.exceptions import ParameterError
-from privclust.summary.choosing import _rand_index, _separation
-from privclust.summary.deciding import Best
 
 
 def clumps(k, seed=0):

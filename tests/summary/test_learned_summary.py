@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
+from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError
-from privclust.metrics import inertia
+from privclust.papers.metrics import inertia
 from privclust.schema.coordinates import Coordinates
-from privclust.summary import Summary
 
 RNG = np.random.default_rng(4)
 KINDS = RNG.integers(3, size=3000)

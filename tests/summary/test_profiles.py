@@ -6,10 +6,10 @@ import pytest
 
 from privclust import Box, Categories, Person, PrivateKMeans, PrivateSummary, Release, Schema
 from privclust.budget import Budget
+from privclust.clustering.histograms import check_numbers, share_in_words
+from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError, ReleaseError
-from privclust.kmeans.profiles import check_numbers, share_in_words
-from privclust.summary import Summary
-from privclust.unit import AddRemoveRow, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, ReplaceRow
 from support.transcripts import recorded_draws, replayed_draws
 
 RNG = np.random.default_rng(0)

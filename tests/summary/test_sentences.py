@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privclust import Bins, Box, Categories, PrivateSummary, Schema
-from privclust.reports.sentences import sentence_of, traits_of
+from privclust.reports.words import sentence_of, traits_of
 
 COLUMNS = Schema(
     {

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from privclust import Box, PrivateSummary, Release, Schema
+from privclust.clustering.auto import ask_with_chosen_k
+from privclust.clustering.seeds import Spread
+from privclust.clustering.summarise import _misses_far_rows
+from privclust.clustering.summary import Summary
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
-from privclust.kmeans.spread import Spread
-from privclust.metrics import inertia
 from privclust.opening.rows import open_points
+from privclust.papers.metrics import inertia
 from privclust.privacy.meter import Meter
-from privclust.summary import Summary
-from privclust.summary.automatic import ask_with_chosen_k
-from privclust.summary.summarising import _misses_far_rows
 
 RNG = np.random.default_rng(3)
 CENTRES = np.array([[1.0, 1.0, 1.0], [9.0, 2.0, 5.0], [5.0, 9.0, 9.0], [9.0, 9.0, 1.0]])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.summary.automatic import ask_with_chosen_k
-from privclust.summary.summarising import ask_summary
-from privclust.unit import AddRemoveRow, ReplaceRow
+from privclust.clustering.auto import ask_with_chosen_k
+from privclust.clustering.summarise import ask_summary
+from privclust.unit.rows import AddRemoveRow, ReplaceRow
 from support.noise import seeded_noise
 from support.transcripts import Transcript, amount_lost
 from support.views import plenty_of, view_of

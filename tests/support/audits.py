@@ -17,8 +17,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from privclust.audit import AuditReport, audit, auditor
-from privclust.audit.bounds import epsilon_bound
+from privclust.audit import auditor
+from privclust.audit.auditor import AuditReport, audit
+from privclust.audit.events import epsilon_bound
 from privclust.budget import Budget
 from support.transcripts import Transcript, log_ratio, replaced_draws
 

@@ -29,9 +29,13 @@ from privclust import (
     PrivateSummary,
     ReplaceRow,
 )
-from privclust.audit import NeighbourPair
-from privclust.baselines import PrivateHighDimKMeans, PrivateNMF, PrivateOneHotKMeans, PrivateWGAN
-from privclust.published import PrivateTauCoclustering, PrivateZoneKMeans
+from privclust.audit.neighbours import NeighbourPair
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
+from privclust.papers.rivals.nmf import PrivateNMF
+from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
+from privclust.papers.rivals.wgan import PrivateWGAN
+from privclust.papers.tau.private import PrivateTauCoclustering
+from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import MIXED, PLACES, POINTS, SURVEY, baskets, mixed, places, points, survey
 
 ROW_UNITS = (AddRemoveRow(), ReplaceRow(), Person("who", 2))

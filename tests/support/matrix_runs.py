@@ -8,11 +8,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from privclust.coclustering import tables as module_of_tables
-from privclust.coclustering.profiles import ask_row_clusters
-from privclust.coclustering.tables import ask_table_clusters
-from privclust.coclustering.tau import ask_tau_clusters
-from privclust.unit import MatrixCount, MatrixEntry, MatrixRow
+from privclust.coclustering import table_method as module_of_tables
+from privclust.coclustering.row_method import ask_row_clusters
+from privclust.coclustering.table_method import ask_table_clusters
+from privclust.papers.tau.private import ask_tau_clusters
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
 from support.transcripts import Transcript
 from support.views import matrix_view_of, plenty_of
 

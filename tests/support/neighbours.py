@@ -10,9 +10,9 @@ import warnings
 
 import numpy as np
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
-from privclust.privacy.noise import ExactNoise
+from privclust.privacy.noise.exact import ExactNoise
 from support.transcripts import allowed_change, change, recorded_draws, replayed_draws
 
 RUNS = 300

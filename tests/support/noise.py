@@ -19,7 +19,8 @@ from privclust.privacy.mechanisms import (
     NoisyTopK,
     PermuteAndFlip,
 )
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 
 
 class NoNoise:

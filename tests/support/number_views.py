@@ -8,7 +8,7 @@ from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
 from privclust.opening.rows import open_numbers
 from privclust.privacy.meter import Meter
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 from support.noise import NoNoise
 
 

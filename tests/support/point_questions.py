@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privclust.data.points.public import Projection
-from privclust.unit import AddRemoveRow, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, ReplaceRow
 
 PARTS = ["counts", "offsets", "square"]
 QUESTIONS = ["count", *PARTS, *(f"grouped {part}" for part in PARTS), "moments", "histograms"]

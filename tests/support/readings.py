@@ -6,10 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from privclust.data.columns.cells import in_cells
-from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.kinds import TypedColumn, in_cells
 from privclust.data.columns.table import CATEGORIES, IDS, NUMBERS
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 
 LINES = {
     **NUMBERS,

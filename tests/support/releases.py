@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Loss
 from privclust.exceptions import ReleaseError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
-from privclust.release import Release
-from privclust.schema import Box, Schema
+from privclust.release.release import Release
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 
 NAMES = ("age", "income", "visits")
 SCHEMA = Schema({"age": Box(0, 120), "income": Box(0, 1000), "visits": Box(0, 50, missing=5)})

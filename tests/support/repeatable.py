@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privclust.privacy.noise import SeededBits, SystemBits
+from privclust.privacy.noise.bits import SeededBits, SystemBits
 
 __all__ = ["Repeatable"]
 

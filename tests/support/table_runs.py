@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust.categorical.pairs import ask_pairs, ask_tree
-from privclust.categorical.papers import (
+from privclust.categories.learn import Options, ask_pairs, ask_tree
+from privclust.papers.dilca.private import (
     ask_baseline,
     ask_max_dependency,
     ask_max_relevance,
     ask_mean_su,
 )
-from privclust.categorical.result import Options
-from privclust.unit import AddRemoveRow, ReplaceRow
+from privclust.unit.rows import AddRemoveRow, ReplaceRow
 from support.transcripts import Transcript
 from support.views import plenty_of, table_view_of
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from privclust.privacy.loss import Loss
+from privclust.budget import Loss
 from privclust.privacy.mechanisms import (
     BallLaplace,
     DiscreteGaussian,
@@ -29,7 +29,7 @@ from privclust.privacy.mechanisms import (
     NoisyTopK,
     PermuteAndFlip,
 )
-from privclust.privacy.noise import ExactNoise
+from privclust.privacy.noise.exact import ExactNoise
 from support.distributions import permute_and_flip_probabilities
 from support.noise import MECHANISMS
 

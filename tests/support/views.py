@@ -8,16 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from privclust.budget import Budget
-from privclust.data.contribution import bounded
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.people import bounded
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
-from privclust.reading import open_rows
-from privclust.schema import Categories, Schema
-from privclust.unit import AddRemoveRow, MatrixRow
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Categories
+from privclust.schema.schema import Schema
+from privclust.unit.matrix import MatrixRow
+from privclust.unit.rows import AddRemoveRow
 from support.noise import NoNoise
 
 

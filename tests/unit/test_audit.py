@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from privclust.audit import NeighbourPair, audit
-from privclust.audit.bounds import epsilon_bound
+from privclust.audit.auditor import audit
+from privclust.audit.events import epsilon_bound
+from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
 
 RUNS = 1200

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from privclust.audit.bounds import epsilon_bound, probability_above, probability_below
+from privclust.audit.events import epsilon_bound, probability_above, probability_below
 
 TRIALS = 40
 COUNTS = np.arange(TRIALS + 1)

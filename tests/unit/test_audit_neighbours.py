@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.audit import (
+from privclust.audit.neighbours import (
     NeighbourPair,
     another_order,
     duplicate_mass,

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.audit.runner import Subject, draw, is_estimator, takes_rng
 
 RUNS = 40

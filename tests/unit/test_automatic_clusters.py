@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privclust import Budget, PrivateKMeans
+from privclust.clustering.auto import prefers_caution
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError
-from privclust.kmeans.few_rows import prefers_caution
 from privclust.opening.rows import open_points
 from privclust.privacy.meter import Meter
 

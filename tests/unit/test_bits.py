@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privclust.privacy.noise import ExactNoise, SeededBits, SystemBits
+from privclust.privacy.noise.bits import SeededBits, SystemBits
+from privclust.privacy.noise.exact import ExactNoise
 
 WORDS = 500
 

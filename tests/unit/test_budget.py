@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.budget import Budget, Share, exact
-from privclust.privacy.loss import Loss, epsilon_spent
+from privclust.budget import Budget, Loss, Share, epsilon_spent, exact
 
 weights = st.lists(st.floats(1e-6, 1e6) | st.fractions(Fraction(1, 999), 999), min_size=1)
 

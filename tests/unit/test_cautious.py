@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.metrics import inertia
+from privclust.papers.metrics import inertia
 
 RNG = np.random.default_rng(8)
 CLUMPS = np.array([[0.2, 0.2, 0.3], [0.8, 0.3, 0.6], [0.3, 0.8, 0.7]])

@@ -11,7 +11,7 @@ import pytest
 
 from privclust import Ball, Bins, Box, Categories, PrivateKMeans, Schema
 from privclust.exceptions import DataError
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
 
 SCHEMA = Schema(
     {

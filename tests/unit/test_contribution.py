@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.contribution import BoundedRows, ContributionBound, bounded
+from privclust.data.people import BoundedRows, ContributionBound, bounded
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
 from privclust.reading.objects import array_from, plain
-from privclust.unit import AddRemoveRow, Person
+from privclust.reading.opening import open_rows
+from privclust.unit.rows import AddRemoveRow, Person
 from support.blocks import block_numbers
 
 KEY = b"0123456789abcdef"

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust import Box, Person, PrivateKMeans, Schema
-from privclust.data import ranks
+from privclust.data import people as ranks
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.contribution import ContributionBound, bounded
-from privclust.reading import open_rows
+from privclust.data.people import ContributionBound, bounded
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers
 from support.transcripts import recorded_draws
 
@@ -197,10 +197,10 @@ def test_rows_that_differ_pack_into_different_words():
         "one column": np.array([[0.25], [0.5], [-1.0]]),
         "many columns": np.eye(70),
     }
-    fitting = {name for name, table in tables.items() if ranks.packed(table) is not None}
+    fitting = {name for name, table in tables.items() if ranks.pack_content(table) is not None}
     assert fitting == {"whole", "whole floats", "one column"}
     for name in fitting:
-        assert len(set(ranks.packed(tables[name]).tolist())) == len(tables[name])
+        assert len(set(ranks.pack_content(tables[name]).tolist())) == len(tables[name])
 
 
 def test_the_two_zeros_are_one():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from privclust import Bins, Box, Categories, Schema
 from privclust.data.encode import forms_of
 from privclust.exceptions import DataError
-from privclust.reading import open_declared
+from privclust.reading.declared import open_declared
 from privclust.schema.forms import DURATIONS
 from support.blocks import block_numbers, formed
 

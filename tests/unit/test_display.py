@@ -8,7 +8,7 @@ from rich.console import Console
 
 import privclust
 from privclust import display
-from privclust.engines.progress import listener
+from privclust.engines.choose import listener
 
 
 def shown(*, notebook):

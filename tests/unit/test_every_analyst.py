@@ -9,9 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privclust.budget import Budget
+from privclust.budget import NO_LOSS, Budget, Loss
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.loss import NO_LOSS, Loss
 from privclust.privacy.meter import Charge, Meter
 from support.analysts import Law, gaussian, randomised_response, two_losses, worst_excess
 

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from privclust.privacy.noise import ExactNoise, ball, exact, float_filter, lazy
-from privclust.privacy.noise.exact import FILTER_ERROR
+from privclust.privacy.noise import ball, exact, float_filter, lazy
+from privclust.privacy.noise.exact import FILTER_ERROR, ExactNoise
 from privclust.privacy.noise.lazy import LazyUniform
 
 PRECISE = Context(prec=80)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privclust import PrivateKMeans
-from privclust.kmeans import grid
+from privclust.clustering import grid
 
 RNG = np.random.default_rng(0)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans, Release
+from privclust.clustering.refine import of_means
 from privclust.data.points.public import ClusterAnswer
 from privclust.data.view import Noisy
 from privclust.exceptions import ReleaseError
-from privclust.kmeans.errors import of_means
 from support.releases import CENTERS, make_release
 
 RNG = np.random.default_rng(1)

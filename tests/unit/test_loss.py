@@ -17,9 +17,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from privclust.budget import Budget
-from privclust.privacy import loss
-from privclust.privacy.loss import NO_LOSS, Loss, epsilon_spent, rho_within
+from privclust import budget as loss
+from privclust.budget import NO_LOSS, Budget, Loss, epsilon_spent, rho_within
 
 rhos = st.floats(1e-8, 1e3).map(lambda value: Fraction(repr(value)))
 deltas = st.floats(1e-15, 0.4).map(lambda value: Fraction(repr(value)))

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.budget import Budget, Share
-from privclust.privacy.loss import Loss
+from privclust.budget import Budget, Loss, Share
 from privclust.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -20,7 +19,8 @@ from privclust.privacy.mechanisms import (
     additive_noise,
     selection,
 )
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from support.distributions import (
     exponential_probabilities,
     gaussian_cells,

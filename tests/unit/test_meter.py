@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Loss
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge, Meter
 
 TENTH = Loss.of_pure(Fraction(1, 10))

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.privacy.noise import ExactNoise, SeededBits, lazy
+from privclust.privacy.noise import lazy
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from privclust.privacy.noise.interval import Interval
 from privclust.privacy.noise.lazy import (
     LazyUniform,

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.data.noisy import Noisy
+from privclust.data.public import Noisy
 from privclust.notes import Note, delta_notes, parameters_of, signal_of
-from privclust.unit import AddRemoveRow, MatrixCount
+from privclust.unit.matrix import MatrixCount
+from privclust.unit.rows import AddRemoveRow
 
 
 @pytest.mark.parametrize(

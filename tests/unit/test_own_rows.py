@@ -7,15 +7,14 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from privclust.data.table.binned import BinnedCoder
+from privclust.data.table.as_points import BinnedCoder
 from privclust.data.table.public import ValuePoints
-from privclust.holder.matrix import OwnMatrix
-from privclust.holder.points import OwnPoints
-from privclust.holder.table import OwnTable
+from privclust.holder.answers import OwnMatrix, OwnPoints, OwnTable
 from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_points, open_table
-from privclust.schema import Box, Categories, Schema
-from privclust.unit import MatrixCount, MatrixRow
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit.matrix import MatrixCount, MatrixRow
 
 ROWS = np.random.default_rng(0).uniform(0, 4, (50, 2))
 CENTRES = np.array([[0.5, 0.5], [3.5, 0.7], [2.0, 3.0]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privclust.kmeans.packing import packed_centres
+from privclust.clustering.weighted_kmeans import packed_centres
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 9])

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from privclust import Box, Categories, Schema
 from privclust.exceptions import DataError
-from privclust.reading import open_declared, open_rows
-from privclust.schema import Csv
+from privclust.reading.declared import open_declared
+from privclust.reading.opening import open_rows
+from privclust.schema.dialect import Csv
 from support.blocks import block_numbers, block_values
 
 TWO = Schema({"x": Box(0, 10), "y": Box(0, 10)})

@@ -6,7 +6,7 @@ import pytest
 
 from privclust import Budget, PrivateKMeans
 from privclust.plan import Measure, Synthetic, rehearse
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
 from support.releases import statement
 
 SCHEMA = Schema.from_bounds(0, 1, n_columns=2)

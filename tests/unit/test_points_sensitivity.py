@@ -12,8 +12,9 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.data.points.public import Projection
-from privclust.schema import Ball, Box, Schema
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
+from privclust.schema.facts import Ball, Box
+from privclust.schema.schema import Schema
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.terms import shrunk_terms
 from support.transcripts import allowed_change, change, recorded_draws
 from support.views import view_of

@@ -16,18 +16,10 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.reports.promise import promise_in_words
-from privclust.reports.rounded import factor
-from privclust.unit import (
-    MATRIX_UNITS,
-    ROW_UNITS,
-    AddRemoveRow,
-    MatrixCount,
-    MatrixEntry,
-    MatrixRow,
-    Person,
-    ReplaceRow,
-    group_epsilon,
-)
+from privclust.reports.words import factor
+from privclust.unit import MATRIX_UNITS, ROW_UNITS
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, group_epsilon
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.releases import make_release, statement
 
 BUDGETS = [(1, 1e-6), (0.5, 1e-6), (0.1, 1e-6), (1, 1e-5), (2, 1e-8), (5, 1e-6)]

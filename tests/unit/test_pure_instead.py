@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from privclust import Budget, PrivateKMeans, Release
+from privclust.budget import Loss
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
 
 BUDGET = Budget("0.2", 1e-6)

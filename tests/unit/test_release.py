@@ -18,16 +18,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import privclust
-from privclust.budget import Budget
+from privclust.budget import Budget, Loss
 from privclust.exceptions import ReleaseError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
-from privclust.release import Release, storage
 from privclust.release import arrays as npz
-from privclust.reports.rounded import shown_error
-from privclust.schema import Box, Schema
+from privclust.release import storage
+from privclust.release.release import Release
+from privclust.reports.words import shown_error
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 from support.releases import (
     CENTERS,
     NAMES,

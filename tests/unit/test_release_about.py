@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from privclust.exceptions import ReleaseError
-from privclust.release import About, Release
-from privclust.reports.sentences import sentence_of
+from privclust.release.document import About
+from privclust.release.release import Release
+from privclust.reports.words import sentence_of
 from support.releases import make_release, one_sentence
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import ReleaseError
-from privclust.release import Release, reading
 from privclust.release import arrays as npz
+from privclust.release import storage as reading
 from privclust.release.document import digest_of
+from privclust.release.release import Release
 from support.releases import (
     make_release,
     one_sentence,

@@ -14,7 +14,8 @@ import pytest
 from scipy import sparse
 
 from privclust.exceptions import ReleaseError
-from privclust.schema import Box, Categories, Schema
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
 from support.releases import (
     NAMES,
     SCHEMA,

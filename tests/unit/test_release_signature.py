@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from privclust.exceptions import ReleaseError
-from privclust.release import About, Release, Signature, create_key
-from privclust.schema import Schema
+from privclust.release.document import About
+from privclust.release.release import Release
+from privclust.release.signature import Signature, create_key
+from privclust.schema.schema import Schema
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from privclust.exceptions import NotSavedError, ReleaseError
-from privclust.release import Release, storage
+from privclust.release import storage
+from privclust.release.release import Release
 from support.releases import (
     make_release,
     one_sentence,

@@ -11,18 +11,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from privclust.budget import Budget
+from privclust.budget import Budget, Loss
 from privclust.exceptions import ReleaseError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Charge
 from privclust.release import storage
 from privclust.reports.page import _parts
 from privclust.reports.plots import principal_map
 from privclust.reports.promise import promise_in_words
-from privclust.reports.rounded import factor, percent
-from privclust.schema import Box, Schema
+from privclust.reports.words import factor, percent
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
-from privclust.unit import Person, ReplaceRow
+from privclust.unit.rows import Person, ReplaceRow
 from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
 
 # For tests of what a report says, not of what it shows.

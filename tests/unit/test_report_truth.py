@@ -17,10 +17,10 @@ from privclust import (
     PrivateSummary,
 )
 from privclust.exceptions import ReleaseError
-from privclust.release import About
+from privclust.release.document import About
 from privclust.reports.promise import promise_in_words
-from privclust.schema import Schema
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.schema.schema import Schema
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from support.releases import make_release, statement
 
 # For tests of what a report says, not of what it shows.

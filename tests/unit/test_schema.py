@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from privclust.exceptions import SchemaError
-from privclust.schema import Ball, Bins, Box, Categories, Schema
+from privclust.schema.facts import Ball, Bins, Box, Categories
+from privclust.schema.schema import Schema
 
 
 def one_sentence(message):

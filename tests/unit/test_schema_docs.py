@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
 

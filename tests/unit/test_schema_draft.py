@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import SchemaError
-from privclust.schema import Box, Categories, Csv, Schema
+from privclust.schema.dialect import Csv
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
 
 FRAME = pd.DataFrame(
     {

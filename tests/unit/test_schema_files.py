@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.exceptions import SchemaError
-from privclust.schema import Ball, Bins, Box, Categories, Schema
+from privclust.schema.facts import Ball, Bins, Box, Categories
+from privclust.schema.schema import Schema
 
 numbers = st.floats(-1e150, 1e150).filter(lambda x: x == 0 or abs(x) > 1e-140)
 pairs = st.lists(numbers, min_size=2, max_size=2, unique_by=lambda x: x + 0.0).map(sorted)

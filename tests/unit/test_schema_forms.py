@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privclust import Ball, Bins, Box, Categories, Schema
 from privclust.exceptions import SchemaError
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
 
 EVERYTHING = Schema(
     {

@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from privclust import PrivateKMeans
-from privclust.metrics import inertia
+from privclust.papers.metrics import inertia
 
 
 def rows_on_a_curve(n_rows: int, n_clusters: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from privclust.data.columns.table import ARROW_TYPE
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers, block_values
 
 
@@ -291,7 +291,7 @@ def test_all_columns_are_read_unless_told_otherwise():
 
 def test_importing_sources_imports_no_data_frame_library():
     code = (
-        "import sys, privclust.reading, privclust.data.contribution;"
+        "import sys, privclust.reading, privclust.data.people;"
         "sys.exit(any(name in sys.modules for name in ('pandas', 'polars', 'sklearn')))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0  # noqa: S603

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from privclust.exceptions import DataError
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers, block_values
 
 SECRET = "SECRET77"  # noqa: S105

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privclust.reading import open_rows
+from privclust.reading.opening import open_rows
 from support.blocks import block_numbers, block_values
 
 

@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from privclust.budget import Budget
-from privclust.privacy.loss import Loss
+from privclust.budget import Budget, Loss
 from privclust.privacy.meter import Meter
 from privclust.privacy.statement import SEEDED
 from privclust.statement import PrivacyStatement
-from privclust.unit import AddRemoveRow
+from privclust.unit.rows import AddRemoveRow
 
 SCALER = "the pipeline step 'scale' was fitted on the same rows without noise"
 CHOSEN = "it was chosen by exact scores of private rows"

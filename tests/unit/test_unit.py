@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.question import Scores, Term
-from privclust.unit import AddRemoveRow, Person, ReplaceRow, unit_from
-from privclust.unit.step import UnitStep
+from privclust.unit import unit_from
+from privclust.unit.base import UnitStep
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 
 units = st.one_of(
     st.just(AddRemoveRow()),

@@ -15,14 +15,14 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
-from privclust.baselines.questions.public import Critic
-from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Budget, Share
 from privclust.data.encode import Domain
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
+from privclust.data.papers.public import Critic
+from privclust.data.papers.view import BaselinesView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.sites.public import Rings, TargetSpace
@@ -32,10 +32,13 @@ from privclust.data.table.public import ValuePoints
 from privclust.data.table.view import TableView
 from privclust.privacy import mechanisms
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.reading import open_rows
-from privclust.schema import Categories, Schema
-from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Categories
+from privclust.schema.schema import Schema
+from privclust.unit.matrix import MatrixCount, MatrixEntry
+from privclust.unit.rows import AddRemoveRow
 
 MECHANISMS = (
     mechanisms.BallLaplace,

@@ -24,13 +24,13 @@ import pytest
 from every_question import QUESTIONS, seeded
 from scipy import sparse
 
-from privclust.baselines.questions.public import Critic
-from privclust.baselines.questions.view import BaselinesView
 from privclust.budget import Budget
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
+from privclust.data.papers.public import Critic
+from privclust.data.papers.view import BaselinesView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.question import Pick, Question, Scores
@@ -41,7 +41,8 @@ from privclust.data.table.public import ValuePoints
 from privclust.data.table.view import TableView
 from privclust.data.view import Noised, Picked
 from privclust.privacy.meter import Meter
-from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry, MatrixRow, Person, ReplaceRow
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.terms import unguarded
 
 BUDGET = Budget(2, 1e-6)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.data.dimension import MOST_COORDINATES
-from privclust.data.encode import Domain
+from privclust.data.encode import MOST_COORDINATES, Domain
 from privclust.data.points.mixed import region_of
 from privclust.data.points.public import Projection
 from privclust.exceptions import SchemaError
-from privclust.schema import Box, Categories, Schema
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
 from support.releases import one_sentence
 
 

@@ -25,18 +25,13 @@ from privclust.exceptions import SchemaError
 from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_numbers, open_points, open_sources, open_table
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import SystemBits
-from privclust.reading import open_rows
-from privclust.schema import Box, Categories, Schema
-from privclust.unit import (
-    AddRemoveRow,
-    MatrixCount,
-    MatrixEntry,
-    MatrixRow,
-    Person,
-    ReplaceRow,
-    Unit,
-)
+from privclust.privacy.noise.bits import SystemBits
+from privclust.reading.opening import open_rows
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit import Unit
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 
 NUMBERS = Schema.from_bounds(-1, 1, names=["x", "y"])
 MIXED = Schema({"x": Box(-1, 1), "a": Categories([0, 1, 2])})

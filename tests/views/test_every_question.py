@@ -17,14 +17,14 @@ from every_question import (
 )
 
 import privclust
-from privclust.baselines.questions.view import BaselinesView
+from privclust.budget import Loss
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.view import NumbersView
+from privclust.data.papers.view import BaselinesView
 from privclust.data.points.view import PointsView
 from privclust.data.sites.view import SitesView
 from privclust.data.table.view import TableView
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.loss import Loss
 from privclust.privacy.meter import Meter
 
 VIEWS = (

@@ -12,10 +12,10 @@ from every_question import BUDGET, exact_draws, seeded, table
 
 from privclust.data.encode import Domain, clip_to_ball
 from privclust.data.question import Pick
-from privclust.data.table.counts import ExactCounts
-from privclust.data.table.kernels import EntropyScale
+from privclust.data.table.kernels import EntropyScale, ExactCounts
 from privclust.privacy.meter import Meter
-from privclust.schema import Ball, Box, Schema
+from privclust.schema.facts import Ball, Box
+from privclust.schema.schema import Schema
 
 BEYOND = 2**60
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from privclust.budget import Budget
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.unit.matrix import MatrixCount, MatrixEntry
 from support.terms import unguarded
 
 ROWS = arrays(np.int64, (3, 3), elements=st.integers(0, 50))

@@ -10,8 +10,8 @@ import pytest
 
 from privclust.data.question import Question, Scores, Size, Term
 from privclust.exceptions import DataError
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
-from privclust.unit.step import UnitStep
+from privclust.unit.base import UnitStep
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]
 

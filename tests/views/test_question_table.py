@@ -28,8 +28,8 @@ from every_question import (
     seeded,
 )
 
-from privclust.baselines.questions.kernels import SwapCosts
 from privclust.budget import Budget, Share
+from privclust.data.papers.kernels import SwapCosts
 from privclust.data.points.kernels import ClusterSums
 from privclust.data.question import Scores, Size, Term
 from privclust.data.table.kernels import EntropyScale
@@ -42,8 +42,9 @@ from privclust.privacy.mechanisms import (
     PermuteAndFlip,
 )
 from privclust.privacy.meter import Meter
-from privclust.unit import AddRemoveRow, MatrixCount, MatrixEntry, MatrixRow, Person, ReplaceRow
-from privclust.unit.step import UnitStep
+from privclust.unit.base import UnitStep
+from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 
 PAGE = Path(__file__).parents[2] / "proofs" / "question.md"
 # | view: `method`, `method`: part of the answer | `declared`, ... |

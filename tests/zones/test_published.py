@@ -7,9 +7,11 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from privclust.audit import NeighbourPair, audit
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import NeighbourPair
 from privclust.exceptions import NotPrivateWarning
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee, cost_gap
+from privclust.papers.metrics import cost_gap
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 
 PUBLISHED = [KMeansGuarantee, SubclusterGuarantee]
 QUIET = pytest.mark.filterwarnings("ignore::privclust.exceptions.NotPrivateWarning")

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from privclust.data.points.zones import on_grid, zone_counts
+from privclust.data.papers.kernels import on_grid, zone_counts
 from privclust.exceptions import ParameterError
-from privclust.kmeans.sub_clusters import drawn_sub_clusters
-from privclust.kmeans.zones import ZoneMoves
-from privclust.published import PrivateZoneKMeans
-from privclust.reference import KMeansGuarantee, SubclusterGuarantee
+from privclust.papers.zones.private import PrivateZoneKMeans, ZoneMoves, drawn_sub_clusters
+from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 from zones.test_zone_invariant import steps_of
 from zones.test_zone_query import BUDGETS, random_zones
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
-from privclust.kmeans import zones as module
-from privclust.kmeans.packing import packed_centres
-from privclust.kmeans.zones import ZoneMoves, ask_zone_steps
+from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.papers.zones import private as module
+from privclust.papers.zones.private import ZoneMoves, ask_zone_steps
 from support.noise import seeded_noise
 from support.views import view_of
 

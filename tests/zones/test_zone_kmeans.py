@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from privclust.published import PrivateZoneKMeans
+from privclust.papers.zones.private import PrivateZoneKMeans
 
 ROWS, GROUPS = make_blobs(2000, centers=3, cluster_std=0.5, center_box=(-8, 8), random_state=3)
 

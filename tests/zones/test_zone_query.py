@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privclust.budget import Budget
+from privclust.data.papers.kernels import on_grid, zone_counts
 from privclust.data.points.public import Zones
-from privclust.data.points.zones import on_grid, zone_counts
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential
-from privclust.unit import AddRemoveRow, Person, ReplaceRow
-from privclust.unit.step import UnitStep
+from privclust.unit.base import UnitStep
+from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
 from support.views import view_of
 

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import numpy as np
 
 from privclust.data.points.public import Zones
-from privclust.kmeans.zones import ZoneMoves, ask_zone_clusters
+from privclust.papers.zones.private import ZoneMoves, ask_zone_clusters
 from support.transcripts import Transcript
 from support.views import plenty_of, view_of
 
@@ -28,7 +28,7 @@ def count(view, share, rng):
 
 def run(view, share, rng):
     """Run with one cluster, from a start at -1."""
-    with patch("privclust.kmeans.zones.packed_centres", lambda *_: np.array([[-1.0]])):
+    with patch("privclust.papers.zones.private.packed_centres", lambda *_: np.array([[-1.0]])):
         return ask_zone_clusters(view, share, 1, rng, moves=ZoneMoves(2), n_steps=1)
 
 

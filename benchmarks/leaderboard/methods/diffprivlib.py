@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privclust.datasets import PointSet
+from privclust.papers.datasets.points import PointSet
 
 BENCHMARKS = Path(__file__).parents[2]
 PYTHON = BENCHMARKS.parent / ".venv-peers" / "bin" / "python"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from privclust.baselines import PrivateHighDimKMeans
-from privclust.datasets import PointSet
+from privclust.papers.datasets.points import PointSet
+from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 
 
 def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:

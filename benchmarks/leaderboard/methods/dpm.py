@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.datasets import PointSet
+from privclust.papers.datasets.points import PointSet
 
 DEPTH = 7
 PLACES = 40  # where an axis may be cut

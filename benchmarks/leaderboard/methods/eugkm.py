@@ -8,7 +8,7 @@ dimensions has too many cells: then the method says so and is left out.
 import numpy as np
 from sklearn.cluster import KMeans
 
-from privclust.datasets import PointSet
+from privclust.papers.datasets.points import PointSet
 
 FOR_NUMBER = 0.05  # of ε, for the number of rows
 MOST_CELLS = 10**6

@@ -9,11 +9,11 @@ the library's door, so the noise is exact and paid for.
 import numpy as np
 
 from privclust.budget import Budget
+from privclust.clustering.weighted_kmeans import packed_centres
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
-from privclust.datasets import PointSet
-from privclust.kmeans.packing import packed_centres
 from privclust.opening.rows import open_points
+from privclust.papers.datasets.points import PointSet
 from privclust.privacy.meter import Meter
 
 STEPS = 5

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.cluster import KMeans
 
-from privclust.datasets import PointSet
+from privclust.papers.datasets.points import PointSet
 
 
 def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarray:

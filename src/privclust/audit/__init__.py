@@ -4,7 +4,7 @@ Only public names live here. ``audit`` is the entry; the generators and suites m
 neighbouring data sets that it runs a mechanism on.
 """
 
-from privclust.audit.auditor import audit
+from privclust.audit.auditor import AuditReport, Verdict, Witness, audit
 from privclust.audit.neighbours import (
     NeighbourPair,
     another_order,
@@ -13,13 +13,14 @@ from privclust.audit.neighbours import (
     emptied_row,
     far_outlier,
     fewer_rows_than_clusters,
+    matrix_pairs,
     missing_value,
     one_entry,
+    point_pairs,
     rare_category,
     single_row,
+    table_pairs,
 )
-from privclust.audit.report import AuditReport, Verdict, Witness
-from privclust.audit.suites import matrix_pairs, point_pairs, table_pairs
 
 __all__ = [
     "AuditReport",

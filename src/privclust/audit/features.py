@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.audit.outputs import Column, Measured, Outputs, Raised, Structure
 
-__all__ = ["GROUPS", "Feature", "FeatureMap", "low_bits"]
-
 GROUPS = ("exceptions", "shapes", "values", "low_bits")
 """The groups of features. Of events that tell equally much, the one of the first group is named."""
 

@@ -18,18 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = [
-    "Column",
-    "Leaf",
-    "Leaves",
-    "Measured",
-    "Outputs",
-    "Raised",
-    "Structure",
-    "fitted_attributes",
-    "leaves_of",
-]
-
 MAX_ELEMENTS = 256
 """Elements of a list of mixed content that are looked at one by one; its length is always seen."""
 

@@ -46,8 +46,6 @@ from privclust.audit.outputs import (
     leaves_of,
 )
 
-__all__ = ["FeatureFunction", "Subject", "draw", "is_estimator", "takes_rng"]
-
 CHUNKS = 16
 """Parts that the runs on one data set are divided into, whatever the number of processes."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from privclust.audit import NeighbourPair, point_pairs
+from privclust.audit.neighbours import NeighbourPair, point_pairs
 from privclust.bounds.estimator import PrivateBounds
-
-__all__ = ["subject"]
 
 
 def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options
-from privclust.cli.budgets import BudgetOptions, RowUnitOptions
-from privclust.cli.errors import UsageError
-from privclust.cli.fitting import Planned, plan_command
-from privclust.cli.reading import Reading
-from privclust.cli.rows import fit_of_rows
+from privclust.cli.fit import Planned, fit_of_rows, plan_command
+from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions
+from privclust.cli.screen import UsageError
 
 if TYPE_CHECKING:
-    from privclust.bounds import PrivateBounds
-
-__all__ = ["BoundsOptions", "fit", "plan"]
+    from privclust.bounds.estimator import PrivateBounds
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,8 @@ class BoundsOptions:
 
     def model(self, reading: Reading | None = None, **shared: Any) -> PrivateBounds:
         """Return the estimator."""
-        from privclust.bounds import PrivateBounds
-        from privclust.schema import Csv
+        from privclust.bounds.estimator import PrivateBounds
+        from privclust.schema.dialect import Csv
 
         reading = reading or Reading()
         columns, csv = self._columns(reading), reading.dialect()

@@ -1,32 +1,109 @@
-"""``PrivateBounds``: a schema from private rows, paid for as a question of its own."""
+"""``PrivateBounds``: a schema from private rows, paid for as a question of its own.
+
+Every rule of the schema is total: a missing number is put in the middle of its range, so that no
+row of a later fit can end it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import Tags
 
-from privclust.bounds.drafting import doubts_about, drafted
-from privclust.bounds.finding import ask_bounds
+from privclust.bounds.find import BoundsResult, Range, ask_bounds
 from privclust.bounds.plan import WIDTH, synthetic
-from privclust.bounds.result import BoundsResult
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
 from privclust.data.numbers.public import ColumnForm, forms_of
 from privclust.data.view import Noisy
 from privclust.estimator import PrivateEstimator, Run
 from privclust.exceptions import ParameterError
-from privclust.ledger import Ledger
+from privclust.ledger.ledger import Ledger
+from privclust.notes import Note
 from privclust.opening.rows import Opened, PublicFacts, open_numbers
 from privclust.parameters import fraction, one_of, whole
 from privclust.plan import Plan, rehearse
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from privclust.unit import Unit, row_unit, unit_from
 
-__all__ = ["PrivateBounds"]
+# From released ranges to a schema that a fit can use, and what to doubt about it.
+
+NOTE = "bounds found by a private question; they leave out a small share of the rows"
+_LARGEST, _NARROWEST = 1e150, 1e-150
+_FIRST_DAY, _LAST_DAY = date.min.toordinal(), date.max.toordinal()
+_EPOCH = date(1970, 1, 1).toordinal()
+_SURE = 2.0
+_REMEDY = "raise epsilon, ask for fewer columns, or declare the bounds by hand"
+
+
+def drafted(
+    result: BoundsResult,
+    forms: Mapping[str, ColumnForm],
+    *,
+    ignore: Sequence[str] = (),
+    csv: Csv | None = None,
+) -> Schema:
+    """Return the schema of the ranges; a column that noise hides gets the widest bounds."""
+    columns = zip(forms.items(), result.ranges, strict=True)
+    facts = [(name, _box(found, form)) for (name, form), found in columns]
+    return Schema(facts, ignore=ignore, csv=csv, note=NOTE)
+
+
+def doubts_about(
+    result: BoundsResult, names: Sequence[str], outside_share: float
+) -> Iterator[Note]:
+    """Yield a note for each column that noise hides, or whose range leaves out too many rows."""
+    for name, found in zip(names, result.ranges, strict=True):
+        if not found.found:
+            yield Note(
+                "columns-hidden",
+                f"Noise hides the numbers of the column {name!r}, so its bounds are as wide as "
+                f"they can be; {_REMEDY}.",
+            )
+            continue
+        rows = result.n_rows - max(found.missing, 0.0)
+        error = math.hypot(found.inside_error, found.missing_error, result.n_rows_error)
+        outside = rows - found.inside - _SURE * error
+        if outside > outside_share * rows:
+            yield Note(
+                "rows-outside",
+                f"The bounds of the column {name!r} leave out at least {outside / rows:.0%} of its "
+                f"rows, because noise hides where they are; {_REMEDY}.",
+            )
+
+
+def _box(found: Range, form: ColumnForm) -> Box:
+    low, high = max(found.low, -_LARGEST), min(found.high, _LARGEST)
+    if form in ("date", "time"):
+        return _moments(low, high, form)
+    if form == "integer" and found.found:
+        # The upper end is the first number beyond the last cell.
+        low, high = float(math.ceil(low)), float(math.ceil(high)) - 1
+        high = max(high, low + max(1.0, math.ulp(low)))
+        form = "number"
+    if high - low < _NARROWEST:
+        high = low + _NARROWEST
+    return Box(low, high, low / 2 + high / 2, "number" if form == "integer" else form)
+
+
+def _moments(low: float, high: float, form: ColumnForm) -> Box:
+    """Return a Box of dates or times, within the calendar."""
+    first, last = _FIRST_DAY - _EPOCH, _LAST_DAY - _EPOCH
+    start = min(max(math.floor(max(low, first)), first), last - 1)
+    end = min(max(math.ceil(min(high, last)), start + 1), last)
+    ends = (start, end, (start + end) // 2)
+    low_day, high_day, middle = (date.fromordinal(_EPOCH + day) for day in ends)
+    return Box(low_day, high_day, middle, "date" if form == "date" else "time")
+
+
+# ``PrivateBounds``: a schema from private rows, paid for as a question of its own.
 
 
 class PrivateBounds(PrivateEstimator):

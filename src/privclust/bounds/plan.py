@@ -8,9 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from privclust.plan import Measure, Synthetic
-from privclust.unit import RowUnit
-
-__all__ = ["MOST_REHEARSED", "WIDTH", "synthetic"]
+from privclust.unit.rows import RowUnit
 
 MOST_REHEARSED = 100_000
 # Bounds that are a few times too wide are of use; those that cannot be found are not.

@@ -1,19 +1,19 @@
-"""The kind "bounds": a schema that was found in the rows, and how many rows it holds."""
+"""The kind "bounds": a schema that was found in the rows, how many rows it covers, and its page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
-from privclust.release.checks import check_not_negative
 from privclust.release.facts import Facts, Listing
-from privclust.release.kinds import ReleaseKind, register_kind
-from privclust.reports.rounded import give_or_take
+from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.words import give_or_take
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["lines_of", "rows_in_words"]
+
+# The kind "bounds": a schema that was found in the rows, and how many rows it holds.
 
 _ARRAYS = {
     "found": ("d",),
@@ -92,6 +92,20 @@ register_kind(
         check=_check,
         facts=_facts,
         template="bounds/report.html.j2",
-        context="privclust.bounds.report:bounds_context",
+        context="privclust.bounds.release:bounds_context",
     )
 )
+
+
+# What the report of private bounds shows: the range of each column.
+
+
+def bounds_context(release: Release) -> dict[str, Any]:
+    """Return what the template needs."""
+    arrays = release.arrays
+    return {
+        "lines": lines_of(release),
+        "rows": rows_in_words(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
+        "hidden": int((~arrays["found"]).sum()),
+        "outside": f"{100 * float(release.parameters['outside_share']):g} %",
+    }

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.budgets import EpsilonDelta
-from privclust.cli.groups import takes_groups
+from privclust.cli.options import EpsilonDelta, takes_groups
 from privclust.families import FAMILIES
 
 if TYPE_CHECKING:
-    from privclust.audit import AuditReport, NeighbourPair
+    from privclust.audit.auditor import AuditReport
+    from privclust.audit.neighbours import NeighbourPair
 
-__all__ = ["SUBJECTS", "audit", "prepared"]
 
 _VIOLATED = 1
 _FEWEST_ROWS = 10
@@ -37,7 +36,7 @@ def _subcluster_guarantee(epsilon: float, delta: float) -> Prepared:
 
     import numpy as np
 
-    from privclust.audit import NeighbourPair
+    from privclust.audit.neighbours import NeighbourPair
 
     halves = np.repeat([[-1.0], [1.0]], 100, axis=0)
     pair = NeighbourPair("one more point", halves, np.append(halves, [[0.5]], axis=0))
@@ -45,7 +44,7 @@ def _subcluster_guarantee(epsilon: float, delta: float) -> Prepared:
 
 
 def _published_centre(epsilon: float, rows: Any, rng: Any) -> Any:
-    from privclust.reference import SubclusterGuarantee
+    from privclust.papers.zones.published import SubclusterGuarantee
 
     seed = int(rng.integers(2**31))
     return SubclusterGuarantee(1, epsilon=epsilon, random_state=seed).fit(rows).cluster_centers_
@@ -72,7 +71,7 @@ def audit(
     as_json: options.Json = False,
 ) -> None:
     """Bound the privacy loss of an algorithm from below, by experiment."""
-    from privclust.audit import audit as run_audit
+    from privclust.audit.auditor import audit as run_audit
     from privclust.budget import Budget
 
     parameters = budget.parameters()

@@ -3,21 +3,118 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from privclust.cli import heads, ledger_tables, options, screen
-from privclust.cli.budgets import PersonOptions
-from privclust.cli.errors import PLAIN
-from privclust.cli.groups import takes_groups
-from privclust.jobs import places
+from privclust.cli import options, screen
+from privclust.cli.options import PersonOptions, takes_groups
+from privclust.cli.screen import PLAIN
+from privclust.jobs import output_paths as places
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from privclust.ledger.accounting import Pot
+    from privclust.ledger.chain import Entry, Head
     from privclust.unit import Unit
 
-__all__ = ["app"]
+
+# Heads of ledgers that are kept elsewhere: how they are written, and what can serve as one.
+
+_DIGEST = re.compile(r"(?:[A-Za-z0-9._-]{1,100}:)?[0-9a-f]{64}")
+
+
+def keep(path: Path, head: Head) -> None:
+    """Write a head into a file; an older one there is replaced."""
+    places.check_folder(path)
+    with places.replacing(path) as temporary:
+        plain = json.dumps({"entries": head.entries, "digest": head.digest})
+        temporary.write_text(f"{plain}\n", encoding="utf-8")
+
+
+def read(kept: str) -> Head | str:
+    """Return the head, digest or receipt that a word on the command line stands for."""
+    if _DIGEST.fullmatch(kept):
+        return kept
+    path = Path(kept)
+    if not path.exists():
+        raise ValueError(
+            f"--head '{kept}' is neither a digest nor a receipt nor a file that exists; give one."
+        )
+    if path.is_dir() or places.is_one_file(path):
+        return _receipt(path)
+    return _written(path)
+
+
+def _receipt(path: Path) -> str:
+    from privclust.release.release import Release
+
+    receipt = Release.load(path).privacy.receipt
+    if receipt is None:
+        raise ValueError(f"The release '{path}' was not charged to a ledger; give another one.")
+    return receipt
+
+
+def _written(path: Path) -> Head | str:
+    from privclust.ledger.chain import Head
+
+    text = path.read_bytes()[:1000].decode("utf-8", errors="replace").strip()
+    if _DIGEST.fullmatch(text):
+        return text
+    try:
+        plain = json.loads(text)
+        head = Head(int(plain["entries"]), str(plain["digest"]))
+    except (ValueError, KeyError, TypeError):
+        head = Head(0, "")
+    if not _DIGEST.fullmatch(head.digest):
+        raise ValueError(f"'{path}' holds no head of a ledger; write one with 'ledger head -o'.")
+    return head
+
+
+# Tables of ``privclust ledger``: balances_table and histories, readable on eighty columns.
+
+
+def balances_table(pots: Sequence[Pot]) -> Table:
+    """Return what was granted, what was spent and what is left."""
+    from privclust.ledger.words import granted_words, left_words, spent_words
+
+    table = _table("Data set", "Holder", "Granted", "Spent", "Left")
+    for pot in pots:
+        table.add_row(
+            pot.dataset, pot.holder, granted_words(pot), spent_words(pot), left_words(pot)
+        )
+    return table
+
+
+def history_table(entries: Sequence[Entry]) -> Table:
+    """Return what happened: a sentence for each entry, which wraps on a narrow terminal."""
+    from rich.text import Text
+
+    from privclust.ledger.words import NOT_PRIVATE, entry_words, minute
+
+    table = _table("Entry", "Time", "What")
+    for entry in entries:
+        told = Text(entry_words(entry))
+        told.highlight_regex(f"{NOT_PRIVATE}.*", "bold red")
+        table.add_row(str(entry.seq), minute(entry.at), told)
+    return table
+
+
+def _table(*names: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name in ("Entry", "Time"))
+    return table
+
+
+# ``privclust ledger``: budgets of data sets, for their stewards and for auditors.
 
 app = typer.Typer(help="Grant budgets on data sets, and see where they went.", **PLAIN)
 keys = typer.Typer(help="Public keys by which releases are signed.", **PLAIN)
@@ -53,7 +150,7 @@ def create(
     as_json: options.Json = False,
 ) -> None:
     """Add a data set, and make the ledger if there is none; nothing can be spent yet."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     chosen = _unit(unit, person)
     Ledger.open(ledger).create_dataset(dataset, chosen, note=note)
@@ -87,33 +184,33 @@ def grant(
     as_json: options.Json = False,
 ) -> None:
     """Allow a holder to spend more on a data set."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     opened = Ledger.open(ledger)
     pot = opened.grant(dataset, epsilon, delta, currency=currency, holder=holder, note=note)
-    screen.answer(pot.to_dict(), ledger_tables.balances([pot]), as_json=as_json)
+    screen.answer(pot.to_dict(), balances_table([pot]), as_json=as_json)
 
 
 @app.command("balance")
 def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
     """Show what was granted, what was spent and what is left."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     opened = Ledger.open(ledger)
     names = opened.datasets() if dataset is None else [dataset]
     pots = [pot for name in names for pot in opened.balance(name)]
     document = {"datasets": names, "balance": [pot.to_dict() for pot in pots]}
-    screen.answer(document, ledger_tables.balances(pots), as_json=as_json)
+    screen.answer(document, balances_table(pots), as_json=as_json)
 
 
 @app.command("history")
 def history(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
     """Show every entry, oldest first."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     entries = Ledger.open(ledger).history(dataset)
     document = {"entries": [entry.to_dict() for entry in entries]}
-    screen.answer(document, ledger_tables.history(entries), as_json=as_json)
+    screen.answer(document, history_table(entries), as_json=as_json)
 
 
 @app.command("head")
@@ -126,12 +223,12 @@ def head(
     as_json: options.Json = False,
 ) -> None:
     """Print the digest that stands for the whole ledger; keep it elsewhere."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     newest = Ledger.open(ledger).head()
     document = {"entries": newest.entries, "digest": newest.digest}
     if output is not None:
-        heads.keep(output, newest)
+        keep(output, newest)
     screen.answer(document, newest.digest, as_json=as_json)
 
 
@@ -151,9 +248,9 @@ def verify(
     as_json: options.Json = False,
 ) -> None:
     """Compute everything again, and fail if anything was changed or is missing."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
-    newest = Ledger.open(ledger).verify(None if kept is None else heads.read(kept))
+    newest = Ledger.open(ledger).verify(None if kept is None else read(kept))
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
     message = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
     screen.answer(document, message, as_json=as_json)
@@ -168,7 +265,7 @@ def backup(
     as_json: options.Json = False,
 ) -> None:
     """Copy a ledger as it is at one moment, while it is in use, and verify the copy."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     newest = Ledger.open(ledger).backup(place)
     document = {"backup": str(place), "entries": newest.entries, "digest": newest.digest}
@@ -190,7 +287,7 @@ def add_key(
     as_json: options.Json = False,
 ) -> None:
     """Record the key by which releases are signed; statements show it."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
 
     entry = Ledger.open(ledger).add_key(key, name, dataset)
     document = {"name": entry.purpose, "ed25519": entry.digest, "dataset": dataset}
@@ -210,7 +307,7 @@ def statement(
     as_json: options.Json = False,
 ) -> None:
     """Verify the ledger and say what is promised, granted and spent on a data set."""
-    from privclust.ledger import Ledger
+    from privclust.ledger.ledger import Ledger
     from privclust.reports.ledger_page import html_statement
 
     if output is not None:
@@ -224,7 +321,7 @@ def statement(
     if said.flawed and not as_json:
         screen.alarm(said.promise)
     promise = [] if said.flawed else [said.promise]
-    table = ledger_tables.balances(said.pots)
+    table = balances_table(said.pots)
     screen.answer(document, *promise, said.protects, table, *shown, as_json=as_json)
 
 
@@ -239,8 +336,8 @@ def plot(
     as_json: options.Json = False,
 ) -> None:
     """Draw how the grants on a data set were used up."""
-    from privclust.ledger import Ledger
-    from privclust.reports.burn_down import FORMATS, burn_down_figure
+    from privclust.ledger.ledger import Ledger
+    from privclust.reports.ledger_page import FORMATS, burn_down_figure
 
     places.check_file(output, "Picture", FORMATS, overwrite=overwrite)
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))

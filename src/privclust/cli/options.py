@@ -1,36 +1,82 @@
-"""Single options that commands share; groups of them are in ``fitting`` and ``reading``."""
+"""Options that commands share: groups of them, and single ones.
+
+A command decorated by :func:`takes_groups` names a parameter and annotates it with such a class; it
+gets the options of the class, and receives them as one object.
+
+Fits and plans take these groups alike; a new option of all of them is a field here.
+
+A command takes a :class:`Reading` as a group of options; a new one is added in this file alone.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from privclust.cli.errors import UsageError
+from privclust.cli.screen import UsageError
+from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
+from privclust.unit.rows import ReplaceRow
 
 if TYPE_CHECKING:
-    from privclust.cli.reading import Reading
+    RowUnitName = str
+else:
+    RowUnitName = Literal[ROW_UNITS]
+    from privclust.schema.dialect import Csv
+    from privclust.schema.schema import Schema
 
-__all__ = [
-    "Bounds",
-    "Clusters",
-    "ClustersOrAuto",
-    "DataPaths",
-    "IdColumn",
-    "Json",
-    "MaxRows",
-    "Overwrite",
-    "ProfileShare",
-    "ReleasePath",
-    "Rows",
-    "SchemaPath",
-    "declared",
-    "given",
-    "lines_of",
-    "one_or_many",
-    "refuse_unless",
-]
+
+# Groups of options: a dataclass whose fields are options, written once and taken by many commands.
+
+
+def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every group among its parameters."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
+    shown = [
+        part for p in own for part in (_options_of(p.annotation) if p.name in groups else [_by(p)])
+    ]
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    with_options.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {part.name: part.annotation for part in shown}
+    del with_options.__wrapped__  # typer would look for the options there
+    return with_options
+
+
+def _is_group(parameter: inspect.Parameter) -> bool:
+    return isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
+
+
+def _by(parameter: inspect.Parameter) -> inspect.Parameter:
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
+
+
+# Single options that commands share; groups of them are in ``fitting`` and ``reading``.
 
 DataPaths = Annotated[
     list[str],
@@ -104,7 +150,7 @@ def declared(
     schema: Path | None, bounds: tuple[float, float] | None, reading: Reading | None = None
 ) -> dict[str, Any]:
     """Return what is declared about the columns, as parameters of an estimator."""
-    from privclust.cli.reading import Reading
+    pass
 
     reading = reading or Reading()
     if schema is not None and bounds is None:
@@ -135,3 +181,216 @@ def refuse_unless(belongs_to: str, **parameters: Any) -> None:
     for name in given(**parameters):
         option = f"--{name.replace('_', '-')}"
         raise UsageError(f"{option} belongs to {belongs_to}; add it or drop {option}.")
+
+
+# Options of commands that read many rows: where they are read, and within how much memory.
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Which engine reads the rows; no answer depends on it."""
+
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="A Dask cluster, such as tls://host:8786."
+        ),
+    ] = None
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow a Dask cluster without encryption.")
+    ] = False
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Limit for kept rows.",
+            show_default="half of what is free",
+        ),
+    ] = None
+
+    def chosen(self) -> AbstractContextManager[None]:
+        """Return the context in which rows are read."""
+        from privclust import engine
+
+        if self.insecure and self.scheduler is None:
+            raise UsageError("--insecure is for a Dask cluster; add --scheduler.")
+        return engine(self.scheduler, memory=self.memory, insecure=self.insecure)
+
+
+# Options that say what is promised: how much may be spent, and whose presence is hidden.
+
+DEFAULT_EPSILON = 1.0
+# What a command says that spends a budget which nobody gave.
+DEFAULT_TAKEN = f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken."
+
+
+@dataclass(frozen=True)
+class EpsilonDelta:
+    """A privacy loss as (ε, δ)."""
+
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
+    ] = None
+    delta: Annotated[
+        float, typer.Option("--delta", metavar="NUMBER", help="0; 1e-6 is more accurate.")
+    ] = 0.0
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        from privclust.budget import Budget
+
+        epsilon = DEFAULT_EPSILON if self.epsilon is None else self.epsilon
+        Budget(epsilon, self.delta)
+        return {"epsilon": epsilon, "delta": self.delta}
+
+
+@dataclass(frozen=True)
+class BudgetOptions(EpsilonDelta):
+    """How much a fit may spend."""
+
+    rho: Annotated[
+        float | None, typer.Option("--rho", metavar="NUMBER", help="zCDP, in place of ε.")
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        from privclust.budget import Budget
+
+        if self.rho is None:
+            return super().parameters()
+        if self.epsilon is not None:
+            raise UsageError("--rho takes the place of --epsilon; drop one of them.")
+        return {"budget": Budget.of_rho(self.rho, self.delta)}
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The sentence that tells which budget is spent, if none was given."""
+        return (DEFAULT_TAKEN,) if self.epsilon is None and self.rho is None else ()
+
+
+@dataclass(frozen=True)
+class PersonOptions:
+    """How a person with several rows is known, and how many rows there are."""
+
+    id_column: IdColumn = None
+    max_rows: MaxRows = None
+    id_type: Annotated[
+        Literal["text", "number"],
+        typer.Option("--id-type", help="As numbers, 7 and 07 are one person.", show_default=False),
+    ] = "text"
+    missing_ids: Annotated[
+        Literal["error", "separate"],
+        typer.Option("--missing-ids", help="Refuse them, or one person each.", show_default=False),
+    ] = "error"
+    n_rows: Annotated[
+        int | None,
+        typer.Option("--n-rows", min=1, metavar="N", help="Their public number; replace-row."),
+    ] = None
+
+    def unit_named(self, name: str) -> Unit:
+        """Return the privacy unit of a name; those of people need an id column."""
+        if self.n_rows is not None and name != ReplaceRow.name:
+            raise UsageError(f"--n-rows belongs to --unit {ReplaceRow.name}; add it.")
+        if name not in UNITS_WITH_IDS:
+            given = (self.id_column, self.max_rows, self.id_type, self.missing_ids)
+            if given != (None, None, "text", "error"):
+                raise UsageError(
+                    "--id-column, --max-rows, --id-type and --missing-ids belong to "
+                    f"--unit {' or '.join(UNITS_WITH_IDS)}; add it."
+                )
+            return unit_from(name) if self.n_rows is None else ReplaceRow(self.n_rows)
+        if self.id_column is None or self.max_rows is None:
+            raise UsageError(f"--unit {name} needs --id-column NAME and --max-rows NUMBER.")
+        return unit_from(
+            {
+                "name": name,
+                "id_column": self.id_column,
+                "max_rows": self.max_rows,
+                "id_type": self.id_type,
+                "missing": self.missing_ids,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class RowUnitOptions(PersonOptions):
+    """Whose presence among the rows is hidden."""
+
+    unit: Annotated[
+        RowUnitName,
+        typer.Option("--unit", metavar="UNIT", help=f"One of {', '.join(ROW_UNITS)}."),
+    ] = "add-remove-row"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the unit as a parameter of an estimator."""
+        return {"unit": self.unit_named(self.unit)}
+
+
+# Options of all commands that read rows: which columns, and how CSV files are written.
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the command line says about reading, on top of the schema."""
+
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="NAME", help="Use this column of the schema; repeat it."),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="NAME", help="A column that is not read; repeat it."),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter", metavar="CHAR", help="Of CSV fields.", show_default="by the header"
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark in CSV files.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of CSV files.")
+    ] = None
+
+    def schema(self, path: Path) -> Schema:
+        """Return the schema of a file with what the command line adds to it."""
+        from privclust.schema.schema import Schema
+
+        return self.applied_to(Schema.load(path))
+
+    def applied_to(self, schema: Schema) -> Schema:
+        """Return the schema with what the command line adds to it."""
+        from privclust.schema.schema import Schema
+
+        if self.columns:
+            schema = schema.only(self.columns)
+        return Schema(
+            schema.columns,
+            ball=schema.ball,
+            ignore=[*schema.ignore, *(self.ignore or ())],
+            csv=self.dialect(schema.csv),
+            note=schema.note,
+        )
+
+    def dialect(self, declared: Csv | None = None) -> Csv:
+        """Return the dialect of CSV files: that of the schema, with what the options change."""
+        from privclust.schema.dialect import Csv
+
+        options = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        given = {key: value for key, value in options.items() if value is not None}
+        return replace(declared or Csv(), **given)
+
+    def of_bounds(self, bounds: tuple[float, float]) -> dict[str, Any]:
+        """Return what ``--bounds`` declares: of the named columns, or of all that the data have."""
+        from privclust.schema.schema import Schema
+
+        if self.columns:
+            named = Schema.from_bounds(*bounds, names=self.columns)
+            return {"schema": replace(self, columns=None).applied_to(named)}
+        if any((self.ignore, self.delimiter, self.decimal, self.encoding)):
+            raise UsageError("--bounds alone names no column; add --columns or use a --schema.")
+        return {"bounds": bounds}

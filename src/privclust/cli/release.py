@@ -1,19 +1,110 @@
-"""``privclust release``: describe, sign and verify what was published."""
+"""``privclust release``, ``apply`` and ``report``: describe, sign, verify and use what was published."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.errors import PLAIN, UsageError
+from privclust.cli.options import EngineOptions, Reading, takes_groups
+from privclust.cli.screen import PLAIN, UsageError
 
 if TYPE_CHECKING:
-    from privclust.release import Release
+    from privclust.release.release import Release
 
-__all__ = ["app"]
+
+# ``privclust apply``: the clusters of new rows, by a published release.
+
+NewRows = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA...", help="New rows: CSV or Parquet files, or a matrix."),
+]
+LabelsPath = Annotated[
+    Path, typer.Option("--output", "-o", metavar="PATH", help="The .csv or .parquet file.")
+]
+CopiedColumn = Annotated[
+    str | None,
+    typer.Option("--id-column", metavar="NAME", help="A column to copy beside the labels."),
+]
+Shape = Annotated[
+    tuple[int, int] | None,
+    typer.Option("--shape", metavar="ROWS COLUMNS", help="Shape of a matrix given as triples."),
+]
+
+
+@takes_groups
+def apply(
+    release: options.ReleasePath,
+    data: NewRows,
+    reading: Reading,
+    output: LabelsPath,
+    id_column: CopiedColumn = None,
+    shape: Shape = None,
+    *,
+    engine: EngineOptions,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Label new rows with a release. Line i of the result belongs to row i of the data."""
+    from privclust.jobs import output_paths as places
+    from privclust.jobs.label import COLUMN, SUFFIXES, write_labels
+    from privclust.release.release import Release
+
+    places.check_file(output, "Labels", SUFFIXES, overwrite=overwrite)
+    for part in map(Path, data):
+        if output.exists() and part.exists() and output.samefile(part):
+            raise ValueError(f"The labels would replace the data in '{part}'; choose another path.")
+    rows = data[0] if len(data) == 1 else data
+    if reading.columns:
+        raise UsageError("A release reads the columns it was made from; drop --columns.")
+    loaded = Release.load(release)
+    loaded = replace(loaded, schema=reading.applied_to(loaded.schema))
+    with engine.chosen(), screen.rows_progress("Labelling") as progress:
+        write_labels(loaded, rows, output, id_column=id_column, shape=shape, progress=progress)
+    # The exact number of rows is private: a log or a pipe must not have it.
+    note = "The labels describe individual rows. Keep them with the data; they are not a release."
+    document = {"labels": str(output), "column": COLUMN}
+    screen.answer(document, f"Labels: {output}", note, as_json=as_json)
+
+
+# ``privclust report``: the page about a release for readers new to differential privacy.
+
+
+def report(
+    release: options.ReleasePath,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="The .html file.",
+            show_default="report.html within the release, or beside its file",
+        ),
+    ] = None,
+    overwrite: options.Overwrite = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the report of a release as one HTML page."""
+    from privclust.jobs import output_paths as places
+    from privclust.release.release import Release
+
+    loaded = Release.load(release)
+    page = places.report_of(release) if output is None else output
+    # The page within a release is made from nothing but the release: it may be made again.
+    within = output is None and not places.is_one_file(release)
+    places.check_file(page, "Report", (".html",), overwrite=overwrite or within)
+    loaded.report(page)
+    signed = None if loaded.signature is None else loaded.signature.public_key
+    lines = [f"Report: {page}"] if signed is None else [f"Report: {page}", f"Signed: {signed}"]
+    document = {"report": str(page)} | ({} if signed is None else {"signed": signed})
+    screen.answer(document, *lines, as_json=as_json)
+
+
+# ``privclust release``: describe, sign and verify what was published.
 
 app = typer.Typer(
     help="Describe, sign and verify a release. No data are touched, nothing is spent.", **PLAIN
@@ -43,7 +134,7 @@ def describe(
     """Say whose data a release is about; what is not given stays. A signature is dropped."""
     from dataclasses import replace
 
-    from privclust.release import Release
+    from privclust.release.release import Release
 
     loaded = Release.load(release)
     given: dict[str, Any] = {
@@ -75,7 +166,7 @@ def keygen(
     as_json: options.Json = False,
 ) -> None:
     """Make a key to sign releases with. Keep the private one, give the public one to readers."""
-    from privclust.release import create_key
+    from privclust.release.signature import create_key
 
     public = create_key(path)
     document = {"private_key": str(path), "public_key_file": f"{path}.pub", "public_key": public}
@@ -92,7 +183,7 @@ def sign(
     as_json: options.Json = False,
 ) -> None:
     """Sign a release with an Ed25519 key; the signature is stored with it."""
-    from privclust.release import Release
+    from privclust.release.release import Release
 
     loaded = Release.load(release)
     if not loaded.privacy.private:
@@ -114,7 +205,7 @@ def verify(
     as_json: options.Json = False,
 ) -> None:
     """Check that a release is what its publisher signed; exit status 1 if it is not."""
-    from privclust.release import Release
+    from privclust.release.release import Release
 
     loaded = Release.load(release)
     key = loaded.verify(public_key)
@@ -144,7 +235,7 @@ def verify(
 
 def _report_matches(release: Release, path: Path) -> bool | None:
     """Return whether the report that lies with a release is made of it; None if there is none."""
-    from privclust.jobs import places
+    from privclust.jobs import output_paths as places
 
     page = places.report_of(path)
     if not page.exists():
@@ -154,7 +245,7 @@ def _report_matches(release: Release, path: Path) -> bool | None:
 
 def _save_again(release: Release, path: Path) -> None:
     """Write a release where it was, with a new report if there was one."""
-    from privclust.jobs import places
+    from privclust.jobs import output_paths as places
 
     within = not places.is_one_file(path) and places.report_of(path).exists()
     release.save(path, overwrite=True, report=within)

@@ -12,13 +12,12 @@ from urllib.parse import quote
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.budgets import DEFAULT_EPSILON, DEFAULT_TAKEN
-from privclust.cli.errors import PLAIN, UsageError
+from privclust.cli.options import DEFAULT_EPSILON, DEFAULT_TAKEN
+from privclust.cli.screen import PLAIN, UsageError
 
 if TYPE_CHECKING:
     from privclust.service.remote import RemoteService
 
-__all__ = ["app"]
 
 app = typer.Typer(help="Ask about data sets on a service; the rows stay there.", **PLAIN)
 
@@ -93,8 +92,8 @@ def ask(
     """Charge a question, wait for its answer, and write the release with its report."""
     import secrets
 
-    from privclust.cli.publishing import tables
-    from privclust.jobs.publish import Destination
+    from privclust.cli.fit import tables
+    from privclust.jobs.fit import Destination
     from privclust.service.remote import RemoteDataset
 
     place = Destination.checked(output, report=True, overwrite=False)

@@ -1,25 +1,125 @@
-"""``privclust schema``: draft a schema from a public sample, or with noise, and check one."""
+"""``privclust schema`` and ``privclust check``: draft a schema, check one, check the rows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from privclust.bounds.command import BoundsOptions
 from privclust.cli import options, screen
-from privclust.cli.errors import PLAIN, UsageError
-from privclust.cli.groups import takes_groups
-from privclust.cli.private_draft import PrivateDraft
-from privclust.cli.reading import Reading
-from privclust.jobs import places
+from privclust.cli.fit import FitOptions
+from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions, takes_groups
+from privclust.cli.screen import PLAIN, REFUSED, UsageError
+from privclust.jobs import output_paths as places
+from privclust.jobs.fit import Fit
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.schema import Schema
+    from privclust.jobs.fit import Published
+    from privclust.schema.schema import Schema
+    from privclust.steward.check import CheckReport
 
-__all__ = ["app", "check", "draft"]
+
+# ``privclust schema draft --private``: its options, and the paid question behind it.
+
+
+@dataclass(frozen=True)
+class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
+    """What a draft from private rows takes: the promise, the charge, and where the release goes."""
+
+    private: Annotated[
+        bool, typer.Option("--private", help="Draft bounds from PRIVATE rows, with noise.")
+    ] = False
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", metavar="FILE", help="Charged before rows are read.")
+    ] = None
+    holder: Annotated[
+        str | None, typer.Option("--holder", metavar="NAME", help="Whose grants are spent.")
+    ] = None
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", metavar="NAME", help="Name of the data.", show_default="file name"
+        ),
+    ] = None
+    release: Annotated[
+        Path, typer.Option("--release", metavar="PATH", help="Where the paid release goes.")
+    ] = Path("bounds")
+
+    def check_unused(self) -> None:
+        """Raise if an option is given that a draft from a public sample has no use for."""
+        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if given:
+            option = given[0].replace("_", "-")
+            raise UsageError(f"--{option} is for private rows; add --private or drop it.")
+
+    def published(self, data: Path, reading: Reading, *, overwrite: bool) -> Published:
+        """Pay for bounds of private rows and publish them."""
+        from privclust.cli.fit import kept_or_printed
+        from privclust.jobs.fit import Destination
+
+        shared = {name: getattr(self, name) for name in ("ledger", "holder", "dataset")}
+        budget = {field.name: getattr(self, field.name) for field in fields(BudgetOptions)}
+        fitting = FitOptions(**budget, **shared)
+        promise = RowUnitOptions.parameters(self) | fitting.parameters_for(data)
+        fit = Fit(self.model(reading, **promise), data)
+        place = Destination.checked(self.release, report=True, overwrite=overwrite)
+        for sentence in self.told:
+            screen.note(sentence)
+        with kept_or_printed(fit), screen.rows_progress("Reading") as listener:
+            return fit.run(place, fitting.about(), listener)
+
+
+# ``privclust check_command``: the steward's pass over the rows, without a charge and NOT PRIVATE.
+
+
+@takes_groups
+def check_command(
+    data: options.DataPaths,
+    reading: Reading,
+    schema: options.SchemaPath = None,
+    id_column: options.IdColumn = None,
+    max_rows: options.MaxRows = None,
+    as_json: options.Json = False,
+) -> None:
+    """Count what a fit would meet in the rows. NOT PRIVATE: for the steward's eyes only."""
+    if schema is None:
+        raise UsageError("Give --schema FILE, which says what the columns may hold.")
+    if max_rows is not None and id_column is None:
+        raise UsageError("--max-rows counts rows of a person; add --id-column NAME.")
+    declared = reading.schema(schema)
+    with screen.rows_progress("Checking"):
+        report = declared.check(options.one_or_many(data), id_column=id_column, max_rows=max_rows)
+    _show(report, as_json=as_json)
+    if report.problems:
+        raise typer.Exit(REFUSED)
+
+
+def _show(report: CheckReport, *, as_json: bool) -> None:
+    from privclust.steward.check import NOT_PRIVATE
+
+    if not as_json:
+        screen.show(NOT_PRIVATE)
+    screen.answer(
+        report.to_dict(), "", _check_table(report), "", *report.summary(), as_json=as_json
+    )
+
+
+def _check_table(report: CheckReport) -> Table:
+    from rich.table import Table
+
+    heading, *lines = report.table()
+    table = Table(*heading, box=None, pad_edge=False)
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+# ``privclust schema``: draft a schema from a public sample, or with noise, and check one.
 
 app = typer.Typer(help="Draft and check schemas: what is publicly known about columns.", **PLAIN)
 
@@ -72,7 +172,7 @@ def draft(
 
 
 def _public_draft(sample: Path, rows: int, reading: Reading) -> Schema:
-    from privclust.schema import Schema
+    from privclust.schema.schema import Schema
 
     drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
     return drafted.only(reading.columns) if reading.columns else drafted
@@ -91,7 +191,7 @@ def check(
     as_json: options.Json = False,
 ) -> None:
     """Check a schema and, if data are given, whether their columns are the declared ones."""
-    from privclust.steward.checking import check_columns
+    from privclust.steward.check import check_columns
 
     loaded = reading.schema(schema)
     message = f"Schema '{schema}' is valid."
@@ -107,10 +207,10 @@ def check(
         "schema": loaded.to_dict(),
         "data": None if data is None else str(data),
     }
-    screen.answer(document, _table(loaded), "", message, as_json=as_json)
+    screen.answer(document, _schema_table(loaded), "", message, as_json=as_json)
 
 
-def _table(schema: Schema) -> Table:
+def _schema_table(schema: Schema) -> Table:
     from rich.table import Table
 
     table = Table("column", "declared", "missing values", box=None, pad_edge=False)

@@ -1,1 +1,1 @@
-from privclust.coclustering.estimator import *
+from privclust.coclustering.estimator import PrivateCoclustering as PrivateCoclustering

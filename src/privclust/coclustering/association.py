@@ -10,9 +10,6 @@ import numpy as np
 
 from privclust._typing import Floats
 
-__all__ = ["noisy_tau", "normalised_tau", "tau", "tau_weights"]
-
-
 # A sum below this many standard errors is lost in noise.
 _LOST = 2.0
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from privclust.audit import NeighbourPair, matrix_pairs
+from privclust.audit.neighbours import NeighbourPair, matrix_pairs
 from privclust.coclustering.estimator import PrivateCoclustering
-
-__all__ = ["subject"]
 
 
 def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:

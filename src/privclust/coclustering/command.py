@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options
-from privclust.cli.budgets import BudgetOptions
-from privclust.cli.errors import UsageError
-from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.fit import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.options import BudgetOptions
+from privclust.cli.screen import UsageError
 from privclust.jobs.fit import Fit
 from privclust.unit import MATRIX_UNITS, unit_from
 
 if TYPE_CHECKING:
-    from privclust.coclustering import PrivateCoclustering
-    from privclust.published import PrivateTauCoclustering
+    from privclust.coclustering.estimator import PrivateCoclustering
+    from privclust.papers.tau.private import PrivateTauCoclustering
 
-__all__ = ["fit", "plan"]
 
 if TYPE_CHECKING:
     MatrixUnitName = str
@@ -77,8 +76,8 @@ class CoclusteringOptions:
 
     def model(self, **shared: Any) -> PrivateCoclustering | PrivateTauCoclustering:
         """Return the estimator."""
-        from privclust.coclustering import PrivateCoclustering
-        from privclust.published import PrivateTauCoclustering
+        from privclust.coclustering.estimator import PrivateCoclustering
+        from privclust.papers.tau.private import PrivateTauCoclustering
 
         shared |= {"unit": self._unit()}
         if self.method == "tables":

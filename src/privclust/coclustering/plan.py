@@ -12,9 +12,6 @@ from privclust._typing import AnyArray
 from privclust.coclustering.association import normalised_tau
 from privclust.plan import Measure, Synthetic
 
-__all__ = ["GUESSING", "MOST_REHEARSED", "synthetic"]
-
-
 # The share of a row's counts that falls into its own block.
 _IN_BLOCK = 0.8
 

@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats, Labels
-from privclust.holder.matrix import OwnMatrix
+from privclust.holder.answers import OwnMatrix
 from privclust.opening.matrices import OpenedMatrix
 from privclust.predicting import PrivateClusterMixin
-
-__all__ = ["MatrixLabels"]
 
 
 class MatrixLabels(PrivateClusterMixin):

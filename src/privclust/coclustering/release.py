@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust.exceptions import ReleaseError
-from privclust.release.checks import check_not_negative
 from privclust.release.facts import Facts, Listing
-from privclust.release.kinds import ReleaseKind, register_kind
-from privclust.reports.rounded import TWO_ERRORS, give_or_take
+from privclust.release.kinds import ReleaseKind, check_not_negative, register_kind
+from privclust.reports.words import TWO_ERRORS, give_or_take
 from privclust.unit import matrix_unit_from
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
-
-__all__ = ["column_names", "labels"]
 
 
 def column_names(release: Release) -> list[str]:
@@ -31,7 +28,7 @@ def labels(
     release: Release, X: Any, shape: tuple[int, int] | None = None
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the row cluster of every row of a matrix with the same columns."""
-    from privclust.holder.matrix import OwnMatrix
+    from privclust.holder.answers import OwnMatrix
     from privclust.opening.matrices import open_matrix
 
     unit = matrix_unit_from(dict(release.privacy.unit))

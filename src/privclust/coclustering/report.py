@@ -9,16 +9,14 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.coclustering.release import column_names
-from privclust.reports.rounded import give_or_take
 from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
+from privclust.reports.words import give_or_take
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from privclust.release.release import Release
-
-__all__ = ["coclustering_context"]
 
 
 _TOP_COLUMNS = 10

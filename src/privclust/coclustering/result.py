@@ -9,8 +9,6 @@ from privclust.data.matrix.public import Groups
 from privclust.data.view import Noisy
 from privclust.notes import Note
 
-__all__ = ["CoclusteringResult"]
-
 
 @dataclass(frozen=True)
 class CoclusteringResult:

@@ -11,13 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.contribution import bounded
+from privclust.data.people import bounded
 from privclust.data.rows import Block, RowReader
-from privclust.privacy.noise import ExactNoise, NoiseSource, SeededBits
-from privclust.schema import Schema
-from privclust.unit import RowUnit, Unit, row_unit
-
-__all__ = ["Door", "OpenedRows", "noise_from"]
+from privclust.privacy.noise import NoiseSource
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.schema.schema import Schema
+from privclust.unit import Unit, row_unit
+from privclust.unit.rows import RowUnit
 
 
 class OpenedRows(Protocol):

@@ -16,12 +16,30 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.dimension import check_dimension
 from privclust.data.public import PublicBox
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
-from privclust.schema import Bins, Box, Schema
+from privclust.schema.facts import Bins, Box
 from privclust.schema.forms import Form
+from privclust.schema.schema import Schema
+
+# How many coordinates a row may have: with more, sums of squares could be rounded.
+
+# Lengths are clipped, and inner products are exact, up to so many; see ``proofs/points.md``.
+MOST_COORDINATES = 2**16
+
+
+def check_dimension(dimension: int) -> None:
+    """Raise if rows of so many coordinates could not be added up exactly."""
+    if dimension > MOST_COORDINATES:
+        raise SchemaError(
+            f"Rows of {dimension} coordinates cannot be added up exactly, which the promise rests "
+            f"on; declare at most {MOST_COORDINATES} (a column of numbers is one, one of "
+            "categories has one for each)."
+        )
+
+
+# From rows to the public integer grid: clip, centre, scale, round; each row by itself.
 
 # The radius of the declared domain, in grid steps.
 GRID_RADIUS = 2**20

@@ -1,13 +1,26 @@
-"""Public points between the units of the data and the unit ball; no row comes here."""
+"""What leaves the door (``Noisy``), and public points between the units of the data and the unit ball."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from privclust._typing import Floats
 from privclust.schema.coordinates import Coordinates
 
-__all__ = ["PublicBox", "PublicShares"]
+# ``Noisy``: what leaves the door. It stands apart from what makes it, because workers never do.
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A released value and the standard deviation of the noise on each of its entries."""
+
+    value: Floats
+    standard_error: float
+
+
+# Public points between the units of the data and the unit ball; no row comes here.
 
 
 class _UnitBall:

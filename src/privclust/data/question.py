@@ -16,7 +16,7 @@ import numpy as np
 
 from privclust._typing import Integers
 from privclust.exceptions import DataError
-from privclust.unit.step import UnitStep
+from privclust.unit.base import UnitStep
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from privclust._typing import Integers
-from privclust.budget import Share
+from privclust.budget import Loss, Share
 from privclust.data.engines.base import EncodedRows, Summed
-from privclust.data.noisy import Noisy
+from privclust.data.public import Noisy
 from privclust.data.question import Asked, Pick, Question
-from privclust.privacy.loss import Loss
 from privclust.privacy.mechanisms import (
     AdditiveNoise,
     BallLaplace,
@@ -34,9 +33,7 @@ from privclust.privacy.mechanisms import (
 from privclust.privacy.meter import Charge, Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit import Unit
-from privclust.unit.step import UnitStep
-
-__all__ = ["Noised", "Noisy", "NumberNoise", "Picked", "View"]
+from privclust.unit.base import UnitStep
 
 NumberNoise = DiscreteGaussian | DiscreteLaplace
 

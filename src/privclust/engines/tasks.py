@@ -17,13 +17,10 @@ from functools import reduce
 from operator import add
 from typing import Any, ParamSpec, TypeVar
 
-from privclust.data.engines.base import Encoder, Summed
+from privclust.data.engines.base import Encoder, Summed, free_memory
 from privclust.data.engines.local import one_blas_thread, total_of
-from privclust.data.engines.memory import free_memory
 from privclust.data.rows import Part
 from privclust.exceptions import PrivclustError
-
-__all__ = ["Held", "Look", "Refused", "added", "encoded", "look", "read_and_summed", "summed"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

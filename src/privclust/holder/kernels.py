@@ -7,15 +7,98 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.data.encode import GRID_RADIUS, Domain
 from privclust.data.engines.base import Stacked
 from privclust.data.matrix.rows import MatrixRows
+from privclust.data.points.mixed import MixedDomain, MixedRows
 from privclust.data.rows import Block
+from privclust.data.table.as_points import rows_of
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.embedded import rows_of
 from privclust.data.table.public import ValuePoints
-from privclust.holder.distances import Seen, squares
 
-__all__ = ["AsRead", "HeaviestGroup", "NearestCentre", "NearestEmbeddedCentre"]
+# Squared distances of rows to public centres, as each kind of rows is seen.
+
+# Rows that nobody clips are moved in to this distance, in the units of their domain.
+_FARTHEST = 1e150
+
+
+@dataclass(frozen=True)
+class EmbeddedRegion:
+    """Rows as points of a public embedding.
+
+    Attributes
+    ----------
+    coder : CategoryCoder
+    points : ValuePoints
+        The points of the values of every column.
+    """
+
+    coder: CategoryCoder
+    points: ValuePoints
+
+
+Seen = Domain | MixedDomain | EmbeddedRegion
+
+
+def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
+    """Return the squared distances of the rows of a block to public centres.
+
+    Parameters
+    ----------
+    seen : Domain, MixedDomain or EmbeddedRegion
+        What the rows are seen as. Those of a mixed domain are seen on the grid, clipped and rounded
+        as in a fit: to a millionth of the radius.
+    block : Block
+    centers : ndarray of shape (n_centers, n_coordinates)
+        Numbers in the units of the data, and shares; or points of the embedding.
+    up_to_row : bool
+        Leave out the squared length of the row: it is the same for all centres, and for a row far
+        out it would drown their differences.
+    """
+    if isinstance(seen, Domain):
+        return _of_numbers(seen, block, centers, up_to_row)
+    if isinstance(seen, MixedDomain):
+        return _of_mixed(seen, block, centers, up_to_row)
+    rows = rows_of(seen.points, seen.coder.codes(block))
+    found = (centers**2).sum(axis=1) - 2 * rows @ centers.T
+    if not up_to_row:
+        found = np.maximum(found + (rows**2).sum(axis=1)[:, None], 0)
+    return np.asarray(found)
+
+
+def _of_numbers(domain: Domain, block: Block, centers: Floats, up_to_row: bool) -> Floats:
+    # Around the center, so that a large offset common to all rows costs no digits.
+    targets = (centers - domain.center) / domain.widths
+    with np.errstate(over="ignore"):
+        rows = (domain.rows(block) - domain.center) / domain.widths
+    np.clip(rows, -_FARTHEST, _FARTHEST, out=rows)
+    found = (targets**2).sum(axis=1) - 2 * rows @ targets.T
+    if not up_to_row:
+        found = np.maximum(found + (rows**2).sum(axis=1)[:, None], 0)
+    return np.asarray(found)
+
+
+def _of_mixed(domain: MixedDomain, block: Block, centers: Floats, up_to_row: bool) -> Floats:
+    (rows,) = domain.pieces(block, block.n_rows * domain.dimension)
+    targets = domain.to_unit_ball(centers) * GRID_RADIUS
+    found = (targets**2).sum(axis=1) - 2 * rows.products(targets.T)
+    if not up_to_row:
+        found = np.maximum(found + square_lengths(rows)[:, None], 0)
+    return np.asarray(found * (domain.radius / GRID_RADIUS) ** 2)
+
+
+def square_lengths(rows: MixedRows) -> Floats:
+    """Return the squared length of each row on the grid, exactly."""
+    layout = rows.layout
+    total = (rows.numbers**2).sum(axis=1) + (layout.off**2).sum()
+    columns = zip(rows.codes.T, layout.starts, layout.sizes, layout.steps, strict=True)
+    for code, start, size, step in columns:
+        added = step * (2 * layout.off[start] + step)
+        total += np.where(code < size, added, 0)
+    return np.asarray(total)
+
+
+# What is computed of each row for whoever holds the rows; it travels to workers.
 
 
 @dataclass(frozen=True)

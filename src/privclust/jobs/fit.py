@@ -1,22 +1,166 @@
 """``Fit``: a model and its data on the way to a published release; the same for every family.
 
+A release has cost budget. Whatever happens after the fit, it is written somewhere or handed over.
+
 The heavy parts of the library are imported when a fit runs: whoever only prepares one starts at
 once.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from privclust.engines.progress import Listener
-    from privclust.jobs.publish import Destination, Published
-    from privclust.release import About, Release
+from privclust.exceptions import NotSavedError, ReleaseError
+from privclust.jobs import output_paths as places
+from privclust.release.document import About
+from privclust.release.release import Release
 
-__all__ = ["Fit"]
+if TYPE_CHECKING:
+    from privclust.engines.choose import Listener
+    from privclust.release.document import About
+    from privclust.release.release import Release
+
+
+# Errors that a user can meet, each as one sentence on one line; anything else is a defect.
+
+
+def expected_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that are answers, not defects."""
+    return (ValueError, OSError, MemoryError)
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return what an expected error says; a path in it may hold line breaks, an answer does not."""
+    text = str(error)
+    if isinstance(error, MemoryError):
+        text = "There is not enough memory; ask for less, or use a larger machine."
+    if isinstance(error, OSError) and error.strerror:
+        where = f"'{error.filename}': " if error.filename else ""
+        text = f"{where}{error.strerror}."
+    return with_notes(text, error)
+
+
+def with_notes(sentence: str, error: BaseException) -> str:
+    """Return the sentence with what was added on the error's way, such as what stays charged."""
+    notes = [note[:1].lower() + note[1:].rstrip(".") for note in getattr(error, "__notes__", [])]
+    whole = f"{sentence.rstrip('.')}; {'; '.join(notes)}." if notes else sentence
+    return " ".join(whole.split())
+
+
+# Where the release of a fit goes, and what is said about it; the same for every family.
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release that was written, and where."""
+
+    release: Release
+    path: Path
+    report: Path | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was published as plain data, for a machine."""
+        report = None if self.report is None else str(self.report)
+        return summary_of(self.release) | {"release": str(self.path), "report": report}
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was published, in words for a person."""
+        privacy = self.release.privacy
+        if privacy.private:
+            sentences = [f"This release is {privacy.promise}.", privacy.protects]
+        else:
+            sentences = [privacy.promise]
+        sentences.append(f"Release: {self.path}")
+        return sentences if self.report is None else [*sentences, f"Report:  {self.report}"]
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The paths of a release and of its report, if one is wanted."""
+
+    release: Path
+    report: Path | None
+    overwrite: bool
+
+    @classmethod
+    def checked(cls, release: Path, *, report: bool, overwrite: bool) -> Destination:
+        """Return the place; raise if it cannot be written, before a fit costs any budget."""
+        places.check_release(release, overwrite=overwrite)
+        page = places.report_of(release) if report else None
+        if page is not None and places.is_one_file(release):
+            places.check_file(page, "Report", (".html",), overwrite=overwrite)
+        return cls(release, page, overwrite)
+
+    def publish(self, release: Release) -> Published:
+        """Write the release, and then its report, which can be made at any time.
+
+        Raises
+        ------
+        NotSavedError
+            The release could not be written here; the error says where it is kept, if anywhere.
+        """
+        try:
+            release.save(self.release, overwrite=self.overwrite)
+        except NotSavedError:
+            raise
+        except ReleaseError as error:  # somebody has taken the place since it was checked
+            kept = release.keep(self.release.name)
+            where = "" if kept is None else f" (it was kept in '{kept}')"
+            raise NotSavedError(f"{str(error).rstrip('.')}{where}.", kept) from None
+        except BaseException as error:  # an interrupt, or not enough memory
+            kept = release.keep(self.release.name)
+            if kept is not None:
+                error.add_note(f"The release was kept in '{kept}'.")
+            raise
+        if self.report is not None:
+            self._write_report(release, self.report)
+        return Published(release, self.release, self.report)
+
+    def _write_report(self, release: Release, page: Path) -> None:
+        try:
+            release.report(page)
+        except ReleaseError as error:
+            raise ReleaseError(
+                f"The release is in '{self.release}', but without its report: {error}"
+            ) from None
+
+
+def summary_of(release: Release) -> dict[str, Any]:
+    """Return what a release says at a glance as plain data, wherever it is stored."""
+    return {
+        "kind": release.kind,
+        "private": release.privacy.private,
+        "promise": release.privacy.promise,
+        **release.facts().values,
+        "about": release.about.to_dict(),
+        "privacy": release.privacy.to_dict(),
+        "digest": release.digest,
+    }
+
+
+def described_or_not(release: Release, about: About) -> Release:
+    """Return the release with its publisher's words, or without them if they do not fit.
+
+    Wrong words must not lose a release that was paid for; they are warned of instead.
+    """
+    try:
+        return release.described(about)
+    except ReleaseError as error:
+        warnings.warn(
+            f"{str(error).rstrip('.')}; the release is published without them, add them with "
+            "'privclust release describe'.",
+            stacklevel=2,
+        )
+        return release
+
+
+# ``Fit``: a model and its data on the way to a published release; the same for every family.
 
 
 @dataclass(frozen=True)
@@ -62,7 +206,7 @@ class Fit:
 
     def released(self, listener: Listener | None = None) -> Release:
         """Fit the model and return its release, which is not written anywhere yet."""
-        from privclust.engines.progress import listening
+        from privclust.engines.choose import listening
 
         with nullcontext() if listener is None else listening(listener):
             self.model.fit(self.data, **self.beside)
@@ -70,8 +214,8 @@ class Fit:
         return release
 
     def _described(self, release: Release, about: About | None) -> Release:
-        from privclust.jobs.publish import described_or_not
-        from privclust.release import About
+        pass
+        from privclust.release.document import About
 
         words = about or About()
         if self.names is not None:

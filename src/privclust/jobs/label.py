@@ -12,15 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privclust.jobs import places
+from privclust.jobs import output_paths as places
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privclust.release import Release
+    from privclust.release.release import Release
 
-__all__ = ["COLUMN", "SUFFIXES", "write_labels"]
 
 COLUMN = "cluster"
 SUFFIXES = (".csv", ".parquet")
@@ -68,7 +67,7 @@ def _parts(
     shape: tuple[int, int] | None,
     progress: Progress,
 ) -> Iterator[Part]:
-    from privclust.steward.copied import column_texts
+    from privclust.steward.check import column_texts
 
     done, ids = 0, None if id_column is None else column_texts(data, id_column)
     for labels in release.predict_parts(data, shape=shape):

@@ -4,8 +4,7 @@ A charge is durable before any row is read, and is settled with the digest of wh
 crash in between leaves the charge: it loses budget, never privacy.
 """
 
-from privclust.ledger.accounting import Pot
-from privclust.ledger.amounts import Amount
+from privclust.ledger.accounting import Amount, Pot
 from privclust.ledger.chain import Entry, Head
 from privclust.ledger.ledger import EVERYONE, Ledger
 from privclust.ledger.statement import LedgerStatement

@@ -1,4 +1,8 @@
-"""How charges on one data set add up, and when a grant covers one more.
+"""How charges on one data set add up, exactly, and when a grant covers one more.
+
+ε and ρ are counted in units of 10^-12, δ in units of 10^-18. A cost is rounded up, a grant is
+rounded down. Amounts and their sums stop at ``MOST``, so that they fit the integers of a database
+with room to add two; nothing can be granted up to there, hence a sum that stopped is never covered.
 
 A charge names its currency, which says what is known about the mechanism that it pays for:
 
@@ -30,32 +34,61 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from privclust.budget import Budget
+from privclust.budget import Budget, epsilon_spent, rho_within
 from privclust.exceptions import LedgerError
-from privclust.ledger.amounts import (
-    ATTO,
-    MOST,
-    NOTHING,
-    PICO,
-    Amount,
-    rounded_down,
-    rounded_up,
-)
-from privclust.privacy.loss import epsilon_spent, rho_within
 
-__all__ = [
-    "APPROXIMATE",
-    "PURE",
-    "ZCDP",
-    "ChargeCurrency",
-    "Pot",
-    "cost_of",
-    "currency_of",
-    "first_to_cover",
-    "grant_of",
-    "named_currency",
-    "pots_for",
-]
+# Exact integers for what is granted and spent, and how they are rounded: against the spender.
+
+PICO = 10**12
+ATTO = 10**18
+MOST = 10**18
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A charge, a grant, or a sum of them: ε and ρ in 10^-12, δ in 10^-18."""
+
+    epsilon: int = 0
+    delta: int = 0
+    rho: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(
+            min(self.epsilon + other.epsilon, MOST),
+            min(self.delta + other.delta, MOST),
+            min(self.rho + other.rho, MOST),
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the amount as exact decimals."""
+        return {
+            "epsilon": decimal(self.epsilon),
+            "delta": decimal(self.delta, ATTO),
+            "rho": decimal(self.rho),
+        }
+
+
+NOTHING = Amount()
+
+
+def rounded_up(value: Fraction, per: int = PICO) -> int:
+    """Return a cost in units of 1/``per``."""
+    return min(math.ceil(value * per), MOST)
+
+
+def rounded_down(value: Fraction, per: int = PICO) -> int:
+    """Return a grant in units of 1/``per``."""
+    return min(math.floor(value * per), MOST)
+
+
+def decimal(units: int, per: int = PICO) -> str:
+    """Return units of 1/``per``, a power of ten, as an exact decimal."""
+    whole, rest = divmod(units, per)
+    digits = str(per + rest)[1:].rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)
+
+
+# How charges on one data set add up, and when a grant covers one more.
 
 ChargeCurrency = Literal["pure", "zcdp", "approximate"]
 PURE: Final = "pure"

@@ -13,8 +13,6 @@ from urllib.parse import unquote
 
 from privclust.exceptions import LedgerError
 
-__all__ = ["has_password", "is_server", "password_for", "shown", "without_password"]
-
 _PARTS = re.compile(
     r"(?P<scheme>postgres(?:ql)?)://(?:(?P<user>[^/?@:]*)(?::(?P<password>[^/?@]*))?@)?"
     r"(?P<host>(?:\[[^\]/?@]*\]|[^/?@:\[\]])*(?::\d*)?(?:,[^/?@]*)?)"

@@ -10,12 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from privclust.ledger.accounting import Pot
-from privclust.ledger.amounts import Amount
+from privclust.ledger.accounting import Amount, Pot
 
-__all__ = ["COLUMNS", "Entry", "Head", "canonical", "receipt_of"]
+# Times in a ledger: to the minute, because anything finer would tell how long a fit ran.
+
+
+def this_minute() -> str:
+    """Return the present minute in UTC, as a ledger writes it down."""
+    return datetime.now(UTC).isoformat(timespec="minutes")
+
+
+# The entries of a ledger, and the chain of digests that ties each one to all before it.
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ of it all charge the same ledger, because every call goes to the database.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,21 +16,61 @@ from typing import Any, Self
 
 from privclust.budget import Budget, Number
 from privclust.exceptions import LedgerError
-from privclust.ledger import acts
+from privclust.ledger import operations as acts
 from privclust.ledger.accounting import ChargeCurrency, Pot
 from privclust.ledger.address import has_password, is_server, shown, without_password
-from privclust.ledger.backup import write_backup
-from privclust.ledger.book import Book, Store
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.names import name_of
+from privclust.ledger.operations import name_of
 from privclust.ledger.postgres import PostgresStore
 from privclust.ledger.replay import verified_head
-from privclust.ledger.sentences import charge_stays
 from privclust.ledger.sqlite import SQLiteStore
 from privclust.ledger.statement import LedgerStatement
+from privclust.ledger.store import Book, Store
+from privclust.ledger.words import charge_stays
 from privclust.unit import Unit
 
-__all__ = ["EVERYONE", "Ledger"]
+# Backups: a copy of a ledger that holds everything up to one moment, verified before it counts.
+
+
+def write_backup(
+    store: Store, place: str | PathLike[str], verified: Callable[[Path], Head]
+) -> Head:
+    """Write a ledger into a new file and return the head of what was written.
+
+    Parameters
+    ----------
+    store : Store
+        The ledger.
+    place : str or path
+        The file to make, which must not exist.
+    verified : callable
+        Verifies the ledger in a file and returns its head.
+    """
+    target = Path(place).expanduser().absolute()
+    if target.exists():
+        raise LedgerError(f"{target} exists; choose another place for the backup.")
+    if not target.parent.is_dir():
+        raise LedgerError(f"The folder of {target} does not exist; create it first.")
+    with tempfile.TemporaryDirectory(prefix=".privclust-", dir=target.parent) as folder:
+        copy = Path(folder, "ledger.db")
+        store.backup(copy)
+        os.chmod(copy, 0o600)
+        head = verified(copy)
+        os.rename(copy, target)
+    _wait_for(target.parent)
+    return head
+
+
+def _wait_for(folder: Path) -> None:
+    """Wait until the disk knows the names in a folder."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+# ``Ledger``: the handle that estimators, stewards and the command line hold.
 
 EVERYONE = "everyone"
 """The holder of grants that name nobody: whoever may write the ledger may spend them."""

@@ -19,17 +19,21 @@ from privclust.exceptions import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.ledger import failures
+from privclust.ledger import store as failures
 from privclust.ledger.address import password_for
-from privclust.ledger.book import VERSION, Book, HeldName, version_problem
-from privclust.ledger.idle import borrowed
-from privclust.ledger.moments import this_minute
-from privclust.ledger.scripts import postgres_script
+from privclust.ledger.chain import this_minute
+from privclust.ledger.store import (
+    VERSION,
+    Book,
+    HeldName,
+    borrowed,
+    postgres_script,
+    version_problem,
+)
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresStore"]
 
 _TRIGGERS = {"privclust_entries_insert", "privclust_entries_keep", "privclust_ledger_keep"}
 _FUNCTION = re.compile(r"CREATE FUNCTION (\w+)\(\).*?AS \$\$(.*?)\$\$", re.DOTALL)

@@ -10,24 +10,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from privclust.budget import Budget
+from privclust.budget import Budget, epsilon_spent
 from privclust.exceptions import LedgerCorruptedError, LedgerError
 from privclust.ledger.accounting import (
     APPROXIMATE,
+    ATTO,
+    PICO,
     PURE,
     ZCDP,
+    Amount,
     Pot,
     cost_of,
     currency_of,
     pots_for,
 )
-from privclust.ledger.amounts import ATTO, PICO, Amount
-from privclust.ledger.book import Book
 from privclust.ledger.chain import Entry, Head
-from privclust.ledger.names import name_of
-from privclust.privacy.loss import epsilon_spent
-
-__all__ = ["Replay", "replay", "verified_head"]
+from privclust.ledger.operations import name_of
+from privclust.ledger.store import Book
 
 
 class Replay:

@@ -27,13 +27,9 @@ from privclust.exceptions import (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-from privclust.ledger import failures
-from privclust.ledger.book import VERSION, Book, HeldName, version_problem
-from privclust.ledger.idle import borrowed
-from privclust.ledger.moments import this_minute
-from privclust.ledger.scripts import sqlite_script
-
-__all__ = ["SQLiteStore"]
+from privclust.ledger import store as failures
+from privclust.ledger.chain import this_minute
+from privclust.ledger.store import VERSION, Book, HeldName, borrowed, sqlite_script, version_problem
 
 _APPLICATION = 0x70634C67  # "pcLg" in the header of the file: this is a ledger of privclust
 _UNINDEXED = "privclust_entries NOT INDEXED"

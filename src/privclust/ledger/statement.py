@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from privclust.ledger.accounting import Pot
-from privclust.ledger.amounts import NOTHING, Amount
-from privclust.ledger.book import Book
-from privclust.ledger.chain import Entry, Head
-from privclust.ledger.moments import this_minute
-from privclust.ledger.sentences import NOT_PRIVATE, loss_words
+from privclust.ledger.accounting import NOTHING, Amount, Pot
+from privclust.ledger.chain import Entry, Head, this_minute
+from privclust.ledger.store import Book
+from privclust.ledger.words import NOT_PRIVATE, loss_words
 from privclust.unit import unit_from
-
-__all__ = ["LedgerStatement", "Moment"]
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,14 @@ from privclust.data.engines.base import current_engine
 from privclust.data.numbers.public import ColumnForm, without_bounds
 from privclust.data.rows import RowReader
 from privclust.exceptions import DataError
-from privclust.reading import open_declared, open_rows
-from privclust.reading.declared import declare
-from privclust.reading.places import placed
-from privclust.schema import Csv, Fact, Schema
-from privclust.unit import AddRemoveRow, RowUnit, Unit, row_unit
-
-__all__ = [
-    "Opened",
-    "PublicFacts",
-    "open_numbers",
-    "open_points",
-    "open_sources",
-    "open_table",
-    "public_rows",
-    "schema_for",
-]
+from privclust.reading.declared import declare, open_declared
+from privclust.reading.locations import placed
+from privclust.reading.opening import open_rows
+from privclust.schema.dialect import Csv
+from privclust.schema.facts import Fact
+from privclust.schema.schema import Schema
+from privclust.unit import Unit, row_unit
+from privclust.unit.rows import AddRemoveRow, RowUnit
 
 Bounds = tuple[Any, Any]
 

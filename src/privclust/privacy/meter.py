@@ -11,11 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from privclust.budget import Budget, Share
+from privclust.budget import NO_LOSS, Budget, Loss, Share
 from privclust.exceptions import BudgetExceededError
-from privclust.privacy.loss import NO_LOSS, Loss
-
-__all__ = ["Charge", "Meter"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from typing import Any, Self
 from privclust.privacy.meter import Charge, Meter
 from privclust.unit import Unit
 
-__all__ = ["SEEDED", "FitStatement"]
-
 # The flaw of every fit whose noise can be made again.
 SEEDED = "the noise came from a seed and can be removed; use it for tests only"
 

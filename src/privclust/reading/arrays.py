@@ -16,8 +16,6 @@ from privclust.data.rows import Block, DenseBlock, RowReader, Selection
 from privclust.exceptions import DataError
 from privclust.reading.objects import array_from
 
-__all__ = ["ArrayRows", "SparseRows", "as_array", "by_rows"]
-
 
 def as_array(data: object) -> AnyArray:
     """Return a 2-d array of a type that can be read, without a copy where possible."""

@@ -17,14 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from privclust.data.columns.cells import BYTES_CELL, FIELD_CELL, MISSING_CELL, Cell, array_of_cells
+from privclust.data.columns.kinds import BYTES_CELL, FIELD_CELL, MISSING_CELL, Cell, array_of_cells
 from privclust.data.columns.written import text_as_numbers
 from privclust.exceptions import DataError, one_sentence
 from privclust.reading.frames import Batches
-from privclust.reading.places import Place
-from privclust.schema import Csv
-
-__all__ = ["check_names", "csv_batches", "has_rows", "header", "with_delimiter"]
+from privclust.reading.locations import Place
+from privclust.schema.dialect import Csv
 
 # Bytes that are parsed together; more for a record that is longer, up to the limit.
 _CSV_BYTES, _LONGEST_RECORD = 2**22, 2**30

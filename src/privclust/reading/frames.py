@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = [
-    "ArrowRows",
-    "Batches",
-    "pandas_batches",
-    "pandas_names",
-    "polars_batches",
-    "resized",
-]
 
 Batches = Iterator[pa.RecordBatch]
 

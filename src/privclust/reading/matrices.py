@@ -22,13 +22,16 @@ from privclust.data.columns.refusals import numbers_of
 from privclust.data.rows import Block, RowReader
 from privclust.exceptions import DataError, MixedTypesError, NoRowsError, one_sentence
 from privclust.reading.declared import check_numbers
-from privclust.reading.market import market_shape, read_market
-from privclust.reading.matrix_files import check_memory, npz_shape, read_npz
+from privclust.reading.locations import placed
+from privclust.reading.matrix_files import (
+    check_memory,
+    market_shape,
+    npz_shape,
+    read_market,
+    read_npz,
+)
 from privclust.reading.opening import open_rows
-from privclust.reading.places import placed
-from privclust.unit import MatrixUnit
-
-__all__ = ["MatrixReader", "matrix_of_triples", "triples_of"]
+from privclust.unit.matrix import MatrixUnit
 
 Shape = tuple[int, int]
 

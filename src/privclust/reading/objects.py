@@ -17,12 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust._optional import imported
-from privclust.data.columns.cells import MOST_DAYS, in_cells
-from privclust.data.columns.kinds import TypedColumn
+from privclust._lazy import imported
+from privclust.data.columns.kinds import MOST_DAYS, TypedColumn, in_cells
 from privclust.data.rows import Block
-
-__all__ = ["array_from", "array_from_stream", "block_of", "plain", "plain_batch"]
 
 _FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
 _INTEGERS = frozenset({int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32})

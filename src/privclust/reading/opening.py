@@ -10,26 +10,19 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from privclust._optional import is_a
+from privclust._lazy import is_a
 from privclust.data.rows import RowReader, Selection
 from privclust.exceptions import DataError, one_sentence
 from privclust.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
 from privclust.reading.files import open_files
-from privclust.reading.frames import (
-    ArrowRows,
-    pandas_batches,
-    pandas_names,
-    polars_batches,
-)
-from privclust.reading.places import Places, placed
+from privclust.reading.frames import ArrowRows, pandas_batches, pandas_names, polars_batches
+from privclust.reading.locations import Places, placed
 from privclust.reading.selection import chosen_by_name, chosen_by_position
 from privclust.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
-from privclust.schema import Csv
+from privclust.schema.dialect import Csv
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["open_rows"]
 
 
 def open_rows(

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from privclust.data.rows import Selection
 from privclust.exceptions import DataError
 
-__all__ = ["chosen_by_name", "chosen_by_position", "quoted"]
-
 _NAMES_SHOWN = 5
 _LONGEST_SHOWN = 80
 

@@ -16,14 +16,13 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from privclust.exceptions import one_sentence
+from privclust.reading.files import parquet_batches
 from privclust.reading.frames import Batches, resized
 from privclust.reading.objects import plain_batch
-from privclust.reading.pieces import parquet_batches
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NOT_EVALUATED", "Spool", "write_lazy", "write_stream"]
 
 # For all errors of polars: it has many types of them, and their texts may quote values.
 NOT_EVALUATED = "The LazyFrame cannot be evaluated; check that its collect() works."

@@ -4,7 +4,7 @@ Everything here is outside the door. It reads released values, and rows only whe
 over new ones to label; it can neither read private data nor draw noise.
 """
 
-from privclust.release.about import About
+from privclust.release.document import About
 from privclust.release.facts import Facts
 from privclust.release.release import Release
 from privclust.release.signature import Signature, create_key

@@ -10,7 +10,9 @@ import hashlib
 import io
 import math
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +21,35 @@ import numpy.typing as npt
 
 from privclust._typing import AnyArray
 from privclust.exceptions import ReleaseError
-from privclust.release.errors import DAMAGED_ZIP, DamageError
 
-__all__ = ["LARGEST_FILE", "checked_arrays", "described", "from_npz", "largest_npz", "to_npz"]
+# What is wrong with a damaged release; whoever knows its path makes a sentence of it.
 
+# What the standard library raises when a zip file is damaged, wherever the damage is: names are
+# decoded and places are sought before any checksum is compared.
+DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    OverflowError,
+)
+
+
+class DamageError(Exception):
+    """What is wrong inside a release that is being read, where its path is not known.
+
+    It never leaves this package: loading turns it into a ``ReleaseError`` with the path.
+    """
+
+    def __init__(self, problem: str, remedy: str = "get a fresh copy from its publisher") -> None:
+        super().__init__(problem)
+        self.problem, self.remedy = problem, remedy
+
+
+# Arrays as plain bytes: the npz file of a release, written and read without pickle.
 
 LARGEST_FILE = 2**31
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")

@@ -1,12 +1,22 @@
-"""What a release says at a glance, the same to a command line, a service and a notebook."""
+"""What a release says at a glance, and its centres as tables in the declared forms."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["Facts", "Listing"]
+import numpy as np
+import pyarrow as pa
+
+from privclust._typing import Floats
+from privclust.exceptions import ParameterError
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.facts import Bins, Box
+from privclust.schema.forms import DURATIONS
+from privclust.schema.schema import Schema
+
+# What a release says at a glance, the same to a command line, a service and a notebook.
 
 
 @dataclass(frozen=True)
@@ -34,3 +44,52 @@ class Facts:
     summary: Sequence[tuple[str, str]]
     listings: Sequence[Listing] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Released centres as tables, and numbers in the form in which a schema declares them.
+
+Library = Literal["pandas", "polars", "arrow"]
+
+_DAY = 86_400_000  # milliseconds
+
+
+def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -> Any:
+    """Return centres as a data frame, one line each.
+
+    A column of numbers is a column, dates as dates; of any other column each category is one, named
+    as ``sex=f``, that holds its share of the rows.
+
+    Parameters
+    ----------
+    schema : Schema
+    centers : ndarray of shape (n_centers, n_coordinates)
+    library : {"pandas", "polars", "arrow"}
+    """
+    columns: dict[str, Any] = {}
+    for column in Coordinates(schema).columns:
+        values = np.asarray(centers[:, column.places], np.float64).T
+        if isinstance(column.fact, Box):
+            columns[column.name] = written(values[0], column.fact)
+        else:
+            columns |= dict(zip(column.names, map(pa.array, values), strict=True))
+    table = pa.table(columns)
+    if library == "arrow":
+        return table
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    raise ParameterError(f"library must be 'pandas', 'polars' or 'arrow', got {library!r}.")
+
+
+def written(numbers: Floats, fact: Box | Bins, missing: Any = None) -> pa.Array:
+    """Return numbers in the declared form: dates as dates, durations as durations."""
+    if fact.form == "date":
+        return pa.array(np.rint(numbers).astype(np.int32), mask=missing).cast(pa.date32())
+    if fact.form == "time" or fact.form in DURATIONS:
+        unit = _DAY if fact.form == "time" else 1000 * DURATIONS[fact.form]
+        kind = pa.timestamp("ms") if fact.form == "time" else pa.duration("ms")
+        return pa.array(np.rint(numbers * unit).astype(np.int64), mask=missing).cast(kind)
+    return pa.array(numbers, mask=missing)

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from privclust._lazy import imported, is_a
 from privclust.exceptions import ReleaseError
 from privclust.notes import Signal
 from privclust.release import arrays as npz
 from privclust.release import storage
-from privclust.release.about import About
+from privclust.release.arrays import DamageError
 from privclust.release.document import (
+    About,
     check_promise,
     checked_date,
     digest_of,
     document_of,
     plain_parameters,
 )
-from privclust.release.errors import DamageError
 from privclust.release.facts import Facts
 from privclust.release.kinds import kind_named
-from privclust.release.packing import fields_from, packed
-from privclust.release.reading import opened
 from privclust.release.signal import check_notes, signal_of_release
 from privclust.release.signature import Signature, signed_by
-from privclust.schema import Schema
+from privclust.release.storage import fields_from, opened, packed
+from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 
 if TYPE_CHECKING:
@@ -40,7 +42,60 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
-__all__ = ["Release"]
+
+# Adding labels to a data frame as a column, in the frame's own library.
+
+
+def check_new_column(frame: Any, column: str) -> None:
+    """Raise if a column of this name cannot be added to the frame."""
+    if not any(is_a(frame, *kind) for kind in _ADDERS):
+        raise ReleaseError(
+            f"A column cannot be added to an object of type {type(frame).__name__}; give a pandas "
+            "or polars frame or an Arrow table, or use predict."
+        )
+    names = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
+    if column in names:
+        raise ReleaseError(f"Column {column!r} is there already; name another for the labels.")
+
+
+def with_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
+    """Return the frame with the labels added as its last column."""
+    return next(add for kind, add in _ADDERS.items() if is_a(frame, *kind))(frame, column, labels)
+
+
+_ADDERS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("pandas", "DataFrame"): lambda frame, name, labels: frame.assign(**{name: labels}),
+    ("polars", "DataFrame"): lambda frame, name, labels: frame.with_columns(
+        imported("polars").Series(name, labels)
+    ),
+    ("pyarrow", "Table"): lambda frame, name, labels: frame.append_column(name, pa.array(labels)),
+}
+
+
+# A release at a glance: what a terminal and a notebook show of it.
+
+_ALARM = "background:#b3261e;color:#fff;padding:.3em .6em;font-weight:bold"
+
+
+def at_a_glance(release: Release) -> list[tuple[str, str]]:
+    """Return the most important facts, each with its label."""
+    return [*release.facts().summary, ("queries", str(len(release.privacy.queries)))]
+
+
+def html_card(release: Release) -> str:
+    """Return a small table in HTML."""
+    rows = [*at_a_glance(release), ("created", release.created), ("digest", release.digest[:12])]
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(value)}</td></tr>"
+        for label, value in rows
+    )
+    style = "" if release.privacy.private else f" style='{_ALARM}'"
+    promise = f"<p{style}>{escape(release.privacy.promise)}</p>"
+    title = release.about.title or f"Release: {kind_named(release.kind).title}"
+    return f"<div><b>{escape(title)}</b>{promise}<table>{cells}</table></div>"
+
+
+# The release of a fit: the values that may be published, with the statement of what they cost.
 
 
 def _library_version() -> str:
@@ -252,7 +307,7 @@ class Release:
         column : str, default="cluster"
             Name of the new column.
         """
-        from privclust.release.frames import check_new_column, with_column
+        pass
 
         check_new_column(frame, column)
         return with_column(frame, column, self.predict(frame))
@@ -289,12 +344,12 @@ class Release:
         return kind_named(self.kind).facts(self)
 
     def __repr__(self) -> str:
-        from privclust.release.card import at_a_glance
+        pass
 
         facts = ", ".join(f"{value} {label}" for label, value in at_a_glance(self))
         return f"<Release of {self.kind}: {facts}; {self.privacy.promise}>"
 
     def _repr_html_(self) -> str:
-        from privclust.release.card import html_card
+        pass
 
         return html_card(self)

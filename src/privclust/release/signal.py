@@ -15,7 +15,6 @@ from privclust.notes import Signal
 if TYPE_CHECKING:
     from privclust.release.release import Release
 
-__all__ = ["check_notes", "signal_of_release", "without_note"]
 
 _SIGNALS: tuple[Signal, ...] = get_args(Signal)
 _UNSEEN_OF_0_2 = "never saw the rows"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from privclust.exceptions import ReleaseError
-from privclust.release.errors import DamageError
+from privclust.release.arrays import DamageError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
-__all__ = ["Signature", "create_key", "public_key_from", "signed_by"]
 
 _ALGORITHM = "Ed25519"
 # Signed together with the text, so that a signature made for something else never matches a

@@ -1,14 +1,19 @@
-"""Writing a release: a folder, or one ``.privclust`` file (a zip) with the same files in it.
+"""A release in a folder or one ``.privclust`` file: written all at once, read without trust.
 
 Writing is all or nothing: files go to a temporary name beside the target, reach the disk, and are
 then renamed. A release has cost budget, so one that cannot be written where it should be is kept in
 another place, which the error names.
+
+Nothing is unpacked to disk. Sizes are compared with what a release may have, and with what it
+declares, before any memory is taken.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
+import json
 import os
 import secrets
 import shutil
@@ -17,10 +22,20 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from privclust.exceptions import NotSavedError, ReleaseError
+from privclust.release import arrays as npz
+from privclust.release.arrays import DAMAGED_ZIP, LARGEST_FILE, DamageError
+from privclust.release.document import digest_of, document_of, parsed, parts_of
+from privclust.release.kinds import known_kinds
+from privclust.release.signature import Signature
 
-__all__ = ["ARRAYS", "DOCUMENT", "PARTS", "REPORT", "SIGNATURE", "write_file", "write_release"]
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+
+# Writing a release: a folder, or one ``.privclust`` file (a zip) with the same files in it.
 
 DOCUMENT, ARRAYS, REPORT, SIGNATURE = "release.json", "arrays.npz", "report.html", "signature.json"
 PARTS = frozenset({DOCUMENT, ARRAYS, REPORT, SIGNATURE})
@@ -229,3 +244,132 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
     return buffer.getvalue()
+
+
+# Reading a release from a folder or a ``.privclust`` file, of which nothing is trusted.
+
+_LIMITS = {DOCUMENT: LARGEST_DOCUMENT, ARRAYS: LARGEST_FILE, SIGNATURE: 2**14}
+# A packed file may be this large when it is unpacked, whatever it is packed into; beyond, it must
+# not be more than this many times larger than what lies on the disk.
+_SMALL, _MOST_TIMES = 2**28, 8
+
+
+class StoredFiles(Protocol):
+    """The files of a release, in a folder or packed into one file."""
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a file."""
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        """Return a file, or raise if it is missing or larger than ``most`` or than it can be."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[StoredFiles]:
+    """Open a release; whatever the system or the zip format refuses becomes a sentence."""
+    if not path.exists():
+        raise DamageError("there is nothing at this path", "check the path")
+    try:
+        if path.is_dir():
+            yield _Folder(path)
+            return
+        with zipfile.ZipFile(path) as archive:
+            yield _Archive(archive, path.stat().st_size)
+    except DAMAGED_ZIP:
+        raise DamageError("it is not a complete release file") from None
+    except OSError as error:
+        reason = error.strerror or "the disk does not answer"
+        raise DamageError(f"the system refuses ({reason})", "check the path") from None
+
+
+class _Folder:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def has(self, name: str) -> bool:
+        return (self._path / name).is_file()
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        if not self.has(name):
+            raise DamageError(f"{name} is missing", "check the path or get a fresh copy")
+        limit = _limit(name, most)
+        with open(self._path / name, "rb") as file:
+            content = file.read(limit + 1)
+        _check_size(name, len(content), limit)
+        return content
+
+
+class _Archive:
+    def __init__(self, archive: zipfile.ZipFile, bytes_on_disk: int) -> None:
+        self._archive, self._bytes_on_disk = archive, bytes_on_disk
+        names = archive.namelist()
+        for name in names:
+            if name not in PARTS:
+                raise DamageError(f"it holds a file that is not part of a release, {name!r}")
+            if names.count(name) > 1:
+                raise DamageError(f"{name} is there twice")
+
+    def has(self, name: str) -> bool:
+        return name in self._archive.namelist()
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        if not self.has(name):
+            raise DamageError(f"{name} is missing", "check the path or get a fresh copy")
+        limit, entry = _limit(name, most), self._archive.getinfo(name)
+        _check_size(name, entry.file_size, limit)
+        packed = min(entry.compress_size, self._bytes_on_disk)
+        if entry.file_size > max(_SMALL, _MOST_TIMES * packed):
+            raise DamageError(
+                f"{name} would unpack to far more than it holds",
+                "if you trust it, unpack it to a folder and load that",
+            )
+        with self._archive.open(name) as file:
+            content = file.read(limit + 1)
+        _check_size(name, len(content), limit)
+        return content
+
+
+def _limit(name: str, most: int | None) -> int:
+    return _LIMITS[name] if most is None else min(_LIMITS[name], most)
+
+
+def _check_size(name: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise DamageError(f"{name} is larger than that of any release")
+
+
+# A release as the files that are stored, and back; where they are stored is not known here.
+
+
+def packed(release: Release, *, report: bool = False) -> dict[str, bytes]:
+    """Return the files of a release by their names."""
+    content = npz.to_npz(release.arrays)
+    document = document_of(release)
+    document["arrays_file"] = {"name": ARRAYS, "sha256": hashlib.sha256(content).hexdigest()}
+    document["digest"] = digest_of(document)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    files = {DOCUMENT: text.encode("utf-8"), ARRAYS: content}
+    if release.signature is not None:
+        files[SIGNATURE] = release.signature.to_json()
+    if report:
+        files[REPORT] = release.to_html().encode("utf-8")
+    return files
+
+
+def fields_from(files: StoredFiles) -> tuple[dict[str, Any], str]:
+    """Return the fields of the release in these files, and the digest that it must have."""
+    document = parsed(files.read(DOCUMENT))
+    if document["kind"] not in known_kinds():
+        kind = document["kind"]
+        raise DamageError(f"its kind {kind!r} is not known here", "upgrade privclust")
+    # The declared sizes come first: no more than they allow is ever read.
+    content = files.read(ARRAYS, npz.largest_npz(document["arrays"]))
+    if hashlib.sha256(content).hexdigest() != document["arrays_file"].get("sha256"):
+        raise DamageError("arrays.npz does not match its checksum")
+    arrays = npz.from_npz(content, document["arrays"])
+    if npz.described(arrays) != document["arrays"]:
+        raise DamageError("its arrays do not match their checksums")
+    signed = files.has(SIGNATURE)
+    signature = Signature.from_json(files.read(SIGNATURE)) if signed else None
+    fields = {"arrays": arrays, "signature": signature, **parts_of(document)}
+    return fields, document["digest"]

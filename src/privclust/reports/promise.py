@@ -13,20 +13,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from privclust.budget import Budget
-from privclust.reports.rounded import (
-    chance,
-    exact_decimal,
-    factor,
-    least,
-    most,
-    one_in,
-    power,
-)
+from privclust.reports.words import chance, exact_decimal, factor, least, most, one_in, power
 from privclust.statement import PrivacyStatement
-from privclust.unit import group_words
+from privclust.unit.matrix import group_words
 from privclust.unit.words import UnitWords, words_of
-
-__all__ = ["Guess", "Promise", "promise_in_words"]
 
 # Odds before the release: guesses of 1 %, 10 % and one half.
 _PRIORS = {"1 %": Fraction(1, 99), "10 %": Fraction(1, 9), "50 %": Fraction(1)}

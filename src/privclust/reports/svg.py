@@ -19,18 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "ABOVE",
-    "ACCENT",
-    "BELOW",
-    "INK",
-    "LINE",
-    "MUTED",
-    "WIDTH",
-    "inline_svg",
-    "is_narrow",
-    "shown",
-]
 
 WIDTH = 8.6  # inches; the page shows it about 860 pixels wide
 NARROW = 3.75  # as wide as a phone shows it, 360 pixels

@@ -21,8 +21,6 @@ from privclust.schema.facts import Bins, Box, Categories, Fact
 if TYPE_CHECKING:
     from privclust.schema.schema import Schema
 
-__all__ = ["Column", "Coordinates", "on_simplex", "refuse_weights"]
-
 
 @dataclass(frozen=True)
 class Column:

@@ -8,8 +8,6 @@ from typing import Any
 
 from privclust.exceptions import SchemaError
 
-__all__ = ["Csv"]
-
 
 @dataclass(frozen=True)
 class Csv:

@@ -1,4 +1,4 @@
-"""The forms in which a numeric column may be written, and what number each stands for.
+"""The forms in which a numeric column may be written, and checks that all facts share.
 
 Dates and times count in days since 1970-01-01, durations in the unit that is declared. All bounds,
 centres and distances are such numbers; :func:`shown` writes them as a reader expects them.
@@ -6,6 +6,8 @@ centres and distances are such numbers; :func:`shown` writes them as a reader ex
 
 from __future__ import annotations
 
+import math
+import numbers
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -14,9 +16,85 @@ from typing import Literal, get_args
 import numpy as np
 
 from privclust.exceptions import SchemaError
-from privclust.schema.checks import number
 
-__all__ = ["DURATIONS", "Form", "bound", "form_of", "plain_bound", "shown"]
+# Checks that all facts share: finite numbers, ordered lists, valid text, known words.
+
+# Squares and sums of squares of numbers up to here are finite and keep their digits.
+_LARGEST = 1e150
+
+# Beyond these a column would decide all distances, or none.
+_LIGHTEST, _HEAVIEST = 1e-6, 1e6
+
+
+def number(value: object, name: str) -> float:
+    """Return a Python float, whose repr round trips exactly."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise SchemaError(f"A schema needs a number as {name}, got {value!r}; write a number.")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not abs(found) <= _LARGEST:
+        raise SchemaError(
+            f"A schema needs a finite number of at most {_LARGEST} as {name}, got {found!r}; "
+            "declare a finite number."
+        )
+    return found
+
+
+def weight(value: object) -> float:
+    """Return how much a column counts in distances, as a Python float."""
+    found = number(value, "weight")
+    if not _LIGHTEST <= found <= _HEAVIEST:
+        raise SchemaError(
+            f"A weight must lie between {_LIGHTEST:g} and {_HEAVIEST:,.0f}, got weight={found!r}; "
+            "to leave out the column, ignore it."
+        )
+    return found
+
+
+def items(values: object, name: str) -> list[object]:
+    """Return the items of an ordered collection; a text is not one, nor is a set."""
+    unordered = isinstance(values, (str, bytes, dict, set, frozenset))
+    if unordered or not isinstance(values, Iterable):
+        raise SchemaError(f"A schema needs a list as {name}, got {values!r}; write a list.")
+    return list(values)
+
+
+def category(value: object) -> str | int | bool:
+    """Return a category as a plain Python value."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        if not -(2**63) <= int(value) < 2**63:
+            raise SchemaError("Categories need integers of at most 64 bits; write them as text.")
+        return int(value)
+    if not isinstance(value, str):
+        raise SchemaError(
+            f"Categories need text, integers or booleans, got {value!r}; write it as text."
+        )
+    return valid_text(value, "a category")
+
+
+def valid_text(value: str, name: str) -> str:
+    """Return ``value`` as plain ``str``; half a surrogate pair could not be written to a file."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SchemaError(
+            f"A schema needs valid Unicode as {name}, got {value!r}; correct the text."
+        ) from None
+    return str(value)
+
+
+def one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of the words that a rule for categories may be."""
+    if value not in allowed:
+        options = " or ".join(f'"{option}"' for option in allowed)
+        raise SchemaError(f"{name}={value!r} is not a rule for categories; use {options}.")
+
+
+# The forms in which a numeric column may be written, and what number each stands for.
 
 Form = Literal["number", "text", "date", "time", "seconds", "minutes", "hours", "days"]
 

@@ -18,17 +18,49 @@ import privclust
 from privclust._typing import Floats
 from privclust.exceptions import SchemaError
 from privclust.schema import files
-from privclust.schema.checks import valid_text
 from privclust.schema.dialect import Csv
-from privclust.schema.facts import Ball, Box, Fact
-from privclust.schema.names import checked_columns, checked_ignore
-from privclust.schema.plain import ball_from, csv_from, fact_from, named, only_keys
+from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
+from privclust.schema.files import ball_from, csv_from, fact_from, named, only_keys
+from privclust.schema.forms import items, valid_text
 
 if TYPE_CHECKING:
-    from privclust.steward.check_report import CheckReport
+    from privclust.steward.check import CheckReport
 
-__all__ = ["Schema"]
 
+# The columns that a schema names: each once, declared or ignored.
+
+
+def checked_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fact], ...]:
+    """Return the columns of a schema, each named once and declared by a fact."""
+    if not pairs:
+        raise SchemaError("A schema needs at least one column; declare the columns.")
+    seen = set()
+    for name, fact in pairs:
+        if not isinstance(name, str) or not name:
+            raise SchemaError(f"A column name must be text, got {name!r}; name the column.")
+        if name in seen:
+            raise SchemaError(f"Column {name!r} is declared twice; remove one of them.")
+        if not isinstance(fact, (Box, Bins, Categories)):
+            raise SchemaError(
+                f"Column {name!r} is declared as {type(fact).__name__}; "
+                "use Box, Bins or Categories."
+            )
+        seen.add(name)
+    return tuple((valid_text(name, "a column name"), fact) for name, fact in pairs)
+
+
+def checked_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns to ignore, none of which may be declared."""
+    names, taken = items(ignore, "ignore"), set(declared)
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise SchemaError(f"An ignored column must be text, got {name!r}; name the column.")
+        if name in taken:
+            raise SchemaError(f"Column {name!r} is declared and ignored; drop one of the two.")
+    return tuple(dict.fromkeys(valid_text(str(name), "an ignored column") for name in names))
+
+
+# The schema: named columns in order, the fact declared about each, and at most one Ball.
 
 # Columns whose widths differ by more than this factor are not alike in a distance.
 _UNEVEN = 10.0
@@ -159,11 +191,11 @@ class Schema:
 
     @classmethod
     def of(cls, declared: Any, **columns: Any) -> Schema:
-        """Return the schema that anything declared stands for; see ``schema/declaring.py``.
+        """Return the schema that anything declared stands for; see ``schema/coerce.py``.
 
         A path, a dict of facts, a fact for all columns alike or the ``bounds`` of all of them.
         """
-        from privclust.schema.declaring import schema_of
+        from privclust.schema.coerce import schema_of
 
         return schema_of(declared, **columns)
 
@@ -189,7 +221,7 @@ class Schema:
         ball : Ball or None
             A joint bound over the columns.
         """
-        from privclust.schema.declaring import boxes_of
+        from privclust.schema.coerce import boxes_of
 
         return cls(boxes_of(low, high, names, n_columns), ball=ball)
 

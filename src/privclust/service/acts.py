@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 from privclust.service import clock
 from privclust.service.database import Database
 
-__all__ = ["Act", "Acts"]
-
 log = logging.getLogger("privclust.service")
 
 _LONGEST = 300

@@ -9,15 +9,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from privclust.jobs.fit import Fit
-from privclust.jobs.sentences import sentence_of
+from privclust.jobs.fit import Fit, sentence_of
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.made_up import places
 from privclust.service.questions import FitQuestion
 from privclust.unit import Unit
-
-__all__ = ["check_question", "fit_for", "made_up_fit", "plan_of"]
 
 _FEW = 20
 _NO_TARGETS = "Give the public points among which new centres are chosen, one per line."
@@ -45,7 +42,7 @@ def made_up_fit(
     question: FitQuestion, declared: Declared, unit: Unit, n_rows: int, **shared: Any
 ) -> Fit:
     """Return the fit of a question to data made up from what is declared."""
-    from privclust.kmeans.plan import rehearsable
+    from privclust.clustering.plan import rehearsable
 
     if not isinstance(declared, Counts):
         declared = rehearsable(declared.only(question.columns))

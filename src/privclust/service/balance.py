@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from privclust.budget import Budget
-from privclust.ledger import Ledger, Pot
-from privclust.ledger.accounting import cost_of, first_to_cover, pots_for
+from privclust.ledger.accounting import Pot, cost_of, first_to_cover, pots_for
 from privclust.ledger.chain import Entry
-from privclust.ledger.sentences import granted_words, left_words, loss_words
+from privclust.ledger.ledger import Ledger
 from privclust.ledger.statement import Moment
+from privclust.ledger.words import granted_words, left_words, loss_words
 from privclust.reports.ledger_page import BurnDown, burn_down_of
-
-__all__ = ["Balance", "Cost", "balance_of", "balances_of", "cost_for", "drawn_balance_of"]
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privclust.jobs.sentences import expected_errors, sentence_of
-from privclust.schema import Categories, Schema
+from privclust.jobs.fit import expected_errors, sentence_of
+from privclust.schema.facts import Categories
+from privclust.schema.schema import Schema
 from privclust.service.asking import fit_for
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.files import digest_of_files, digests_of
 from privclust.service.offers import offers_for
 from privclust.service.questions import FitQuestion
-from privclust.unit import MatrixUnit, Person, RowUnit, Unit
-
-__all__ = ["Checked", "check_files", "check_rules"]
+from privclust.unit import Unit
+from privclust.unit.matrix import MatrixUnit
+from privclust.unit.rows import Person, RowUnit
 
 
 @dataclass(frozen=True)

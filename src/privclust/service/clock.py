@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["now", "sleep_until"]
-
 
 def now() -> int:
     """Return the current second."""

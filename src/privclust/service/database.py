@@ -16,15 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from privclust.exceptions import LedgerVersionError
-from privclust.ledger import Ledger
 from privclust.ledger.address import is_server
-from privclust.ledger.book import HeldName, Run
-from privclust.ledger.together import Together, created, held, reading, writing
+from privclust.ledger.ledger import Ledger
+from privclust.ledger.store import HeldName, Run
+from privclust.ledger.transaction import Together, created, held, reading, writing
 from privclust.service import clock
 from privclust.service.errors import ServiceError
 from privclust.service.heads import KeptHead
-
-__all__ = ["Database", "Step", "steps"]
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 _VERSIONS = (

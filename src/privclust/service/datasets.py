@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from privclust.ledger.names import name_of, text_of
-from privclust.ledger.together import Together
+from privclust.ledger.operations import name_of, text_of
+from privclust.ledger.transaction import Together
 from privclust.service import clock
 from privclust.service.checking import Checked, check_files
 from privclust.service.database import Database
@@ -19,8 +19,6 @@ from privclust.service.files import place_of
 from privclust.service.people import User
 from privclust.service.questions import budget_of
 from privclust.unit import Unit, unit_from
-
-__all__ = ["Dataset", "Datasets"]
 
 _MOST_ROWS = 10**10
 _COLUMNS = (

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
 from privclust.service.errors import ServiceError
-
-__all__ = ["Counts", "Declared", "declared_from", "declared_in"]
 
 _MOST = 10**10
 _WRONG = (

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from privclust.schema import Box, Categories, Fact, Schema
+from privclust.schema.facts import Box, Categories, Fact
+from privclust.schema.schema import Schema
 from privclust.service.settings import Settings
 from privclust.service.site import Site
-from privclust.unit import AddRemoveRow, Person
-
-__all__ = ["fill", "first_steward"]
+from privclust.unit.rows import AddRemoveRow, Person
 
 _ROWS = 20_000
 _VISIT_COLUMNS: dict[str, Fact] = {

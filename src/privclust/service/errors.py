@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from privclust.exceptions import PrivclustError
 
-__all__ = [
-    "NOT_HERE",
-    "ConflictError",
-    "ForbiddenError",
-    "NotFoundError",
-    "ServiceError",
-    "TooLargeError",
-    "TooManyError",
-]
-
 NOT_HERE = "There is nothing here that you may see; check the address, or ask the steward."
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from privclust.service.errors import ServiceError
 
-__all__ = ["digest_of_files", "digests_of", "place_of"]
-
 _SUFFIXES = (".csv", ".parquet", ".arrow", ".feather", ".npz", ".mtx")
 _OUTSIDE = "The path must name a file or folder below the data folder of the service; change it."
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from privclust.ledger.chain import Head
 from privclust.service.errors import ServiceError
 
-__all__ = ["KeptHead"]
-
 
 @dataclass(frozen=True)
 class KeptHead:

@@ -14,7 +14,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from privclust.ledger.together import Together
+from privclust.ledger.transaction import Together
 from privclust.service import clock
 from privclust.service.asking import check_question
 from privclust.service.database import Database
@@ -29,8 +29,6 @@ from privclust.service.errors import (
 from privclust.service.people import User
 from privclust.service.questions import FitQuestion
 from privclust.service.ticks import first_tick, tick_after
-
-__all__ = ["FAILED", "Answer", "Finished", "Job", "Jobs"]
 
 FAILED = "The job failed; its cost stays charged; the steward has the details."
 _FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."

@@ -16,8 +16,6 @@ from pathlib import Path
 
 from privclust.service.errors import ServiceError, TooLargeError, TooManyError
 
-__all__ = ["Labeller", "Limits"]
-
 _SUFFIXES = (".parquet", ".npz", ".mtx")  # and CSV otherwise
 _AT_ONCE = 2
 _BUSY = "Rows of others are being labelled at the moment; try again in a minute."
@@ -123,7 +121,7 @@ def _label(folder: Path, suffix: str, limits: Limits) -> None:
     import scipy.sparse  # noqa: F401
 
     from privclust.jobs.label import write_labels
-    from privclust.release import Release
+    from privclust.release.release import Release
 
     def count(done: int, total: int | None) -> None:
         if done > limits.rows:
@@ -136,7 +134,7 @@ def _label(folder: Path, suffix: str, limits: Limits) -> None:
 
 def _main(folder: Path, suffix: str, limits: Limits) -> int:
     """Label, and return how the process ends; sentences name the file as its owner knows it."""
-    from privclust.jobs.sentences import sentence_of
+    from privclust.jobs.fit import sentence_of
 
     try:
         _label(folder, suffix, limits)

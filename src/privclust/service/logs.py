@@ -7,8 +7,6 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-__all__ = ["log_to_stderr"]
-
 # What may stand in a line besides its time and message. Nothing else is written, whatever is given.
 _ALLOWED = (
     "job",

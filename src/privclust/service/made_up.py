@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
 from privclust.unit import Unit, row_unit
 
 if TYPE_CHECKING:
     from privclust.service.declared import Counts
 
-__all__ = [
-    "clumps",
-    "even_rows",
-    "places",
-    "planned_counts",
-    "planned_places",
-    "planned_rows",
-    "planted_counts",
-    "sources",
-]
 
 # Fuller rows count as this full, because a plan must fit into memory; then it promises less.
 _MOST_PER_ROW = 500
@@ -27,14 +17,14 @@ _MOST_PER_ROW = 500
 
 def clumps(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
     """Return rows in clumps."""
-    from privclust.kmeans.plan import Clumps
+    from privclust.clustering.plan import Clumps
 
     return Clumps.made(schema, clusters, n_rows, 0).table(row_unit(unit))
 
 
 def even_rows(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
     """Return rows whose categories are all equally frequent."""
-    from privclust.categorical.plan import synthetic_rows
+    from privclust.categories.plan import synthetic_rows
 
     return synthetic_rows(schema, n_rows, row_unit(unit))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
 from privclust.service import options as opt
 from privclust.service.declared import Counts, Declared
 from privclust.service.made_up import (
@@ -24,9 +24,7 @@ from privclust.service.made_up import (
     sources,
 )
 from privclust.service.options import Option
-from privclust.source_target.distances import POINT_METRICS
-
-__all__ = ["OFFERS", "Offer", "offers_for"]
+from privclust.source_target.solution import POINT_METRICS
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ OFFERS = {
     for offer in (
         Offer(
             "kmeans",
-            "privclust.kmeans:PrivateKMeans",
+            "privclust.clustering:PrivateKMeans",
             "Clusters (k-means)",
             "Groups of similar rows: their centres and roughly how many rows each has.",
             _all,
@@ -161,7 +159,7 @@ OFFERS = {
         ),
         Offer(
             "summarise",
-            "privclust.summary:PrivateSummary",
+            "privclust.clustering:PrivateSummary",
             "Summary for many questions",
             "Spends the budget once; clusters for every number are then free.",
             _all,
@@ -171,7 +169,7 @@ OFFERS = {
         ),
         Offer(
             "categorical",
-            "privclust.categorical:PrivateCategoricalKMeans",
+            "privclust.categories:PrivateCategoricalKMeans",
             "Clusters of categories",
             "Groups of rows that hold categories, by distances learned from the data.",
             _listed,
@@ -183,7 +181,7 @@ OFFERS = {
         ),
         Offer(
             "distances",
-            "privclust.categorical:PrivateDilca",
+            "privclust.categories:PrivateDilca",
             "Distances between categories",
             "How alike the values of each column are, by what they occur with.",
             _listed,

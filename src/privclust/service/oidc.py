@@ -17,8 +17,6 @@ from urllib.parse import urlsplit
 from privclust.service.errors import ForbiddenError, ServiceError
 from privclust.service.settings import Settings
 
-__all__ = ["Attempt", "Provider"]
-
 _ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
 _SECONDS = 10
 _REFUSED = "The provider did not confirm who you are; sign in again, or use your password."

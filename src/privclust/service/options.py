@@ -16,18 +16,6 @@ from typing import Any, Literal
 from privclust.service.errors import ServiceError
 from privclust.service.targets import numbers_in, numbers_of, targets_in, targets_of
 
-__all__ = [
-    "Option",
-    "beside",
-    "choice",
-    "chosen_options",
-    "columns",
-    "number",
-    "part",
-    "switch",
-    "whole",
-]
-
 _MOST = 1_000_000
 _DECIMAL = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d)?")
 _SWITCH = {"yes": True, "no": False}

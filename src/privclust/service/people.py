@@ -14,13 +14,11 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from privclust.ledger import EVERYONE
-from privclust.ledger.names import name_of
+from privclust.ledger.ledger import EVERYONE
+from privclust.ledger.operations import name_of
 from privclust.service import clock
 from privclust.service.database import Database
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
-
-__all__ = ["ROLES", "SCOPES", "SHORTEST_PASSWORD", "People", "Session", "Token", "User"]
 
 ROLES: Final = ("steward", "analyst", "auditor")
 SCOPES: Final = ("read", "run", "steward")

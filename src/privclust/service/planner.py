@@ -17,15 +17,13 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from privclust.jobs.sentences import sentence_of
+from privclust.jobs.fit import sentence_of
 from privclust.service.datasets import Dataset
 from privclust.service.declared import declared_from
 from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.questions import FitQuestion
 from privclust.service.time_limits import at_most
 from privclust.unit import unit_from
-
-__all__ = ["Planner"]
 
 # A plan is a few lines, and the report of a dry run a long page.
 _MOST_KEPT = {"plan": 2000, "dry run": 20}
@@ -188,7 +186,7 @@ def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any
 def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     import warnings
 
-    from privclust.release import About
+    from privclust.release.document import About
     from privclust.service.asking import made_up_fit
 
     declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))

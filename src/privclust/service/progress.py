@@ -11,8 +11,6 @@ import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-__all__ = ["Hearing", "Progress", "Telling"]
-
 _APART = 0.5  # seconds
 
 

@@ -15,16 +15,14 @@ from fractions import Fraction
 from typing import Any
 
 from privclust.budget import Budget
-from privclust.jobs.sentences import sentence_of
-from privclust.schema import Schema
+from privclust.jobs.fit import sentence_of
+from privclust.schema.schema import Schema
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.offers import OFFERS, Offer
 from privclust.service.options import chosen_options
 from privclust.service.targets import Targets, targets_of
 from privclust.unit import Unit
-
-__all__ = ["FIELDS", "FitQuestion", "budget_of", "described"]
 
 MOST_CLUSTERS = 200
 LARGEST_EPSILON = 100

@@ -20,8 +20,6 @@ from privclust.service.jobs import Finished
 from privclust.service.people import User
 from privclust.service.ticks import next_tick
 
-__all__ = ["Queue", "Taken"]
-
 _NEXT = (
     "SELECT j.id, j.dataset_id, j.asked, j.receipt, j.first_tick FROM service_jobs j "
     "WHERE j.state = 'queued' AND j.asked_at < ? "

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privclust.release import Release
+from privclust.release.release import Release
 from privclust.service.database import Database
 from privclust.service.errors import NotFoundError
 from privclust.service.people import User
-
-__all__ = ["Releases", "StoredRelease", "card_of", "file_of", "release_from"]
 
 _MOST_BARS = 24
 _COLUMNS = "r.id, d.name, r.digest, r.card, r.visible_at, r.version, d.version"

@@ -17,9 +17,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from privclust.budget import Budget
 from privclust.exceptions import PrivclustError
-from privclust.release import Release
-
-__all__ = ["RemoteDataset", "RemoteError", "RemoteService"]
+from privclust.release.release import Release
 
 _BUDGET = {"epsilon", "delta", "budget"}
 _LARGEST_ANSWER = 2**28

@@ -9,14 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from privclust.ledger.book import HeldName
+from privclust.ledger.store import HeldName
 from privclust.service.demo import fill, first_steward
 from privclust.service.errors import ServiceError
 from privclust.service.logs import log_to_stderr
 from privclust.service.settings import Settings
 from privclust.service.site import Site
-
-__all__ = ["reset", "serve"]
 
 
 def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False) -> None:

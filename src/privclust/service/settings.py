@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 from privclust.ledger.address import is_server, without_password
 from privclust.service.errors import ServiceError
 
-__all__ = ["Settings"]
-
 _PREFIX = "PRIVCLUST_SERVICE_"
 
 

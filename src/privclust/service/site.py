@@ -18,8 +18,6 @@ from privclust.service.releases import Releases
 from privclust.service.settings import Settings
 from privclust.service.worker import Worker
 
-__all__ = ["Site"]
-
 
 @dataclass(frozen=True)
 class Site:

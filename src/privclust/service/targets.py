@@ -9,8 +9,6 @@ from typing import Any
 
 from privclust.service.errors import ServiceError
 
-__all__ = ["Targets", "numbers_in", "numbers_of", "targets_in", "targets_of"]
-
 Targets = tuple[tuple[float, ...], ...]
 
 _MOST = 5000

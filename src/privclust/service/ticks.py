@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["first_tick", "next_tick", "tick_after"]
-
 # A reader, a fit and its report take about this long on a slow machine; only the order matters.
 _SECONDS_AT_LEAST = 20.0
 _VALUES_PER_SECOND = 200_000.0

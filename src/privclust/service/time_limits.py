@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["at_most"]
-
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:

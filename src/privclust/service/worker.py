@@ -17,7 +17,7 @@ from typing import Any
 
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError
-from privclust.jobs.sentences import sentence_of
+from privclust.jobs.fit import sentence_of
 from privclust.service import clock
 from privclust.service.asking import fit_for
 from privclust.service.database import Database
@@ -32,8 +32,6 @@ from privclust.service.settings import Settings
 from privclust.service.ticks import tick_after
 from privclust.service.time_limits import at_most
 from privclust.unit import Unit
-
-__all__ = ["Charged", "Worker", "run_at"]
 
 _CHANGED = "the files changed since the steward checked them"
 

@@ -1,2 +1,4 @@
-from privclust.source_target.estimator import *
-from privclust.source_target.sanitised import ReleasedSource as ReleasedSource
+from privclust.source_target.estimator import (
+    PrivateSourceTargetMedoids as PrivateSourceTargetMedoids,
+)
+from privclust.source_target.noisy_source import ReleasedSource as ReleasedSource

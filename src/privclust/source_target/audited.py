@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from privclust.audit import NeighbourPair, point_pairs
-from privclust.schema import Box, Schema
+from privclust.audit.neighbours import NeighbourPair, point_pairs
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
 from privclust.source_target.estimator import PrivateSourceTargetMedoids
-
-__all__ = ["subject"]
 
 
 def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privclust.cli import options
-from privclust.cli.budgets import BudgetOptions, RowUnitOptions
-from privclust.cli.errors import UsageError
-from privclust.cli.fitting import FitOptions, Planned, fit_command, plan_command
-from privclust.cli.reading import Reading
+from privclust.cli.fit import FitOptions, Planned, fit_command, plan_command
+from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions
+from privclust.cli.screen import UsageError
 from privclust.jobs.fit import Fit
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from privclust.release import Release
-    from privclust.source_target import PrivateSourceTargetMedoids
+    from privclust.release.release import Release
+    from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
-__all__ = ["fit", "plan"]
 
 SourcePath = Annotated[
     Path, typer.Option("--source", metavar="FILE", help="Private existing centres (CSV, Parquet).")
@@ -108,7 +106,7 @@ class SourceTargetOptions:
 
     def model(self, declared: dict[str, Any], **shared: Any) -> PrivateSourceTargetMedoids:
         """Return the estimator."""
-        from privclust.source_target import PrivateSourceTargetMedoids
+        from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
         own = {"method": self.method, "metric": self.metric, **self._settings()}
         return PrivateSourceTargetMedoids(self.centers, **own, **declared, **shared)
@@ -204,6 +202,6 @@ def _numbers(target: Path, names: list[str]) -> Any:
 
 def _texts(target: Path, name: str) -> list[str]:
     """Read a column of text of the public points."""
-    from privclust.steward.copied import column_texts
+    from privclust.steward.check import column_texts
 
     return [*column_texts(target, name)]

@@ -1,27 +1,262 @@
-"""``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps."""
+"""``PrivateSourceTargetMedoids``: public targets, private sources, and centres chosen for both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from privclust.budget import Budget
-from privclust.data.sites.metrics import MetricName
-from privclust.estimator import Run
-from privclust.exceptions import SourceWarning
-from privclust.ledger import Ledger
-from privclust.schema import Schema
-from privclust.source_target.base import SourceTargetEstimator
-from privclust.source_target.targets import PublicTargets
-from privclust.unit import Unit
+from privclust.budget import Budget, Share
+from privclust.data.sites.door import SourceRows
+from privclust.data.sites.metrics import METRICS, MetricName
+from privclust.data.sites.view import SitesView
+from privclust.data.view import Noisy
+from privclust.estimator import PrivateEstimator, Run
+from privclust.exceptions import ParameterError, SourceWarning
+from privclust.ledger.ledger import Ledger
+from privclust.notes import Note
+from privclust.opening.rows import Opened, PublicFacts, open_sources
+from privclust.papers.targets.private import NearestSettings, ask_nas, ask_nna
+from privclust.parameters import (
+    check_declared_once,
+    either,
+    flag,
+    fraction,
+    one_of,
+    positive,
+    whole,
+)
+from privclust.plan import Plan, rehearse
+from privclust.schema.schema import Schema
+from privclust.source_target.centres import ChosenCentres
+from privclust.source_target.noisy_source import ReleasedSource, Sanitised
+from privclust.source_target.placement import CoordinateCells, DistanceCells
+from privclust.source_target.plan import DISTANCE, random_targets, synthetic
+from privclust.source_target.public_targets import PublicTargets, declared_schema
+from privclust.source_target.rings import ask_rings
+from privclust.source_target.solution import Existing, Solution, solve
+from privclust.unit import Unit, unit_from
 
-__all__ = ["PrivateSourceTargetMedoids"]
+# What a source-target fit returns: the sanitised source and the solution under it.
+
+
+@dataclass(frozen=True)
+class SourceTargetResult:
+    """Released values only: the noisy source, and the centres chosen beside it."""
+
+    released: Sanitised
+    found: Solution
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the noisy source gives reason to doubt."""
+        return self.released.notes
+
+
+# What a source-target fit publishes: which values, under which names.
+
+# The map of the report shows at most this many targets; more would only make the page heavy.
+_MOST_ON_MAP = 4000
+
+
+def published(model: SourceTargetEstimator) -> dict[str, Any]:
+    """Return the arrays, schema and parameters of the release of a fitted model."""
+    source = model.released_source_
+    arrays = {
+        "centers": model.centers_,
+        "medoid_indices": model.medoid_indices_,
+        "order": model.order_,
+        "source_positions": source.positions,
+    }
+    # Without any source above the noise, targets that no centre serves have no finite cost.
+    if np.isfinite(model.order_costs_[1:]).all():
+        arrays["order_costs"] = model.order_costs_[1:]
+    if np.isfinite(source.counts).all():
+        arrays["source_counts"] = source.counts
+        arrays["source_counts_error"] = np.full(len(source.counts), source.count_error)
+    if len(source.nearest) and np.isfinite(source.nearest).all():
+        arrays["source_shells"] = np.column_stack([source.nearest, source.farthest])
+    targets = model._targets
+    if targets.shape[1] <= 2 and METRICS[model.metric].has_coordinates:
+        shown = np.unique(np.linspace(0, len(targets) - 1, _MOST_ON_MAP).astype(np.intp))
+        arrays["targets"] = targets[shown]
+        arrays["served_by_source"] = model.served_by_source_[shown]
+    spread = getattr(model, "source_spread_", None)
+    paid = {} if spread is None else {"source_spread": spread}
+    projected = None if model.n_projected is None else int(model.n_projected)
+    return {
+        "arrays": arrays,
+        "schema": model.schema_,
+        "parameters": {
+            "n_centers": int(model.n_centers),
+            "method": model.method,
+            "metric": model.metric,
+            "n_targets": len(model.served_by_source_),
+            "cost_estimate": float(model.cost_estimate_),
+            "served_estimate": float(model.served_by_source_.sum()),
+            "n_projected": projected,
+            **paid,
+        },
+    }
+
+
+# From a method's name to the sanitised source that it makes.
+
+
+def ask_noisy_source(
+    view: SitesView,
+    budget: Share,
+    public: PublicTargets,
+    rng: np.random.Generator,
+    method: str,
+    settings: NearestSettings,
+) -> Sanitised:
+    """Return what a method makes of the source within ``budget``."""
+    if method == "nna":
+        return ask_nna(view, budget, settings)
+    if method == "nas":
+        return ask_nas(view, budget, settings)
+    if not public.metric.has_coordinates:
+        table = public.table.astype(np.float32)
+        return ask_rings(view, budget, DistanceCells(public.space, table), rng)
+    return ask_rings(view, budget, CoordinateCells(public.space), rng)
+
+
+# ``SourceTargetEstimator``: how a source-target fit is checked, planned, asked and kept.
+
+
+class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
+    """The way of a fit; see :class:`PrivateSourceTargetMedoids` for the parameters."""
+
+    _kind = "source_target"
+    _checks: ClassVar[Any] = {
+        "n_centers": whole(),
+        "method": one_of("rings", "nna", "nas"),
+        "metric": one_of(*METRICS),
+        "n_projected": either(None, whole()),
+        "coreset_radius": fraction(),
+        "coreset": either(None, one_of("auto", "halving", "net")),
+        "n_nearest": whole(),
+        "spread_share": either(None, fraction()),
+        "counts_share": fraction(),
+        "false_cells": positive(),
+        "pull": flag(),
+    }
+
+    n_centers: int
+    method: str
+    metric: MetricName
+    schema: Schema | None
+    bounds: tuple[Any, Any] | None
+    unit: Unit | str
+    n_projected: int | None
+    coreset_radius: float
+    coreset: str | None
+    n_nearest: int
+    spread_share: float | None
+    counts_share: float
+    false_cells: float
+    pull: bool
+
+    def plan(
+        self, n_rows: int = 1000, n_features: int | None = None, *, target: Any = None
+    ) -> Plan:
+        """Rehearse the fit with synthetic sources; no private row is read and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=1000
+            About how many sources there are, from public knowledge; at most 100 000 are made.
+        n_features : int or None
+            The number of columns, if there are neither targets nor a schema.
+        target : array-like of shape (n_targets, n_features) or None
+            The public targets; 500 random ones within the declared bounds if not given.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        if target is None:
+            target = random_targets(self.schema, self.bounds, n_features)
+        public = PublicTargets.of(target, metric=self.metric)
+        public.check_centres(self.n_centers)
+        unit = unit_from(self.unit)
+        return rehearse(
+            self,
+            lambda seed: synthetic(public, target, int(self.n_centers), int(n_rows), seed, unit),
+            n_rows=int(n_rows),
+            measure=DISTANCE,
+        )
+
+    # The way of a fit.
+    def _open(self, X: Any, public: Any = None) -> Opened:
+        schema = declared_schema(public, self.schema, self.bounds)
+        return open_sources(X, schema, unit_from(self.unit))
+
+    def _door(self, opened: Opened) -> SourceRows:
+        return SourceRows(opened)
+
+    def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
+        view = door.private(public.space, run.meter, run.seed)
+        released = ask_noisy_source(
+            view, run.budget.whole, public, run.choices, self.method, self._settings()
+        )
+        judges = released.judges
+        existing = Existing(
+            public.metric.lengths(released.base),
+            None if judges is None else public.metric.lengths(judges),
+        )
+        return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
+
+    def _settings(self) -> NearestSettings:
+        return NearestSettings(
+            radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
+            coreset=self.coreset,
+            n_nearest=int(self.n_nearest),
+            spread_share=self.spread_share,
+            counts_share=self.counts_share,
+            false_cells=float(self.false_cells),
+            pull=bool(self.pull),
+        )
+
+    def _keep(self, facts: PublicFacts, result: SourceTargetResult, public: Any = None) -> None:
+        """Keep released values and public ones; nothing else."""
+        self.schema_ = facts.schema
+        self._keep_choice(public, result.found)
+        self.cost_estimate_ = result.found.cost
+        self.released_source_ = ReleasedSource.of(result.released, public.space)
+        self.served_by_source_ = result.found.served
+        spread = result.released.spread
+        for name in ("source_spread_", "source_spread_error_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if spread is not None:
+            self.source_spread_ = float(public.metric.lengths(spread.value)[0])
+            self.source_spread_error_ = float(spread.standard_error)
+        self._targets = public.table
+
+    def _noisy_number(self, result: SourceTargetResult) -> Noisy:
+        return result.released.number
+
+    def _published(self) -> dict[str, Any]:
+        return published(self)
+
+    def _check_together(self) -> None:
+        if not METRICS[self.metric].has_coordinates and self.method != "rings":
+            raise ParameterError(
+                f"The method {self.method!r} averages coordinates, which precomputed distances do "
+                'not have; use method="rings".'
+            )
+        if self.spread_share is not None and self.method != "nas":
+            raise ParameterError('spread_share belongs to method="nas"; drop it or set the method.')
+        check_declared_once(self.schema, self.bounds)
+
+
+# ``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps.
 
 _NO_SOURCE = (
     "No source was given, so the whole budget is spent without one; pass source=, or use "
-    "privclust.reference.SourceTargetMedoids for public centres alone."
+    "privclust.papers.SourceTargetMedoids for public centres alone."
 )
 
 

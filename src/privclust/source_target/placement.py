@@ -1,4 +1,6 @@
-"""Public cells of the targets, and random places for sources whose cell is all that is known.
+"""Public sites and their cells: where sources may be, coresets, and random positions in a cell.
+
+They are made from targets alone, without chance, so the same targets give the same cells.
 
 A source in a cell of a shell is imagined near a target of that cell, at a distance within the
 shell. Where only distances are known there are no places in between: then a source stands at a
@@ -7,6 +9,7 @@ target, and its distance to any other target is combined with that of the shell.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,12 +19,121 @@ from scipy.spatial import cKDTree
 
 from privclust._typing import AnyArray, Floats, Indices, Integers
 from privclust.data.sites.public import TargetSpace
-from privclust.source_target.sanitised import base_from_points
-from privclust.source_target.sites import cell_sites
+from privclust.source_target.noisy_source import base_from_points
 from privclust.source_target.solver import Problem, lazy_greedy
 
-__all__ = ["CoordinateCells", "DistanceCells", "Placed", "PublicCells", "Wanted"]
+# Public sites: points among the targets that cut space into cells, and coresets of the targets.
 
+_MEAN_STEPS = 3
+
+
+def cell_sites(points: Floats, n_sites: int) -> Floats:
+    """Return ``n_sites`` means of cells, fewer if there are fewer different points.
+
+    Starting from one cell, the cell with the largest sum of squares is cut across its widest
+    coordinate at the mean; a few steps of k-means follow.
+    """
+    sites = np.array([points[cell].mean(axis=0) for cell in _cut(points, n_sites)])
+    for _ in range(_MEAN_STEPS if len(sites) < len(points) else 0):
+        labels = nearest_site(points, sites)
+        sizes = np.bincount(labels, minlength=len(sites))
+        sums = np.array([np.bincount(labels, column, len(sites)) for column in points.T]).T
+        sites = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], sites)
+    return sites
+
+
+def nearest_site(points: Floats, sites: Floats, order: int = 2) -> Indices:
+    """Return the number of the nearest site of each public point."""
+    return np.asarray(cKDTree(sites).query(points, p=order)[1], np.intp)
+
+
+def coreset(points: Floats, radius: float) -> Indices:
+    """Return numbers of points such that every point lies within ``radius`` of one of them.
+
+    Cells are halved across their widest coordinate until all their points are within radius of the
+    one nearest to their mean, which is taken.
+    """
+    kept, cells = [], [np.arange(len(points))]
+    while cells:
+        cell = cells.pop()
+        inside = points[cell]
+        middle = inside[((inside - inside.mean(axis=0)) ** 2).sum(axis=1).argmin()]
+        gaps = np.linalg.norm(inside - middle, axis=1)
+        if gaps.max() <= radius:
+            kept.append(cell[gaps.argmin()])
+            continue
+        along = inside[:, np.ptp(inside, axis=0).argmax()].argsort(kind="stable")
+        half = len(cell) // 2
+        cells += [cell[along[:half]], cell[along[half:]]]
+    return np.sort(np.array(kept, np.intp))
+
+
+def greedy_net(points: Floats, radius: float) -> Indices:
+    """Return numbers of points such that every point lies within ``radius`` of one of them.
+
+    Starting from the point nearest to the mean, the point farthest from all that were taken is
+    taken next. No two of them are within the radius, so there are hardly more than needed.
+    """
+    kept = [int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())]
+    gaps = np.linalg.norm(points - points[kept[0]], axis=1)
+    while gaps.max() > radius:
+        kept.append(int(gaps.argmax()))
+        gaps = np.minimum(gaps, np.linalg.norm(points - points[kept[-1]], axis=1))
+    return np.sort(np.array(kept, np.intp))
+
+
+def covering_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
+    """Return the sites of a method: a coreset, or all different points.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, dimension)
+    radius : float
+        How far a point may lie from the coreset.
+    construction : {"auto", "halving", "net"} or None
+        None takes all points; ``"auto"`` takes what suits the method, by the number of sites.
+    few : bool
+        Whether the method wants few sites, because its noise grows with them, or fine cells.
+    """
+    if construction is None:
+        different: Floats = np.unique(points, axis=0)
+        return different
+    if construction == "halving":
+        return points[coreset(points, radius)]
+    if construction == "net":
+        return points[greedy_net(points, radius)]
+    net, halved = greedy_net(points, radius), coreset(points, radius)
+    chosen = net if (len(net) <= len(halved)) == few else halved
+    return np.asarray(points[chosen])
+
+
+def _cut(points: Floats, n_cells: int) -> list[Indices]:
+    """Return the cells; a cell whose points are all alike is not cut."""
+    everything = np.arange(len(points))
+    heap = [(-_spread(points), 0, everything)]
+    number = 1
+    while len(heap) < n_cells and heap[0][0] < 0:
+        _, _, cell = heapq.heappop(heap)
+        inside = points[cell]
+        along = inside[:, inside.var(axis=0).argmax()]
+        low = along <= along.mean()
+        # Rounding can put the mean of equal numbers below all of them.
+        low = low if 0 < low.sum() < len(low) else along < along.max()
+        if not 0 < low.sum() < len(low):
+            heapq.heappush(heap, (0.0, number, cell))
+            number += 1
+            continue
+        for part in (cell[low], cell[~low]):
+            heapq.heappush(heap, (-_spread(points[part]), number, part))
+            number += 1
+    return [cell for _, _, cell in heap]
+
+
+def _spread(points: Floats) -> float:
+    return float(points.var(axis=0).sum() * len(points)) if len(points) > 1 else 0.0
+
+
+# Public cells of the targets, and random places for sources whose cell is all that is known.
 
 # How often a place is drawn again until it lies in its own shell and cell.
 _TRIES = 12

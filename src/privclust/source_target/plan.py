@@ -8,12 +8,10 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.plan import Measure, Synthetic
-from privclust.schema import Schema
+from privclust.schema.schema import Schema
+from privclust.source_target.public_targets import PublicTargets
 from privclust.source_target.solution import known_source, mean_distance, solve
-from privclust.source_target.targets import PublicTargets
 from privclust.unit import Unit, row_unit
-
-__all__ = ["DISTANCE", "random_targets", "synthetic"]
 
 DISTANCE = Measure("mean distance")
 

@@ -11,14 +11,11 @@ import numpy.typing as npt
 from privclust._typing import Floats
 from privclust.data.sites.metrics import METRICS
 from privclust.exceptions import DataError, ReleaseError
-from privclust.release.checks import check_centres
 from privclust.release.facts import Facts, Listing
-from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.release.kinds import ReleaseKind, check_centres, register_kind
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
-
-__all__ = ["distances_to_centres", "labels"]
 
 
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:

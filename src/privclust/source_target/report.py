@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-__all__ = ["source_target_context"]
-
 
 _MOST_LISTED = 200
 _MOST_NUMBERED = 40

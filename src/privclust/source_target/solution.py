@@ -1,4 +1,4 @@
-"""From the sanitised source to centres: build the medoid problem, make it small, solve it.
+"""From the noisy source to centres: build the medoid problem, make it small, solve it.
 
 If a target's distance b to the source is uncertain, its cost at distance d from the nearest new
 centre is the mean of min(b, d). That is again a rising function of d, so the problem stays one of
@@ -8,20 +8,43 @@ medoids, on distances changed target by target; the solver knows nothing of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from privclust._typing import Floats, Indices
-from privclust.source_target.distances import distance_table
-from privclust.source_target.guarding import expected_problem, guarded_choice
-from privclust.source_target.sites import cell_sites, nearest_site
-from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy
-from privclust.source_target.targets import PublicTargets, public_table
+from privclust._typing import Floats, Indices, Singles
+from privclust.data.sites.metrics import CoordinateMetric, Metric
+from privclust.source_target.placement import cell_sites, nearest_site
+from privclust.source_target.public_targets import PublicTargets, public_table
+from privclust.source_target.solver import (
+    Problem,
+    expected_problem,
+    guarded_choice,
+    improved_by_swaps,
+    lazy_greedy,
+)
 
-__all__ = ["Existing", "Solution", "known_source", "mean_distance", "solve"]
+# Tables of distances between public points, in the units of the metric.
 
+# The names of metrics of points, for whoever offers a choice.
+POINT_METRICS: tuple[str, ...] = get_args(CoordinateMetric)
+
+# Double-precision distances held at a time, before they are stored in single precision.
+_CHUNK = 2**22
+
+
+def distance_table(rows: Floats, columns: Floats, metric: Metric) -> Singles:
+    """Return the distances of embedded points, rows by columns, a few rows at a time."""
+    table = np.empty((len(rows), len(columns)), np.float32)
+    height = max(1, _CHUNK // max(1, len(columns)))
+    for start in range(0, len(rows), height):
+        piece = slice(start, start + height)
+        table[piece] = metric.distances(rows[piece], columns)
+    return table
+
+
+# From the sanitised source to centres: build the medoid problem, make it small, solve it.
 
 # The largest table of distances, in bytes; larger problems are solved on cells of targets.
 MOST_BYTES = 2**29

@@ -11,8 +11,15 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from privclust.unit.groups import group_epsilon, group_loss, group_words
-from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, MatrixUnit
+from privclust.unit.matrix import (
+    MatrixCount,
+    MatrixEntry,
+    MatrixRow,
+    MatrixUnit,
+    group_epsilon,
+    group_loss,
+    group_words,
+)
 from privclust.unit.rows import AddRemoveRow, IdType, Person, ReplaceRow, RowUnit
 
 __all__ = [

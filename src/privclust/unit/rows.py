@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from privclust.unit.plain import CHANGES, PlainUnit
-from privclust.unit.step import UnitStep
+from privclust.unit.base import CHANGES, PlainUnit, UnitStep
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
 
-__all__ = ["AddRemoveRow", "IdType", "Person", "ReplaceRow", "RowUnit"]
 
 IdType = Literal["text", "number"]
 
@@ -121,7 +119,7 @@ class Person(RowUnit):
     *Why this is private.* Which rows of a person are kept depends on that person's own rows and on
     nothing else, not even on their order. So adding or removing a person leaves the kept rows of
     everybody else as they are, and one step adds or removes at most ``max_rows`` kept rows.
-    See :class:`privclust.data.contribution.ContributionBound`.
+    See :class:`privclust.data.people.ContributionBound`.
     """
 
     id_column: str

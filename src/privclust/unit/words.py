@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["UnitWords", "words_of"]
-
 
 @dataclass(frozen=True)
 class UnitWords:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
 
 RUNS = 30_000

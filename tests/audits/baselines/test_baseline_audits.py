@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.audit.bounds import epsilon_bound
-from privclust.baselines.questions.public import Critic
-from privclust.baselines.questions.view import BaselinesView
+from privclust.audit.events import epsilon_bound
 from privclust.budget import Budget
+from privclust.data.papers.public import Critic
+from privclust.data.papers.view import BaselinesView
 from privclust.data.points.public import Projection
 from support.noise import seeded_noise
 from support.transcripts import recorded_draws

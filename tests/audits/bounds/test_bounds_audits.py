@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from privclust import PrivateBounds
-from privclust.audit import audit, duplicate_mass
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import duplicate_mass
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
 from privclust.opening.rows import open_numbers
 from privclust.privacy.meter import Meter
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from support.audits import answers_at_once, quick_audit
 from support.noise import HalvedNoise
 from support.transcripts import replaced_draws

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
-from privclust.categorical.result import Options
+from privclust.categories.learn import Options
 from support.audits import evidence_at_once, evidence_bound
 from support.noise import seeded_noise
 from support.table_runs import (

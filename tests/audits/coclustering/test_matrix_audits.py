@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
-from privclust.unit import MatrixCount, MatrixEntry
+from privclust.unit.matrix import MatrixCount, MatrixEntry
 from support.audits import answers_at_once
 from support.noise import NOISES, seeded_noise
 from support.views import plenty_of

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.kmeans.cautious import cautious
-from privclust.kmeans.few_rows import _ask_grid_or_cells, ask_auto
-from privclust.kmeans.grid import ask_is_concentrated, grid
-from privclust.kmeans.spread import Purse
-from privclust.privacy.noise import ExactNoise, SeededBits
+from privclust.clustering.auto import _ask_grid_or_cells, ask_auto
+from privclust.clustering.cautious import cautious
+from privclust.clustering.grid import ask_is_concentrated, grid
+from privclust.clustering.seeds import Purse
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
 from support.audits import evidence_bound
 from support.noise import HalvedNoise, halved_sensitivities
 from support.transcripts import Transcript, amount_lost, replaced_draws
@@ -84,7 +85,7 @@ def lost_by_either(crowded, noise=ExactNoise):
         return _ask_grid_or_cells(view, share, BUDGETS["pure"].whole, n_clusters, rng)
 
     currency = "zcdp" if crowded else "pure"
-    with patch("privclust.kmeans.few_rows.ask_is_concentrated", looked_and_found(crowded)):
+    with patch("privclust.clustering.auto.ask_is_concentrated", looked_and_found(crowded)):
         transcript = transcript_of(method, BUDGETS["zcdp"], noise)
     return float(amount_lost(transcript.loss, currency) / BUDGETS[currency].amount)
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.audit import audit, duplicate_mass, emptied_cluster
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import duplicate_mass, emptied_cluster
 from privclust.budget import Budget
-from privclust.kmeans.cells import by_cells
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.unit import AddRemoveRow
+from privclust.clustering.cells import by_cells
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.rows import AddRemoveRow
 from support.audits import answers_at_once, evidence_bound, quick_audit
 from support.noise import HalvedNoise
 from support.point_questions import ask, pair_for

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
 from privclust.data.points.public import Projection
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.schema import Box, Categories, Schema
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.schema.facts import Box, Categories
+from privclust.schema.schema import Schema
 from support.audits import answers_at_once
 from support.noise import HalvedNoise
 from support.views import plenty_of, view_of

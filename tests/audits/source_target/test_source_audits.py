@@ -11,12 +11,14 @@ import warnings
 import numpy as np
 import pytest
 
-from privclust.audit import NeighbourPair, audit
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
 from privclust.data.sites.public import TargetSpace
 from privclust.exceptions import PrivclustWarning
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.source_target import PrivateSourceTargetMedoids
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from source_target.source_doubles import TARGETS, ask, view_of
 from source_target.source_runs import transcript_of, views_for
 from support.audits import answers_at_once, evidence_bound, quick_audit

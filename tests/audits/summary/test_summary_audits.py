@@ -6,10 +6,11 @@ What every question and every transcript can tell is known exactly (``test_kmean
 
 import pytest
 
-from privclust.audit import audit
+from privclust.audit.auditor import audit
 from privclust.budget import Budget
-from privclust.privacy.noise import ExactNoise, SeededBits
-from privclust.unit import AddRemoveRow
+from privclust.privacy.noise.bits import SeededBits
+from privclust.privacy.noise.exact import ExactNoise
+from privclust.unit.rows import AddRemoveRow
 from support.audits import answers_at_once
 from support.noise import HalvedNoise
 from support.point_questions import ask, pair_for

@@ -8,9 +8,10 @@ that all of them count.
 import numpy as np
 import pytest
 
-from privclust.audit import audit, far_outlier
+from privclust.audit.auditor import audit
+from privclust.audit.neighbours import far_outlier
 from privclust.budget import Budget
-from privclust.published import PrivateZoneKMeans
+from privclust.papers.zones.private import PrivateZoneKMeans
 from support.audits import evidence_at_once, evidence_bound, quick_audit
 from support.noise import seeded_noise
 from zones.zone_runs import RUNS, transcript_of, views_for

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from privclust.exceptions import DataError, one_sentence
-from privclust.unit import MatrixUnit
+from privclust.unit.matrix import MatrixUnit
 
 # Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
 LARGEST_COUNT = 2**31 - 1

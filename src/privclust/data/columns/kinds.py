@@ -1,4 +1,8 @@
-"""Columns with a kind: what readers hand over at the door.
+"""Columns with a kind, which readers hand over at the door; a cell carries a kind of its own.
+
+Lists and columns of objects have no type, and one that is inferred from all values would let a row
+decide how the others are read. So each value becomes a *cell* by itself: a tag, which is a kind of
+column, and what a column of that kind would hold. The table reads a cell as its tag's kind.
 
 A kind follows from the Arrow type of a column and from whether its source has types at all. It says
 which function of the table reads each of its values. Types come from declarations, files or frames,
@@ -7,14 +11,194 @@ never from values.
 
 from __future__ import annotations
 
+import datetime
+import numbers
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from decimal import Decimal
+from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
 from privclust._typing import Mask
-from privclust.data.columns.cells import CELLS
+
+# Cells: values without a common type, each of which carries its own.
+
+# A cell is missing, or one of these kinds. ``number`` is that of a float or decimal; ``ticks`` an
+# integer, a boolean, days or microseconds, or what a whole decimal is if it has 64 bits; ``text`` a
+# text, or the digits of a whole decimal.
+TAGS = (
+    "nothing", "float", "integer", "boolean", "text", "field", "date", "moment", "duration",
+    "decimal", "bytes", "other",
+)  # fmt: skip
+CELLS = pa.struct(
+    {"tag": pa.uint8(), "number": pa.float64(), "ticks": pa.int64(), "text": pa.large_string()}
+)
+Cell = tuple[int, float | None, int | None, str | None]
+
+_TAG = {kind: place for place, kind in enumerate(TAGS)}
+MISSING_CELL: Cell = (_TAG["nothing"], None, None, None)
+OTHER_CELL: Cell = (_TAG["other"], None, None, None)
+FIELD_CELL = _TAG["field"]
+BYTES_CELL: Cell = (_TAG["bytes"], None, None, None)  # of a file, and not text
+
+# By name, because pandas need not be installed.
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
+_FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
+# Days and microseconds from 1970 on; what lies further away is as far away as any.
+MOST_DAYS, _LONGEST = 10**8, 2**62
+# Units of NumPy's times in picoseconds, and those of its dates.
+_PICOSECONDS = {
+    "W": 604_800 * 10**12, "D": 86_400 * 10**12, "h": 3600 * 10**12, "m": 60 * 10**12,
+    "s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1,
+}  # fmt: skip
+_DATES = frozenset({"Y", "M", "W", "D"})
+# Beyond what any column of decimals holds; the digits of 1e999999 would take too long.
+_LARGEST_WHOLE = 1e80
+
+
+def in_cells(values: Iterable[Any]) -> pa.Array:
+    """Return values as cells, each made from its value alone."""
+    return array_of_cells([_cell(value) for value in values])
+
+
+def array_of_cells(cells: list[Cell]) -> pa.Array:
+    """Return cells as an Arrow array."""
+    fields = zip(*cells, strict=True) if cells else ((), (), (), ())
+    arrays = [pa.array(part, field.type) for part, field in zip(fields, CELLS, strict=True)]
+    return pa.StructArray.from_arrays(arrays, fields=list(CELLS))
+
+
+def _cell(value: Any) -> Cell:
+    """Return the cell of a value; whatever goes wrong, it is one."""
+    try:
+        if type(value).__name__ in _MISSING_TYPES:
+            return MISSING_CELL
+        for kinds, make in _MAKERS:
+            if isinstance(value, kinds):
+                return make(value)
+    except Exception:  # a value may be of any class, and do anything
+        return OTHER_CELL
+    return OTHER_CELL
+
+
+def _boolean(value: Any) -> Cell:
+    return (_TAG["boolean"], None, int(bool(value)), None)
+
+
+def _text(value: str) -> Cell:
+    text = str.__str__(value)
+    text.encode("utf-8")  # or it is no text
+    return (_TAG["text"], None, None, text)
+
+
+def _whole(value: Any) -> Cell:
+    whole = int(value)
+    if -(2**63) <= whole < 2**63:
+        return (_TAG["integer"], None, whole, None)
+    return (_TAG["decimal"], _nearest_float(whole), None, _digits(whole))
+
+
+def _decimal(value: Decimal) -> Cell:
+    if value.is_nan():
+        return MISSING_CELL
+    number = _nearest_float(value)
+    if abs(number) >= _LARGEST_WHOLE or value != int(value):
+        return (_TAG["decimal"], number, None, None)
+    whole = int(value)
+    ticks = whole if -(2**63) <= whole < 2**63 else None
+    return (_TAG["decimal"], number, ticks, _digits(whole))
+
+
+def _real(value: Any) -> Cell:
+    number = _nearest_float(value)
+    return MISSING_CELL if number != number else (_TAG["float"], number, None, None)
+
+
+def _moment(value: datetime.datetime) -> Cell:
+    # By integers, which no year and no offset overflows.
+    seconds = ((value.toordinal() - _FIRST_DAY) * 24 + value.hour) * 3600
+    seconds += value.minute * 60 + value.second
+    ticks = seconds * 1_000_000 + value.microsecond
+    return (_TAG["moment"], None, ticks - _microseconds(value.utcoffset()), None)
+
+
+def _date(value: datetime.date) -> Cell:
+    return (_TAG["date"], None, value.toordinal() - _FIRST_DAY, None)
+
+
+def _time(value: datetime.time) -> Cell:
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return (_TAG["duration"], None, seconds * 1_000_000 + value.microsecond, None)
+
+
+def _span(value: datetime.timedelta) -> Cell:
+    return (_TAG["duration"], None, _bounded(_microseconds(value)), None)
+
+
+def _numpy_moment(value: np.datetime64) -> Cell:
+    if np.isnat(value):
+        return MISSING_CELL
+    if np.datetime_data(value.dtype)[0] in _DATES:
+        days = int(value.astype("datetime64[D]").astype(np.int64))
+        return (_TAG["date"], None, max(-MOST_DAYS, min(days, MOST_DAYS)), None)
+    return (_TAG["moment"], None, _numpy_ticks(value), None)
+
+
+def _numpy_span(value: np.timedelta64) -> Cell:
+    return MISSING_CELL if np.isnat(value) else (_TAG["duration"], None, _numpy_ticks(value), None)
+
+
+def _numpy_ticks(value: np.datetime64 | np.timedelta64) -> int:
+    unit, count = np.datetime_data(value.dtype)
+    ticks = int(value.astype(np.int64)) * count * _PICOSECONDS[unit] // 10**6
+    return _bounded(ticks)
+
+
+def _bounded(ticks: int) -> int:
+    return max(-_LONGEST, min(ticks, _LONGEST))
+
+
+def _microseconds(span: datetime.timedelta | None) -> int:
+    if span is None:
+        return 0
+    return (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
+
+
+def _digits(whole: int) -> str:
+    return hex(whole) if whole.bit_length() > 10_000 else str(whole)
+
+
+def _nearest_float(value: Any) -> float:
+    try:
+        with np.errstate(all="ignore"):
+            return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+# In this order: a bool is an int, a datetime a date, and NumPy's spans are numbers to Python. The
+# numbers of any class come last, because to recognise them takes longest.
+_MAKERS: tuple[tuple[Any, Callable[[Any], Cell]], ...] = (
+    ((bool, np.bool_), _boolean),
+    (str, _text),
+    (float, _real),
+    (int, _whole),
+    (datetime.datetime, _moment),
+    (datetime.date, _date),
+    (datetime.timedelta, _span),
+    (datetime.time, _time),
+    (np.datetime64, _numpy_moment),
+    (np.timedelta64, _numpy_span),
+    (Decimal, _decimal),
+    (numbers.Integral, _whole),
+    (numbers.Real, _real),
+)
+
+
+# Columns with a kind: what readers hand over at the door.
 
 ColumnKind = Literal[
     "float", "integer", "unsigned", "boolean", "text", "field", "date", "moment", "duration",

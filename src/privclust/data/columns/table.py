@@ -22,12 +22,11 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from privclust._typing import Integers, Mask
-from privclust.data.columns.cells import MOST_DAYS, TAGS, in_cells
-from privclust.data.columns.kinds import ColumnKind, TypedColumn
+from privclust.data.columns.kinds import MOST_DAYS, TAGS, ColumnKind, TypedColumn, in_cells
 from privclust.data.columns.written import MICROSECONDS_A_DAY, in_form, written
 from privclust.schema.facts import Kind
 from privclust.schema.forms import DURATIONS, Form
-from privclust.unit import IdType
+from privclust.unit.rows import IdType
 
 ARROW_TYPE: dict[Kind, pa.DataType] = {
     "text": pa.large_string(),

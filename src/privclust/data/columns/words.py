@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import pyarrow.compute as pc
 
-from privclust.data.columns.cells import TAGS
-from privclust.data.columns.kinds import TypedColumn
+from privclust.data.columns.kinds import TAGS, TypedColumn
 from privclust.data.columns.table import Read
 from privclust.exceptions import DataError, MixedTypesError
 from privclust.schema.facts import Kind
 from privclust.schema.forms import DURATIONS, Form
-
-__all__ = ["category_refusal", "id_refusal", "in_words", "number_refusal"]
 
 _WORDS: dict[str, str] = {
     "float": "numbers",

@@ -1,5 +1,8 @@
 """What every engine offers: rows encoded once, and sums of exact statistics over all of them.
 
+A kernel makes a few megabytes for each piece of rows. Where the allocator gives them back to the
+system at once, as in workers of Dask, faulting them in again costs more than the kernel itself.
+
 A view asks the engine of its fit and knows nothing else about where rows are. Statistics are
 integers, so their sum is the same for every cut into parts, every order and every engine, to the
 bit.
@@ -7,14 +10,65 @@ bit.
 
 from __future__ import annotations
 
+import math
+import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
 from privclust.data.rows import Parted
+
+# How much memory there is.
+
+_MEMINFO = Path("/proc/meminfo")
+# If the system does not say what is free.
+_ASSUMED = 2**29
+
+
+def free_memory() -> int:
+    """Return the bytes that new data may take without pushing others out."""
+    try:
+        for line in _MEMINFO.read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _ASSUMED
+
+
+# Arrays that are used again and again: one of each name in every thread.
+
+_arrays = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Return an array of this thread, whose content is whatever was left there.
+
+    Parameters
+    ----------
+    name : str
+        Whoever asks for the same name next gets the same memory, so a name belongs to one place in
+        the code, and nothing of the array may outlive the call that filled it.
+    """
+    size, key = math.prod(shape), (name, np.dtype(dtype))
+    kept: dict[Any, NDArray[Any]] = _arrays.__dict__
+    if key not in kept or len(kept[key]) < size:
+        kept[key] = np.empty(size, dtype)
+    return kept[key][:size].reshape(shape)
+
+
+# What every engine offers: rows encoded once, and sums of exact statistics over all of them.
 
 
 class Addable(Protocol):

@@ -26,9 +26,9 @@ from privclust.data.engines.base import (
     Engine,
     Summed,
     Total,
+    free_memory,
     listening_now,
 )
-from privclust.data.engines.memory import free_memory
 from privclust.data.rows import Parted
 
 # Of the memory that is free when rows are first read.

@@ -14,9 +14,7 @@ from privclust.data.matrix.rows import MatrixSource
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import MatrixUnit
-
-__all__ = ["CountMatrix", "OpenedCounts"]
+from privclust.unit.matrix import MatrixUnit
 
 Shape = tuple[int, int]
 

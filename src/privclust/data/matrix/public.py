@@ -8,10 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Groups",
-]
-
 
 @dataclass(frozen=True)
 class Groups:

@@ -13,8 +13,6 @@ from privclust.data.rows import Block
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 
-__all__ = ["NumberRows"]
-
 
 class NumberRows(Door):
     """Opened columns of numbers, without bounds.

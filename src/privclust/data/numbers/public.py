@@ -15,10 +15,10 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.exceptions import ParameterError
-from privclust.schema import Box, Csv, Schema
+from privclust.schema.dialect import Csv
+from privclust.schema.facts import Box
 from privclust.schema.forms import Form
-
-__all__ = ["POWERS", "ZERO_CELL", "ColumnForm", "CountedColumns", "forms_of", "without_bounds"]
+from privclust.schema.schema import Schema
 
 ColumnForm = Literal["integer"] | Form
 

@@ -22,9 +22,7 @@ from privclust.data.rows import RowReader
 from privclust.data.view import Noisy, NumberNoise, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import RowUnit
-
-__all__ = ["NumbersView"]
+from privclust.unit.rows import RowUnit
 
 
 class NumbersView(View):

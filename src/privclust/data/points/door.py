@@ -6,16 +6,14 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
-from privclust.data.points.mixed import Region, region_of
+from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.rows import Block
-from privclust.data.table.binned import BinnedCoder
+from privclust.data.table.as_points import BinnedCoder
 from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-
-__all__ = ["PointRows", "Region", "region_of"]
 
 
 class PointRows(Door):

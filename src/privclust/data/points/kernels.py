@@ -1,8 +1,11 @@
-"""Exact statistics of one block of grid rows around public centres.
+"""Exact statistics of one block of grid rows: around public centres, in cells, second moments.
 
 Every number here is an integer held in a float of enough digits, so that products and sums are
 exact in any order; BLAS may add up as it likes. A statistic is a frozen value that is called with
 grid rows, and it declares beside it what one row more can change.
+
+The clusters are those of public centres, and the edges of the cells are public too. Every number is
+an integer held in float64, as in ``kernels.py``.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from scipy import sparse
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
-from privclust.data.engines.scratch import scratch
-from privclust.data.points.coded import GridPiece, MixedRows, dense
+from privclust.data.engines.base import scratch
+from privclust.data.points.mixed import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Question, Term
+
+# Exact statistics of one block of grid rows around public centres.
 
 Precision = type[np.float32] | type[np.float64]
 
@@ -241,3 +246,113 @@ class GroupedSums(ClusterSums):
         np.add.at(counts, self.groups, sums.counts)
         np.add.at(offsets, self.groups, sums.offsets)
         return ClusterTotals(counts, offsets, sums.square)
+
+
+# Exact histograms of one block of grid rows, of each cluster and coordinate; integers.
+
+
+@dataclass(frozen=True)
+class ClusterHistograms:
+    """The numbers of rows of each cluster, in cells of some coordinates.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_clusters, n_features)
+        Points of the unit ball; a row belongs to the cluster of the nearest one.
+    coordinates : ndarray of shape (n_counted,)
+        The coordinates that are counted.
+    edges : ndarray of shape (n_counted, n_cells - 1)
+        Rising edges within the unit ball; an edge belongs to the cell above it.
+    """
+
+    centres: Floats
+    coordinates: Indices
+    edges: Floats
+
+    @property
+    def question(self) -> Question:
+        """A row stands in one place of the table of each coordinate."""
+        return Question("cluster_histograms", Term.cells(len(self.coordinates)))
+
+    @cached_property
+    def _grid(self) -> ProjectionGrid:
+        return ProjectionGrid(Projection(np.zeros(self.centres.shape[1])))
+
+    @cached_property
+    def _targets(self) -> Floats:
+        return self._grid.centres(self.centres)
+
+    def __call__(self, rows: GridPiece) -> Integers:
+        """Return what a piece of grid rows adds, of shape (n_clusters, n_counted, n_cells)."""
+        seen, n_clusters = self._grid.rows(rows), len(self.centres)
+        labels, n_cells = nearest(seen, self._targets), self.edges.shape[1] + 1
+        steps = np.rint(self.edges / self._grid.step)
+        counts = np.empty((n_clusters, len(self.coordinates), n_cells), np.int64)
+        for place, coordinate in enumerate(self.coordinates):
+            cells = np.searchsorted(steps[place], seen[:, coordinate], side="right")
+            flat = np.bincount(labels * n_cells + cells, minlength=n_clusters * n_cells)
+            counts[:, place] = flat.reshape(n_clusters, n_cells)
+        return counts
+
+
+# Exact second moments of one block of grid rows; integers, as in ``kernels.py``.
+
+# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
+# beside the noise, and keeps the noise of thousands of entries cheap to draw.
+MOMENT_STEPS = 2**7
+
+# The diagonal entries of second moments, and the pairs, which stand twice in the matrix, are
+# weighted so that both get their due of the precision.
+DIAGONAL_WEIGHT, PAIR_WEIGHT = 5, 7
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted sums of the products of the coordinates of rows, each pair once."""
+
+    frame: Projection
+
+    @cached_property
+    def grid(self) -> ProjectionGrid:
+        """The grid that rows are seen on, before the coarser one of the moments."""
+        return ProjectionGrid(self.frame)
+
+    @cached_property
+    def upper(self) -> tuple[Indices, Indices]:
+        """The places of the entries in the matrix."""
+        return np.triu_indices(self.frame.dimension)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """What each entry is multiplied by."""
+        return np.where(self.upper[0] == self.upper[1], DIAGONAL_WEIGHT, PAIR_WEIGHT)
+
+    @property
+    def question(self) -> Question:
+        """A row x adds 5 x_i² and, for i < j, 7 x_i x_j: a vector of at most 5 times its square.
+
+        Of a row of length r no entry is more than x_i² ≤ r² or, in size, x_i x_j ≤ r²/2 allows.
+        """
+        diagonal = self.weights == DIAGONAL_WEIGHT
+        high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights
+        term = Term.vector(DIAGONAL_WEIGHT * MOMENT_STEPS**2, np.where(diagonal, 0, -high), high)
+        step, dimension = (self.frame.radius / MOMENT_STEPS) ** 2, len(self.weights)
+        return Question("second_moments", term, as_line, step=step, dimension=dimension)
+
+    def __call__(self, rows: GridPiece) -> Integers:
+        """Return what a piece of grid rows adds to each entry."""
+        moments = self.grid.rows(rows)  # in scratch memory, so it may be written to
+        moments *= MOMENT_STEPS / self.grid.steps
+        np.rint(moments, out=moments)
+        products = outer_products(clip_to_ball(moments, MOMENT_STEPS))
+        return np.asarray(products[self.upper] * self.weights)
+
+
+def as_line(vector: Integers) -> Integers:
+    """Return a vector as a table of one line, so that it is noised as a whole."""
+    return vector[None, :]
+
+
+def outer_products(rows: Floats) -> Integers:
+    """Return the sum of the outer products of the rows with themselves."""
+    return (rows.T @ rows).astype(np.int64)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.data.dimension import check_dimension
-from privclust.data.noisy import Noisy
+from privclust.data.encode import check_dimension
+from privclust.data.public import Noisy
 
 # A radius that reaches from any point of the unit ball to any other: nothing is clipped.
 WHOLE = 2.0

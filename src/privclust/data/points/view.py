@@ -14,23 +14,23 @@ import numpy as np
 from privclust._typing import Floats, Indices, Integers
 from privclust.budget import Share
 from privclust.data.engines.base import current_engine
-from privclust.data.points.histograms import ClusterHistograms
-from privclust.data.points.kept import PIECE, GridRows
-from privclust.data.points.kernels import ClusterSums, GroupedSums, RowCount
-from privclust.data.points.mixed import Region
-from privclust.data.points.moments import PAIR_WEIGHT, Moments
+from privclust.data.papers.kernels import ZoneCounts
+from privclust.data.points.kernels import (
+    PAIR_WEIGHT,
+    ClusterHistograms,
+    ClusterSums,
+    GroupedSums,
+    Moments,
+    RowCount,
+)
+from privclust.data.points.mixed import PIECE, GridRows, Region
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
-from privclust.data.points.zones import ZoneCounts
 from privclust.data.question import Question
 from privclust.data.rows import RowReader
 from privclust.data.view import Noisy, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import RowUnit
-
-__all__ = [
-    "PointsView",
-]
+from privclust.unit.rows import RowUnit
 
 
 class PointsView(View):

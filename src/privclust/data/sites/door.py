@@ -14,8 +14,6 @@ from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.schema.coordinates import refuse_weights
 
-__all__ = ["SourceRows"]
-
 
 class SourceRows(Door):
     """Opened source rows; see :class:`Door`."""

@@ -23,11 +23,7 @@ from privclust.data.view import Noisy, NumberNoise, View
 from privclust.exceptions import NoRowsError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import RowUnit
-
-__all__ = [
-    "SitesView",
-]
+from privclust.unit.rows import RowUnit
 
 
 class SitesView(View):

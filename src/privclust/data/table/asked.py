@@ -15,8 +15,7 @@ import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.data.question import Pick, Question, Scores, Term
-from privclust.data.table.counts import ExactCounts
-from privclust.data.table.kernels import BIT, EntropyScale
+from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
 from privclust.data.table.public import PairLayout
 
 Sets = Sequence[tuple[int, ...]]

@@ -20,7 +20,8 @@ from privclust.data.columns.table import ARROW_TYPE, CATEGORIES
 from privclust.data.columns.words import category_refusal
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
-from privclust.schema import Bins, Box, Categories, Schema
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
 
 # Places that are none.
 _MISSING, _UNLISTED = -2, -1

@@ -17,20 +17,12 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
 from privclust.data.encode import Domain
-from privclust.data.noisy import Noisy
+from privclust.data.public import Noisy
 from privclust.exceptions import SchemaError
 
 if TYPE_CHECKING:
     from privclust.data.table.codes import CategoryCoder
 
-__all__ = [
-    "BINS",
-    "NoisyTables",
-    "PairLayout",
-    "ValuePoints",
-    "check_cells",
-    "check_subsets",
-]
 
 # How many bins a column of numbers is cut into.
 BINS = 8

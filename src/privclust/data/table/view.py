@@ -18,20 +18,15 @@ from privclust.budget import Share
 from privclust.data.engines.base import Summed
 from privclust.data.points.view import PointsView
 from privclust.data.rows import RowReader, SteppedRows
+from privclust.data.table.as_points import Embedding
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.counts import ExactCounts
-from privclust.data.table.embedded import Embedding
-from privclust.data.table.kernels import BIT, EntropyScale
+from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.view import Noisy, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
-from privclust.unit import RowUnit
-
-__all__ = [
-    "TableView",
-]
+from privclust.unit.rows import RowUnit
 
 Pair = tuple[int, int]
 

@@ -28,8 +28,6 @@ from privclust.service.web.pages import (
     see,
 )
 
-__all__ = ["Attempts", "router"]
-
 router = APIRouter(include_in_schema=False)
 
 _WRONG = "The name or the password is wrong; try again."

@@ -19,15 +19,9 @@ from privclust.service.people import User
 from privclust.service.questions import described
 from privclust.service.site import Site
 from privclust.service.web.bodies import Asked, Grant, NewUser, Registration, Requested
-from privclust.service.web.browse import (
-    file_response,
-    plan_with_cost,
-    report_response,
-)
+from privclust.service.web.browse import file_response, plan_with_cost, report_response
 from privclust.service.web.manage import grant_by, unit_from_plain
 from privclust.service.web.pages import Here, Noting
-
-__all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1")
 _bearer = HTTPBearer(auto_error=False, description="A token from the page Tokens.")

@@ -31,8 +31,6 @@ from privclust.service.web import account, api, browse, manage
 from privclust.service.web.pages import SignInNeededError, page, see
 from privclust.service.web.security import Guard
 
-__all__ = ["make_app"]
-
 log = logging.getLogger("privclust.service")
 
 _MALFORMED = "The request cannot be read; compare it with the description of the interface."

@@ -9,9 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 from privclust.service.declared import Declared
 from privclust.service.questions import FIELDS, FitQuestion
 
-__all__ = ["Asked", "Grant", "NewUser", "Registration", "Requested"]
-
-
 _Value = str | int | float | bool
 _Number = str | StrictInt | StrictFloat  # and not true, which would be read as 1
 

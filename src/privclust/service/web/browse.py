@@ -11,7 +11,7 @@ from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from privclust.exceptions import BudgetGoneError
-from privclust.jobs.sentences import sentence_of
+from privclust.jobs.fit import sentence_of
 from privclust.service.balance import balance_of, balances_of, cost_for, drawn_balance_of
 from privclust.service.datasets import Dataset
 from privclust.service.errors import NotFoundError, ServiceError
@@ -24,8 +24,6 @@ from privclust.service.targets import targets_in
 from privclust.service.web.pages import Here, Noting, Posted, Signed, page, see
 from privclust.service.web.pictures import curve
 from privclust.service.web.security import REPORT_POLICY
-
-__all__ = ["asked_in", "plan_with_cost", "report_response", "router"]
 
 router = APIRouter(include_in_schema=False)
 

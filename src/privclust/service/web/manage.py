@@ -29,8 +29,6 @@ from privclust.service.web.pages import (
 )
 from privclust.unit import Unit, unit_from
 
-__all__ = ["grant_by", "router", "unit_from_plain"]
-
 router = APIRouter(include_in_schema=False)
 
 

@@ -14,26 +14,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from privclust.reports.templates import rendered
+from privclust.reports.page import rendered
 from privclust.service.errors import ForbiddenError, NotFoundError
 from privclust.service.people import Session, User
 from privclust.service.site import Site
-
-__all__ = [
-    "Form",
-    "Here",
-    "Noter",
-    "Noting",
-    "Posted",
-    "SignInNeededError",
-    "Signed",
-    "Stewarded",
-    "address_of",
-    "cookie_name",
-    "moment",
-    "page",
-    "see",
-]
 
 _MOST_FIELDS = 500
 _NO_TOKEN = "The form is out of date; open the page again and send it once more."  # noqa: S105

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Curve", "Point", "curve"]
-
 _WIDTH, _HEIGHT = 600.0, 160.0
 
 

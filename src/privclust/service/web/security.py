@@ -16,8 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privclust.service.settings import Settings
 
-__all__ = ["REPORT_POLICY", "Guard"]
-
 log = logging.getLogger("privclust.service")
 
 _POLICY = (

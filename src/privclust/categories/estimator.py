@@ -1,0 +1,346 @@
+"""``PrivateDilca``: a private metric on categories, and what estimators with such a metric share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from privclust.budget import Budget
+from privclust.categories.learn import (
+    BY_TARGET,
+    METHODS,
+    Learning,
+    Method,
+    Options,
+    ask_metric,
+    method_for,
+)
+from privclust.categories.plan import NOISE, synthetic
+from privclust.categories.predicting import MetricMixin
+from privclust.categories.release import release_arrays
+from privclust.data.table.door import TableRows
+from privclust.data.table.public import check_subsets
+from privclust.data.view import Noisy
+from privclust.estimator import PrivateEstimator, Run
+from privclust.exceptions import ParameterError, SchemaError
+from privclust.ledger.ledger import Ledger
+from privclust.opening.rows import Opened, PublicFacts, open_table
+from privclust.parameters import flag, fraction, one_of, positive, whole
+from privclust.plan import Plan, rehearse
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
+from privclust.unit import Unit, row_unit, unit_from
+
+# What is declared about columns that a learned metric compares.
+
+# A schema, the one fact that holds for every column, or one fact for each.
+Declared = Schema | Bins | Categories | Sequence[Bins | Categories]
+
+
+def check_width(schema: Schema) -> None:
+    """Raise unless there are columns to compare values by."""
+    if len(schema) < 2:
+        raise SchemaError(
+            "A categorical metric compares values by other columns, but the data have "
+            "1 feature(s) only; declare at least two."
+        )
+
+
+# ``CategoricalEstimator``: what the private estimators with a learned metric share.
+
+_RULES = ("max-relevance", "mean-su", "relevant-non-redundant", "all")
+_NOTHING_DECLARED = (
+    "No categories are declared; pass a schema that lists the values of every column, from public "
+    "knowledge and never from the data."
+)
+
+
+class CategoricalEstimator(MetricMixin, PrivateEstimator):
+    """What the private estimators with a learned categorical metric share."""
+
+    _kind = "categorical"
+    _checks: ClassVar[Any] = {
+        "method": one_of("auto", *METHODS),
+        "context_rule": one_of(*_RULES),
+        "context_size": whole(),
+        "sigma": positive(),
+        "selection_share": fraction(),
+    }
+
+    cell_error_: float
+    unit: Unit | str
+    method: str
+    context_rule: str
+    context_size: int
+    # What a subclass without these parameters has.
+    sigma: float = 1.0
+    selection_share: float = 0.3
+
+    def plan(self, n_rows: int = 10_000, n_features: int | None = None) -> Plan:
+        """Rehearse the fit on synthetic rows; no data are touched and nothing is spent.
+
+        Parameters
+        ----------
+        n_rows : int, default=10_000
+            About how many rows the data have, from public knowledge; at most 20 000 are made.
+        n_features : int or None
+            The number of columns, if the schema does not say.
+        """
+        self._check_parameters()
+        whole()("n_rows", n_rows)
+        schema, unit = self._planned(n_features), row_unit(self.unit)
+        every = method_for(self.method, self._budget().currency) in ("pairs", "baseline")
+        return rehearse(
+            self,
+            lambda _: synthetic(schema, int(n_rows), unit, every_pair=every),
+            n_rows=int(n_rows),
+            measure=NOISE,
+            known={"schema": schema},
+            times=1,  # the noise does not depend on the rows
+        )
+
+    def _planned(self, n_features: int | None) -> Schema:
+        declared = self._declared()
+        if not isinstance(declared, Schema) and n_features is None:
+            raise SchemaError("One fact does not say how many columns there are; give n_features.")
+        return Schema.of(declared, names=[f"x{i}" for i in range(n_features or 0)])
+
+    def _declared(self) -> Declared:
+        """Return the schema, or the facts that hold for columns without a name."""
+        if self.schema is None:
+            raise SchemaError(_NOTHING_DECLARED)
+        if isinstance(self.schema, (Bins, Box, Categories, list, tuple)):
+            return self.schema  # type: ignore[return-value]  # the door refuses a Box
+        return Schema.of(self.schema)
+
+    def _check_together(self) -> None:
+        declared = self._declared()
+        if isinstance(declared, Schema):
+            check_width(declared)
+
+    def _open(self, X: Any, public: Any = None) -> Opened:
+        return open_table(X, self._declared(), unit=unit_from(self.unit))
+
+    def _door(self, opened: Opened) -> TableRows:
+        return TableRows(opened)
+
+    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
+        self._options(door.schema)
+
+    def _options(self, schema: Schema) -> Options:
+        """Return the choices of the methods; raise if the schema does not allow them."""
+        return self._context_options(schema, schema.names)
+
+    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
+        check_width(schema)
+        if self.method == "max-dependency":
+            check_subsets(len(schema), int(self.context_size))
+        return Options(
+            targets=tuple(schema.names.index(name) for name in targets),
+            context_size=int(self.context_size),
+            selection_share=self.selection_share,
+            rule=self.context_rule,
+            sigma=float(self.sigma),
+        )
+
+    def _keep_metric(self, facts: PublicFacts, learning: Learning) -> None:
+        self._remember_columns(facts.names, facts.n_columns)
+        self.schema_, self.metric_ = facts.schema, learning.metric
+        parts = learning.metric.attributes
+        self.contexts_ = {name: part.context for name, part in parts.items()}
+        self.cell_error_ = learning.learned.cell_error
+
+    def _published(self) -> dict[str, Any]:
+        return {
+            "arrays": release_arrays(self.metric_, self.schema_, self.cell_error_),
+            "schema": self.schema_,
+            "parameters": {
+                "method": self.method,
+                "context_rule": self.context_rule,
+                "context_size": int(self.context_size),
+                "sigma": float(self.sigma),
+                "selection_share": float(self.selection_share),
+            },
+        }
+
+    def _ignored(self) -> Sequence[str]:
+        id_column = row_unit(self.unit).id_column
+        return [] if id_column is None else [id_column]
+
+
+# ``PrivateDilca``: its parameters, and what it asks and keeps.
+
+
+class PrivateDilca(CategoricalEstimator):
+    """Distances between the values of categorical attributes that may be published.
+
+    Two values are near if they occur together with the same values of other attributes, their
+    context (DILCA; Ienco, Pensa, Meo 2012).
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        The privacy loss allowed for the whole metric. Smaller is more private and less accurate.
+    delta : float, default=0
+        Zero for pure ε; a tiny number such as 1e-6 buys much more accuracy for the same ε.
+    budget : Budget or None, default=None
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
+    schema : Schema, Categories, Bins or None
+        The categories or bins of every column, from public knowledge; a single Categories or Bins
+        if the same holds for every column.
+    method : str, default="auto"
+        ``"pairs"`` measures every pair of attributes once; ``"tree"`` only the pairs of a
+        privately grown tree; ``"auto"`` means ``"tree"`` with pure ε and ``"pairs"`` with δ.
+        ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"`` are the
+        published variants (Battaglia, Celano, Pensa 2021).
+    context_rule : str, default="max-relevance"
+        How ``"pairs"`` and ``"tree"`` choose contexts, at no cost: also ``"mean-su"``,
+        ``"relevant-non-redundant"`` and ``"all"``.
+    context_size : int, default=3
+        k, the number of attributes in a context, where the rule fixes it.
+    selection_share : float, default=0.3
+        h, the share of the budget that the published variants spend on contexts.
+    sigma : float, default=1.0
+        The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
+        this many times the mean form the context.
+    budget_per_target : bool, default=False
+        Whether the budget is meant for each single target, as in the paper's figures. The fit then
+        promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
+        ``"pairs"``, ``"tree"`` and ``"baseline"``, which measure once for all targets.
+    targets : sequence of str or None
+        The attributes to learn distances for; all if not given.
+    ordinal : sequence of str, default=()
+        Attributes whose order matters: P(Y <= y | x) is compared instead of P(y | x).
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    metric_ : CategoricalMetric
+        Coordinates of the values of every attribute.
+    contexts_ : dict of str to tuple of str
+        The context of every attribute.
+    cell_error_ : float
+        The standard error of the noise on a cell of the tables that were measured.
+    privacy_ : PrivacyStatement
+        What is promised, and which questions were asked.
+    warnings_ : tuple of str
+        The warnings of the fit.
+    schema_ : Schema
+        The schema used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
+
+    References
+    ----------
+    Battaglia, Celano, Pensa, "Differentially Private Distance Learning in Categorical Data" (2021).
+    Ienco, Pensa, Meo, "From Context to Distance: Learning Dissimilarity for Categorical Data
+    Clustering" (2012).
+
+    Examples
+    --------
+    >>> from privclust import Categories, Schema
+    >>> schema = Schema({"city": Categories(["A", "B", "C"]), "car": Categories(["no", "yes"])})
+    >>> rows = [["A", "yes"], ["B", "no"], ["C", "no"]]
+    >>> PrivateDilca(epsilon=1.0, schema=schema).fit(rows).distance_matrix("city").shape
+    (3, 3)
+    """
+
+    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "budget_per_target": flag()}
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        method: Method = "auto",
+        context_rule: str = "max-relevance",
+        context_size: int = 3,
+        selection_share: float = 0.3,
+        sigma: float = 1.0,
+        budget_per_target: bool = False,
+        targets: Sequence[str] | None = None,
+        ordinal: Sequence[str] = (),
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.method = method
+        self.context_rule = context_rule
+        self.context_size = context_size
+        self.selection_share = selection_share
+        self.sigma = sigma
+        self.budget_per_target = budget_per_target
+        self.targets = targets
+        self.ordinal = ordinal
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def _budget(self) -> Budget:
+        """Return the total: of all targets, if the budget is that of a single one."""
+        budget = super()._budget()
+        if not self.budget_per_target or self.method not in BY_TARGET:
+            return budget
+        n_targets = self._n_targets()
+        if budget.delta:
+            return Budget.of(Budget.of_rho(n_targets * budget.amount, budget.delta))
+        return Budget.of(Budget(n_targets * budget.epsilon))
+
+    def _n_targets(self) -> int:
+        declared = self._declared()
+        if self.targets is not None:
+            return max(1, len(tuple(self.targets)))
+        if not isinstance(declared, Schema):
+            raise ParameterError(
+                "budget_per_target needs to know the targets before the data are opened; name them "
+                "in targets, or declare every column in the schema."
+            )
+        return len(declared.names)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        declared = self._declared()
+        if isinstance(declared, Schema):
+            self._options(declared)
+
+    def _ask(self, door: TableRows, run: Run, public: Any = None) -> Learning:
+        view = door.private(run.meter, run.seed)
+        options = self._options(door.schema)
+        return ask_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
+
+    def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
+        self._keep_metric(facts, result)
+
+    def _noisy_number(self, result: Learning) -> Noisy:
+        return result.learned.n_rows
+
+    def _published(self) -> dict[str, Any]:
+        published = super()._published()
+        published["parameters"]["budget_per_target"] = bool(self.budget_per_target)
+        return published
+
+    def _options(self, schema: Schema) -> Options:
+        names = schema.names if self.targets is None else tuple(self.targets)
+        for name in (*names, *self.ordinal):
+            if name not in schema:
+                raise ParameterError(f"{name!r} is not a declared column; use names of the schema.")
+        if not names:
+            raise ParameterError("targets is empty; name at least one column or leave it out.")
+        return self._context_options(schema, names)

@@ -1,0 +1,283 @@
+"""How a metric on categories is learned: the methods "pairs" and "tree", and what they return.
+
+``pairs`` measures every pair; choosing contexts then costs nothing. ``tree`` measures the m - 1
+pairs of a privately grown spanning tree, with far less noise each, and gets the other pairs from
+chains of conditional probabilities along the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Currency, Share
+from privclust.categories.context import Context, association, choose_context
+from privclust.categories.metric import CategoricalMetric, attribute_metric
+from privclust.categories.pair_tables import on_simplex
+from privclust.categories.shrinkage import Estimate, shrunk_estimate
+from privclust.categories.signal import what_to_doubt
+from privclust.clustering.result import KMeansResult
+from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
+from privclust.data.table.view import TableView
+from privclust.data.view import Noisy
+from privclust.notes import Note
+from privclust.papers.dilca.private import (
+    ask_baseline,
+    ask_max_dependency,
+    ask_max_relevance,
+    ask_mean_su,
+)
+
+# What the categorical methods return: released values only.
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A learned metric, what it was made from, and reasons not to trust it, if any."""
+
+    metric: CategoricalMetric
+    learned: Learned
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class CategoricalClusters:
+    """A learned metric, the points that rows become under it, and the clusters of these points.
+
+    Attributes
+    ----------
+    learning : Learning
+    embedding : ValuePoints
+        The points of the values; a row is the sum of those of its values.
+    centres : ndarray of shape (n_clusters, n_axes)
+    found : KMeansResult
+        The same centres in the unit ball, with their sizes.
+    """
+
+    learning: Learning
+    embedding: ValuePoints
+    centres: Floats
+    found: KMeansResult
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Reasons not to trust the metric or the clusters, if any."""
+        return (*self.learning.notes, *self.found.notes)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices that the methods share.
+
+    Attributes
+    ----------
+    targets : tuple of int
+        The attributes that get a distance.
+    context_size : int
+        k, the number of attributes in a context, where the rule fixes it.
+    selection_share : float
+        h, the share of the budget of a target that its context may cost.
+    rule : str
+        The rule that chooses contexts where that costs nothing.
+    sigma : float
+        The factor on the mean in the rule ``mean-su``.
+    """
+
+    targets: tuple[int, ...]
+    context_size: int = 3
+    selection_share: float = 0.3
+    rule: str = "max-relevance"
+    sigma: float = 1.0
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a method learned: for each target its context, and the tables to compare values with.
+
+    Attributes
+    ----------
+    contexts : dict of int to tuple of int
+    estimates : dict of int to Estimate
+        By target; several targets may share one.
+    cell_error : float
+        The standard error of the noise on a cell of the tables.
+    n_rows : Noisy
+        The noisy number of rows.
+    notes : tuple of Note
+        Reasons not to trust the tables, if any.
+    """
+
+    contexts: dict[int, Context]
+    estimates: dict[int, Estimate]
+    cell_error: float
+    n_rows: Noisy
+    notes: tuple[Note, ...] = ()
+
+
+# Our own methods: measure tables once, use each for both of its attributes, shrink, then choose.
+
+_HISTOGRAMS = 0.2
+# Shares of the tree's budget for histograms and for the choice of edges; tables get the rest.
+_TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
+
+
+def ask_pairs(view: TableView, budget: Share, options: Options) -> Learned:
+    """Learn from all pair tables."""
+    for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
+    histograms = view.ask_histograms("histograms", for_histograms)
+    every = list(combinations(range(view.n_attributes), 2))
+    tables = view.ask_pair_tables("pair tables", every, for_tables)
+    estimate = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
+    return _learned(estimate, tables, options)
+
+
+def ask_tree(view: TableView, budget: Share, options: Options) -> Learned:
+    """Learn from the tables along a spanning tree of strongly dependent pairs."""
+    for_histograms, for_edges, for_tables = budget.split(
+        [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
+    )
+    histograms = view.ask_histograms("histograms", for_histograms)
+    edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
+    tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
+    along = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
+    return _learned(_chained(along), tables, options)
+
+
+def _ask_row_count(view: TableView, budget: Share) -> float | None:
+    """Return the number of rows where it is public and costs nothing."""
+    if not view.n_rows_is_public:
+        return None
+    return float(view.ask_count("number of rows", budget).value[0])
+
+
+def _learned(estimate: Estimate, tables: NoisyTables, options: Options) -> Learned:
+    known = association(estimate)
+    contexts = {
+        target: choose_context(options.rule, target, known, options.context_size, options.sigma)
+        for target in options.targets
+    }
+    estimates = dict.fromkeys(contexts, estimate)
+    notes = what_to_doubt(estimate.signal)
+    return Learned(contexts, estimates, tables.standard_error, tables.n_rows, notes)
+
+
+def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
+    parts = np.split(histograms.value, np.cumsum(view.sizes)[:-1])
+    weights = 1 / np.array(view.sizes)
+    totals = np.array([part.sum() for part in parts])
+    n_rows = max(1.0, float(weights @ totals / weights.sum()))
+    return [on_simplex(part, n_rows) for part in parts]
+
+
+def _chained(along: Estimate) -> Estimate:
+    """Return tables of all pairs: products of conditional probabilities along the tree.
+
+    What is learned about a pair is what is learned about every edge between the two. What may be
+    hidden is as strong as it may be on any of these edges.
+    """
+    layout = PairLayout.all_pairs(along.layout.sizes)
+    neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
+    for i, j in along.layout.pairs:
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    counts, variances = np.zeros(layout.n_cells), np.zeros(layout.n_cells)
+    unlearned, credible = np.ones(len(layout.pairs)), np.zeros(len(layout.pairs))
+    starts = np.cumsum((0, *layout.sizes))
+    for given in neighbours:
+        margin = along.margins[starts[given] : starts[given + 1]]
+        for target, (chances, learned, hidden) in _from(along, given, neighbours).items():
+            if given < target:
+                layout.table(counts, (given, target))[:] = (chances * margin).T
+                place = layout.places[given, target]
+                unlearned[place], credible[place] = 1 - learned, hidden
+    for i, j in along.layout.pairs:
+        layout.table(counts, (i, j))[:] = along.layout.table(along.counts, (i, j))
+        layout.table(variances, (i, j))[:] = along.layout.table(along.variances, (i, j))
+    return replace(
+        along,
+        layout=layout,
+        counts=counts,
+        variances=variances,
+        unlearned=unlearned,
+        credible=credible,
+    )
+
+
+def _from(
+    along: Estimate, given: int, neighbours: dict[int, list[int]]
+) -> dict[int, tuple[Floats, float, float]]:
+    """Walk outwards from ``given``.
+
+    Return P(target | given), what share of it is learned, and how strong the rest may be.
+    """
+    reached: dict[int, tuple[Floats, float, float]] = {}
+    credible = np.broadcast_to(along.credible, along.unlearned.shape)
+    waiting = [given]
+    while waiting:
+        here = waiting.pop()
+        _, learned, hidden = reached.get(here, (None, 1.0, 0.0))
+        for target in neighbours[here]:
+            if target not in reached and target != given:
+                edge = along.layout.places[min(here, target), max(here, target)]
+                step = along.conditional(target, here)[0]
+                chances = np.ascontiguousarray(step) if here == given else step @ reached[here][0]
+                left = learned * (1 - float(along.unlearned[edge]))
+                reached[target] = chances, left, max(hidden, float(credible[edge]))
+                waiting.append(target)
+    return reached
+
+
+# The ways to learn a categorical metric, under the names that estimators give them.
+
+Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
+
+METHODS = {
+    "pairs": ask_pairs,
+    "tree": ask_tree,
+    "baseline": ask_baseline,
+    "mean-su": ask_mean_su,
+    "max-relevance": ask_max_relevance,
+    "max-dependency": ask_max_dependency,
+}
+
+
+# The methods that pay for every target by itself; the others measure once for all.
+BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
+
+
+def method_for(method: str, currency: Currency) -> str:
+    """Return the method that runs: ``"auto"`` measures all pairs where answers are cheap."""
+    if method != "auto":
+        return method
+    return "pairs" if currency == "zcdp" else "tree"
+
+
+def ask_metric(
+    view: TableView,
+    share: Share,
+    method: str,
+    options: Options,
+    ordinal: tuple[str, ...] = (),
+) -> Learning:
+    """Return the metric that a method learns within ``share``.
+
+    ``"auto"`` is ``"pairs"`` where answers are cheap (zCDP) and ``"tree"`` with pure ε.
+    """
+    learned = METHODS[method_for(method, share.currency)](view, share, options)
+    parts = {
+        view.names[target]: attribute_metric(
+            learned.estimates[target],
+            target,
+            context,
+            view.names,
+            view.labels[target],
+            ordinal=view.names[target] in ordinal,
+            n_listed=view.n_listed,
+        )
+        for target, context in learned.contexts.items()
+    }
+    return Learning(CategoricalMetric(view.names, parts), learned, learned.notes)

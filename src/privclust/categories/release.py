@@ -1,0 +1,177 @@
+"""The kind "categorical": a metric on categories, with or without clusters on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust._typing import Floats
+from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import ReleaseKind, register_kind
+from privclust.reports.words import TWO_ERRORS, give_or_take
+from privclust.schema.facts import Box
+from privclust.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.categories.metric import CategoricalMetric
+    from privclust.release.release import Release
+
+
+_CLUSTERS = ("cluster_centers", "cluster_sizes", "cluster_sizes_error", "value_points")
+
+
+def sizes_of(schema: Schema) -> list[int]:
+    """Return the number of values of every column."""
+    return [fact.size for fact in schema.columns.values() if not isinstance(fact, Box)]
+
+
+def release_arrays(
+    metric: CategoricalMetric, schema: Schema, cell_error: float
+) -> dict[str, npt.NDArray[Any]]:
+    """Return a metric as plain arrays: one line per value, in the order of the schema."""
+    widest = max(part.coordinates.shape[1] for part in metric.attributes.values())
+    sizes = sizes_of(schema)
+    coordinates = np.zeros((sum(sizes), max(widest, 1)))
+    contexts = np.zeros((len(sizes), len(sizes)), np.int64)
+    learned = np.zeros(len(sizes), np.int64)
+    starts = np.cumsum([0, *sizes])
+    for name, part in metric.attributes.items():
+        place = schema.names.index(name)
+        learned[place] = 1
+        contexts[place, [schema.names.index(other) for other in part.context]] = 1
+        width = part.coordinates.shape[1]
+        coordinates[starts[place] : starts[place + 1], :width] = part.coordinates
+    return {
+        "coordinates": coordinates,
+        "contexts": contexts,
+        "learned": learned,
+        "cell_error": np.array([float(cell_error)]),
+    }
+
+
+def attribute_points(release: Release, place: int) -> Floats:
+    """Return the coordinates of the values of one column."""
+    starts = np.cumsum([0, *sizes_of(release.schema)])
+    points: Floats = release.arrays["coordinates"][starts[place] : starts[place + 1]]
+    return points.astype(np.float64)
+
+
+def distances(points: Floats) -> Floats:
+    """Return the distances between all points."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(points, points))
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the index of the nearest centre for every row."""
+    if "cluster_centers" not in release.arrays:
+        raise ReleaseError(
+            "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
+        )
+    from privclust.data.table.public import ValuePoints
+    from privclust.holder.answers import OwnTable
+    from privclust.opening.rows import open_table
+
+    ends = np.cumsum(sizes_of(release.schema))[:-1]
+    embedding = ValuePoints(np.split(release.arrays["value_points"], ends))
+    with open_table(X, release.schema, ignore=None) as opened:
+        yield from OwnTable(opened).label_parts(embedding, release.arrays["cluster_centers"])
+
+
+def _check(release: Release) -> None:
+    if release.schema.numeric:
+        raise ReleaseError(
+            f"Column {release.schema.numeric[0]!r} is declared as numbers in a categorical "
+            "release; declare Bins or Categories."
+        )
+    values, attributes = sum(sizes_of(release.schema)), len(release.schema)
+    if len(release.arrays["coordinates"]) != values:
+        raise ReleaseError(
+            f"The array 'coordinates' has {len(release.arrays['coordinates'])} lines for "
+            f"{values} declared values; give one line per value."
+        )
+    if len(release.arrays["learned"]) != attributes:
+        raise ReleaseError(
+            "The arrays 'contexts' and 'learned' do not fit the columns; correct them."
+        )
+    present = [name for name in _CLUSTERS if name in release.arrays]
+    if present and len(present) < len(_CLUSTERS):
+        absent = next(name for name in _CLUSTERS if name not in release.arrays)
+        raise ReleaseError(f"The clusters lack the array {absent!r}; fit them again.")
+    if present:
+        _check_clusters(release, values)
+
+
+def _check_clusters(release: Release, values: int) -> None:
+    centers, points = release.arrays["cluster_centers"], release.arrays["value_points"]
+    k = len(centers)
+    fits = centers.ndim == points.ndim == 2 and centers.shape[1] == points.shape[1]
+    fits = fits and len(points) == values
+    fits = fits and all(release.arrays[name].shape == (k,) for name in _CLUSTERS[1:3])
+    if not fits:
+        raise ReleaseError("The arrays of the clusters do not fit each other; fit them again.")
+
+
+def _facts(release: Release) -> Facts:
+    arrays, attributes = release.arrays, _attributes(release)
+    summary = [
+        ("attributes with distances", str(len(attributes))),
+        ("values", str(len(arrays["coordinates"]))),
+    ]
+    listings = [
+        Listing(
+            ["attribute", "values", "context"],
+            [
+                [name, str(len(part["values"])), ", ".join(part["context"])]
+                for name, part in attributes.items()
+            ],
+        )
+    ]
+    values: dict[str, Any] = {"attributes": attributes}
+    if "cluster_sizes" in arrays:
+        sizes, errors = (arrays[f"cluster_sizes{end}"].tolist() for end in ("", "_error"))
+        clusters = list(zip(sizes, errors, strict=True))
+        summary += [("clusters", str(len(sizes))), ("rows, with noise", f"{sum(sizes):,.0f}")]
+        shown = [give_or_take(f"{size:,.0f}", error) for size, error in clusters]
+        lines = [[str(i), text] for i, text in enumerate(shown)]
+        listings.append(Listing(["cluster", f"rows {TWO_ERRORS}"], lines))
+        values["clusters"] = [{"size": size, "size_error": error} for size, error in clusters]
+    return Facts(summary, listings, values)
+
+
+def _attributes(release: Release) -> dict[str, dict[str, Any]]:
+    """Return context, values and distances of each attribute that has distances."""
+    names, contexts = release.schema.names, release.arrays["contexts"]
+    attributes = {}
+    for place in np.flatnonzero(release.arrays["learned"]).tolist():
+        fact = release.schema[names[place]]
+        attributes[names[place]] = {
+            "context": [names[other] for other in np.flatnonzero(contexts[place] > 0).tolist()],
+            "values": [] if isinstance(fact, Box) else list(fact.labels),
+            "distances": distances(attribute_points(release, place)).tolist(),
+        }
+    return attributes
+
+
+register_kind(
+    ReleaseKind(
+        name="categorical",
+        title="categorical metric",
+        arrays={
+            "coordinates": ("values", "axes"),
+            "contexts": ("attributes", "attributes"),
+            "learned": ("attributes",),
+            "cell_error": ("one",),
+        },
+        check=_check,
+        facts=_facts,
+        template="categories/report.html.j2",
+        context="privclust.categories.report:categorical_context",
+        labels=labels,
+    )
+)

@@ -1,0 +1,174 @@
+"""Which method a fit takes if none is named, and which k if the rows are to choose it.
+
+The cells divide the budget among many small questions, which pay where rows are many. Where they
+are few, one table of counts does better if it can cover everything, which takes few columns; else a
+few questions whose answers are believed as far as their noise allows. The choice rests on public
+numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. A
+grid is given up after a cheap look if the rows crowd in a small part of the bounds. With a δ the
+grid is made in pure ε, where that keeps the promise, and the cells in ρ.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from privclust.budget import Loss, Share
+from privclust.clustering.cautious import ask_cautious_given_count
+from privclust.clustering.cells import COUNT, LOST_MEAN, ask_cells_given_count, ask_row_count
+from privclust.clustering.choose_k import chosen
+from privclust.clustering.from_cells import clustered, most_clusters
+from privclust.clustering.grid import LOOK, ask_grid_given_count, ask_is_concentrated
+from privclust.clustering.result import KMeansResult, SummaryResult
+from privclust.clustering.seeds import LARGEST_MEAN_SHARE, Purse, mean_error
+from privclust.clustering.summarise import ask_summary
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
+from privclust.notes import Note, signal_of
+from privclust.schema.schema import Schema
+
+# Which method a fit takes if none is named: cells, or where rows are few a grid or cautious steps.
+
+# Chosen on generated sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters: below such
+# a signal, cautious steps do better. In pure ε noise grows with the number of columns, and so must
+# the rows, by this power of it. With more columns than were tried (digits has 64) the cells stay.
+_SIGNAL = {"pure": 125.0, "zcdp": 28.0}
+_COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
+
+# Chosen on five generated sets of two and three columns: a grid does better for at least this many
+# clusters and at most this many columns, while the rows of a cluster, in errors of a count times
+# the columns (two at least), are fewer than this.
+_GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
+_GRID_COLUMNS = {"pure": 3, "zcdp": 2}
+_GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
+# A grid in pure ε does better than cells in ρ below so many such errors of a count in ρ, so many
+# more for each cluster, and at most so many. It is given up as well if nearly all rows lie in so
+# few cells of the look for each cluster. Chosen on 39 further sets.
+_EITHER_SIGNAL = 20.0, 5.0, 87.0
+_TIGHT = 0.25
+_MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in pure ε
+_MOST_COLUMNS = 40
+
+
+def ask_auto(
+    view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
+) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
+    pure = view.pure_instead(budget)
+    if pure is not None and _may_be_pure(view, budget, pure, n_clusters):
+        return _ask_grid_or_cells(view, budget, pure, n_clusters, rng)
+    purse = Purse(budget)
+    n_rows = ask_row_count(view, purse)
+    chosen = ask_cells_given_count
+    if prefers_grid(view, budget, n_rows, n_clusters):
+        if not ask_is_concentrated(view, purse.take(LOOK), n_rows):
+            return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
+    elif prefers_caution(view, budget, n_rows, n_clusters):
+        chosen = ask_cautious_given_count
+    return chosen(view, purse, n_rows, n_clusters, rng)
+
+
+def _ask_grid_or_cells(
+    view: PointsView, budget: Share, pure: Share, n_clusters: int, rng: np.random.Generator
+) -> KMeansResult:
+    """Cluster within pure ε if that is for a grid, else within ρ; the first answers suit both.
+
+    A table of counts has less noise in pure ε than in ρ, the many questions of cells have more.
+    """
+    purse = Purse(pure)
+    n_rows = ask_row_count(view, purse)
+    at_least, for_each, at_most = _EITHER_SIGNAL
+    enough, tight = min(at_least + for_each * n_clusters, at_most), math.ceil(_TIGHT * n_clusters)
+    is_few = _signal(view, budget, n_rows, n_clusters) < enough
+    if is_few and not ask_is_concentrated(view, purse.take(LOOK), n_rows, tight=tight):
+        return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
+    return ask_cells_given_count(view, purse.in_rho(budget), n_rows, n_clusters, rng)
+
+
+def _may_be_pure(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
+    """Tell by public numbers whether pure ε can have less noise, and most of ρ be left if not.
+
+    A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
+    answers in pure ε would leave little.
+    """
+    if not _may_have_grid(view, pure, n_clusters):
+        return False
+    first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, LOOK))
+    less_noise = view.count_error(pure) < view.count_error(budget)
+    return less_noise and first.rho <= _MOST_AT_FIRST * budget.amount
+
+
+def _may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
+    """Tell whether columns are few enough and clusters many enough; mixed rows have no grid."""
+    columns, currency = view.domain.dimension, budget.currency
+    fits = columns <= _GRID_COLUMNS[currency] and n_clusters >= _GRID_CLUSTERS[currency]
+    return fits and not view.domain.has_shares
+
+
+def prefers_grid(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
+    """Tell whether a grid should do better than all else."""
+    fits = _may_have_grid(view, budget, n_clusters)
+    return fits and _signal(view, budget, n_rows, n_clusters) < _GRID_SIGNAL[budget.currency]
+
+
+def _signal(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> float:
+    """Return the rows of a cluster in errors of a count, times the columns (two at least)."""
+    return n_rows / view.count_error(budget) / n_clusters * max(2, view.domain.dimension)
+
+
+def prefers_caution(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
+    """Tell whether cautious steps should do better than the cells.
+
+    The signal is the number of rows, in errors that a count would have if the whole budget paid for
+    it, over the root of the number of clusters and, in pure ε, the fourth root of that of columns.
+    Where even the mean of the rows would be noise, the cells' centres never see a row, and say so.
+    """
+    dimension = view.domain.dimension
+    lost = mean_error(view, budget.take(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN
+    if lost or dimension > _MOST_COLUMNS:
+        return False
+    scale = math.sqrt(n_clusters) * math.pow(dimension, _COLUMNS_POWER[budget.currency])
+    return n_rows / (scale * view.count_error(budget)) < _SIGNAL[budget.currency]
+
+
+# k-means with a k that the rows choose: a summary, its choice of k, and its centres.
+
+_SIZES = 0.03  # of the budget, for sizes whose errors are all alike
+
+_UNCLEAR = "There is no clear number of clusters; {k} were taken, as the cells suggest"
+_HIDDEN = "The number of clusters cannot be seen at this budget; 1 was taken."
+
+
+def ask_with_chosen_k(
+    view: PointsView, budget: Share, rng: np.random.Generator, schema: Schema | None = None
+) -> KMeansResult:
+    """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
+
+    For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
+    not clear. A schema tells which coordinates of the view are shares of categories.
+    """
+    for_sizes = budget.take(_SIZES)
+    result = ask_summary(view, budget.remainder(for_sizes), rng)
+    k, verdict, clear = _number(result, schema)
+    notes = result.notes if clear else (*result.notes, Note("k-unclear", verdict))
+    found = clustered(result.cells, k)
+    centres, frame = (
+        view.domain.feasible(found.centers),
+        Projection(np.zeros(view.domain.dimension)),
+    )
+    sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
+    return KMeansResult(centres, found.centers_error, sizes, "summary", notes, verdict)
+
+
+def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, bool]:
+    """Return the number of clusters, what to say about it, and whether it is clear."""
+    # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
+    if signal_of(result.notes) != "seen" or most_clusters(result.cells) <= 2:
+        return 1, _HIDDEN, False
+    choice = chosen(result.cells, schema=schema, whole_curve=False)
+    if choice.n_clusters is not None:
+        return choice.n_clusters, choice.verdict, True
+    words = _UNCLEAR.format(k=choice.suggestion)
+    return choice.suggestion, f"{words}; a PrivateSummary shows the curve to choose by.", False

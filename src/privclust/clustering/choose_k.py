@@ -1,0 +1,355 @@
+"""The choice of k from released cells: a number, 1, or no clear number.
+
+Categories lie on a lattice: every combination of two or three columns is a clump of its own, well
+apart from the others, even if the columns have nothing to do with each other. So clusters of mixed
+cells are compared with those of cells whose columns are drawn independently of each other, from the
+same cells. It is post-processing of released cells.
+
+Three criteria look at the cells. *Stability*: half of the cells, with noise drawn again as large as
+it is known to be, must give the same clusters. The index of Calinski and Harabasz compares the
+spread between clusters with that within. The *BIC* is that of a mixture of round normal
+distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
+answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
+tell. Half of very few cells may lack a whole cluster, so instability says nothing about them: then
+there is no clear number either.
+
+Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
+better than those give no clear number; and if clusters are better, but not stable, the answer is
+not 1: half of the cells often lack a combination of categories. If a single number is stable,
+it is enough that one of the other two agrees: categories lie on a lattice, and the index likes
+every point of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats, Indices
+from privclust.clustering.from_cells import clustered, most_clusters, squares
+from privclust.clustering.result import Cells
+from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.exceptions import ParameterError
+from privclust.parameters import whole
+from privclust.reports.words import TWO_ERRORS
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.schema import Schema
+
+# What the criteria for the number of clusters say together: a number, 1, or no clear number.
+
+STABLE = 0.9  # mean adjusted Rand index over the redraws
+_FEWEST_CELLS = 16  # below, clusters are unstable whether there are any or not
+
+
+@dataclass(frozen=True)
+class Best:
+    """The number that each criterion prefers, and what is known about stability."""
+
+    by_separation: int
+    by_bic: int
+    by_stability: int
+    is_stable: bool
+    only_stable: int | None  # if there is just one
+    is_of_few: bool
+    likelier: int  # of the first two, the more stable one
+
+    @classmethod
+    def of(
+        cls, ks: tuple[int, ...], separation: Floats, bic: Floats, stability: Floats, n_cells: int
+    ) -> Best:
+        """Return what the criteria say of numbers ``ks``."""
+        several = np.array(ks) > 1
+        stable = np.array(ks)[several & (stability >= STABLE)]
+        first, second = int(separation.argmax()), int(bic.argmax())
+        likelier = second if several[second] and stability[second] > stability[first] else first
+        return cls(
+            by_separation=ks[first],
+            by_bic=ks[second],
+            by_stability=ks[int(np.where(several, stability, -1).argmax())],
+            is_stable=len(stable) > 0,
+            only_stable=int(stable[0]) if len(stable) == 1 else None,
+            is_of_few=bool(several.any()) and n_cells < _FEWEST_CELLS,
+            likelier=ks[likelier],
+        )
+
+    def of_numbers(self) -> tuple[int | None, int]:
+        """Return the number, if there is a clear one, and what to suggest."""
+        if not self.is_stable:
+            return (None, self.by_stability) if self.is_of_few else (1, 1)
+        number = self.by_separation
+        return (number if number == self.by_bic else None), number
+
+    def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
+        """Return the same of mixed rows, given which clusters stand beside independent columns."""
+        number, suggestion = self.of_numbers()
+        if number is None:
+            only = self.only_stable
+            if only in (self.by_separation, self.by_bic) and stand(only):
+                return only, only
+            return None, self.likelier if self.is_stable else suggestion
+        if number == 1:
+            return (None, self.by_bic) if stand(self.by_bic) else (1, 1)
+        return (number if stand(number) else None), number
+
+
+# Whether clusters of mixed rows are more than what each column shows by itself.
+
+# Clusters stand if they leave at most this much of what those of independent columns leave. On
+# generated tables planted ones left a half at most, and those of independent columns nine tenths.
+_LEFT = 0.75
+_DRAWS = 2
+
+
+def stand_beside_independent_columns(
+    places: Floats, weights: Floats, centers: Floats, columns: Sequence[slice]
+) -> bool:
+    """Tell whether centres explain more of the cells than columns by themselves would.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n_cells, n_features)
+        Around their mean.
+    weights : ndarray of shape (n_cells,)
+    centers : ndarray of shape (n_clusters, n_features)
+    columns : sequence of slice
+        Where the coordinates of each column are.
+    """
+    rng = np.random.default_rng(len(centers))  # public choices; the answer is the same every time
+    chances, equal = weights / weights.sum(), np.ones(len(places))
+    left = []
+    for _ in range(_DRAWS):
+        drawn = np.empty_like(places)
+        for column in columns:
+            drawn[:, column] = places[rng.choice(len(places), len(places), p=chances), column]
+        drawn -= drawn.mean(axis=0)
+        found = weighted_kmeans(drawn, equal, len(centers), rng)
+        left.append(_left(drawn, equal, found))
+    return _left(places, weights, centers) <= _LEFT * float(np.mean(left))
+
+
+def _left(places: Floats, weights: Floats, centers: Floats) -> float:
+    """Return which share of the squared distances from the mean the clusters leave."""
+    whole = max(float(weights @ (places**2).sum(axis=1)), 1e-300)
+    return float(weights @ squares(places, centers).min(axis=1)) / whole
+
+
+# The choice of k from released cells: a number, 1, or no clear number.
+
+DEFAULT_RANGE = range(1, 17)
+_REDRAWS, _KEPT = 4, 0.5
+_RESTARTS = 5
+_ITERATIONS, _FINISHED = 40, 1e-5  # of the mixture; the relative gain at which it ends
+_LEAST_VARIANCE = 1e-6, 0.25  # of a component: of all, and of the spread within the cells
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the cells say about the number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        The number; None if there is no clear one.
+    suggestion : int
+        The number, or what the index of Calinski and Harabasz says if there is no clear one (of
+        mixed rows that or the BIC, whichever is more stable); the most stable number if cells are
+        too few for any to be stable.
+    ks : tuple of int
+        The numbers that were looked at.
+    inertia, inertia_error : ndarray of shape (len(ks),)
+        The approximate inertia of each, and the error of the noise in it.
+    separation : ndarray of shape (len(ks),)
+        The index of Calinski and Harabasz; zero for k = 1.
+    bic : ndarray of shape (len(ks),)
+        The cells' BIC; larger is better.
+    stability : ndarray of shape (len(ks),)
+        The mean adjusted Rand index of redraws; one for k = 1.
+    """
+
+    n_clusters: int | None
+    suggestion: int
+    ks: tuple[int, ...]
+    inertia: Floats
+    inertia_error: Floats
+    separation: Floats
+    bic: Floats
+    stability: Floats
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        if self.n_clusters is None:
+            return "There is no clear number of clusters; choose one by the curve."
+        if self.n_clusters == 1:
+            return "The rows are one cluster as far as the noise lets one see."
+        return f"The rows are in {self.n_clusters} clusters."
+
+    def __str__(self) -> str:
+        lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]
+        curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
+        lines += [f"{k:>4} {i:>10.4g} {2 * e:>10.2g} {s:>9.2f}" for k, i, e, s in curve]
+        return "\n".join([self.verdict, *lines])
+
+
+def chosen(
+    cells: Cells,
+    candidates: Iterable[int] = DEFAULT_RANGE,
+    *,
+    schema: Schema | None = None,
+    whole_curve: bool = True,
+) -> Choice:
+    """Choose the number of clusters of the cells among candidates; it costs nothing.
+
+    Parameters
+    ----------
+    cells : Cells
+    candidates : iterable of int
+    schema : Schema or None
+        Of the coordinates of the cells, if some of them are shares of categories.
+    whole_curve : bool
+        Otherwise the stability is NaN where the answer does not need it.
+    """
+    ks = _checked(cells, candidates)
+    live = cells.counts > 0
+    places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
+    middle = np.average(places, axis=0, weights=weights)
+    places = places - middle
+    clusters = [clustered(cells, k) for k in ks]
+    centers = [found.centers - middle for found in clusters]
+    total = float(weights @ (places**2).sum(axis=1))
+    separation = np.array([_separation(places, weights, found, total) for found in centers])
+    bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
+    columns = _columns(schema)
+    errors = cells.counts_error, np.sqrt(noise)
+    every = whole_curve or bool(columns)
+    stability = _stabilities(
+        ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
+    )
+    best = Best.of(ks, separation, bic, stability, len(weights))
+
+    def stand(k: int) -> bool:
+        found = centers[ks.index(k)]
+        return k > 1 and stand_beside_independent_columns(places, weights, found, columns)
+
+    number, suggestion = best.of_mixed_rows(stand) if columns else best.of_numbers()
+    return Choice(
+        number,
+        suggestion,
+        ks,
+        np.array([found.inertia for found in clusters]),
+        np.array([found.inertia_error for found in clusters]),
+        separation,
+        bic,
+        stability,
+    )
+
+
+def _stabilities(
+    ks: tuple[int, ...], separation: Floats, measured: Callable[[int], float], *, every: bool
+) -> Floats:
+    """Return the stability for each number; unless every one is wanted, until one is stable."""
+    several = np.array(ks) > 1
+    stability = np.where(several, np.nan, 1.0)
+    for place in np.argsort(-separation, kind="stable"):  # the likeliest to be stable comes first
+        if several[place] and (every or not (stability[several] >= STABLE).any()):
+            stability[place] = measured(int(place))
+    return stability
+
+
+def _columns(schema: Schema | None) -> list[slice]:
+    """Return where the coordinates of each column of mixed rows are; nothing for numbers alone."""
+    if schema is None or not schema.categorical:
+        return []
+    return [column.places for column in Coordinates(schema).columns]
+
+
+def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
+    """Return the candidates that the cells can tell apart, in order."""
+    if not isinstance(candidates, Iterable):
+        raise ParameterError(
+            "candidates must be several numbers of clusters, such as range(1, 17), got "
+            f"{candidates!r}."
+        )
+    asked = list(candidates)
+    for k in asked:
+        whole()("Each number of clusters", k)
+    if not any(k > 1 for k in asked):
+        raise ParameterError(
+            "There is nothing to choose among; give at least one number of clusters above 1."
+        )
+    ks = sorted({int(k) for k in asked if k < most_clusters(cells)} | {1})
+    if len(ks) == 1:
+        raise ParameterError(
+            f"Only {most_clusters(cells)} cells stand out from the noise, which is too few to "
+            "choose among these numbers of clusters; ask for smaller ones or raise the budget."
+        )
+    return tuple(ks)
+
+
+def _separation(places: Floats, weights: Floats, centers: Floats, total: float) -> float:
+    """Return the index of Calinski and Harabasz."""
+    k, n_rows = len(centers), float(weights.sum())
+    if k == 1:
+        return 0.0
+    left = max(float(weights @ squares(places, centers).min(axis=1)), 1e-300)
+    return float((total - left) / (k - 1) / (left / max(n_rows - k, 1.0)))
+
+
+def _bic(places: Floats, weights: Floats, centers: Floats, within: float) -> float:
+    """Return the log-likelihood of a mixture of round normals, less what its parameters cost."""
+    (m, d), k, n_rows = places.shape, len(centers), float(weights.sum())
+    scale = max(float(weights @ (places**2).sum(axis=1)) / n_rows + within, 1e-300)
+    least = _LEAST_VARIANCE[0] * scale + _LEAST_VARIANCE[1] * within / d
+    members, fit = np.eye(k)[nearest_of(places, centers)], -math.inf
+    for _ in range(_ITERATIONS):
+        shares = members * weights[:, None]
+        sizes = np.maximum(shares.sum(axis=0), 1e-9)
+        gaps = squares(places, shares.T @ places / sizes[:, None]) + within
+        variances = np.maximum((shares * gaps).sum(axis=0) / sizes / d, least)
+        logs = np.log(sizes / n_rows) - d / 2 * np.log(2 * np.pi * variances)
+        logs = logs - gaps / (2 * variances)
+        top = logs.max(axis=1, keepdims=True)
+        members = np.exp(logs - top)
+        each = top[:, 0] + np.log(members.sum(axis=1))
+        members /= members.sum(axis=1, keepdims=True)
+        before, fit = fit, float(weights @ each)
+        if fit - before <= _FINISHED * abs(fit):
+            break
+    return float(fit * m / n_rows - 0.5 * (k * (d + 2) - 1) * math.log(m))
+
+
+def _stability(
+    places: Floats,
+    weights: Floats,
+    centers: Floats,
+    counts_error: float,
+    places_error: Floats,
+) -> float:
+    """Return how well clusters agree with those of half of the cells under noise drawn again."""
+    k, labels = len(centers), nearest_of(places, centers)
+    rng = np.random.default_rng(k)  # public choices; the answer is the same every time
+    found = []
+    for _ in range(_REDRAWS):
+        kept = rng.random(len(places)) < _KEPT
+        redrawn = np.maximum(weights + counts_error * rng.standard_normal(len(places)), 0) * kept
+        moved = places + places_error * rng.standard_normal(places.shape)
+        if (redrawn > 0).sum() <= k:
+            found.append(0.0)
+            continue
+        again = weighted_kmeans(moved, redrawn, k, rng, restarts=_RESTARTS)
+        found.append(_rand_index(labels, nearest_of(places, again), weights))
+    return float(np.mean(found))
+
+
+def _rand_index(one: Indices, other: Indices, weights: Floats) -> float:
+    """Return the adjusted Rand index of two labellings of weighted cells."""
+    table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(table, (one, other), weights)
+    rows, columns = (float((table.sum(axis=axis) ** 2).sum()) for axis in (1, 0))
+    chance, most = rows * columns / table.sum() ** 2, (rows + columns) / 2
+    if most <= chance * (1 + 1e-12):
+        return 1.0
+    return float(((table**2).sum() - chance) / (most - chance))

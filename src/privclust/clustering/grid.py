@@ -1,0 +1,227 @@
+"""k-means of a grid over the declared bounds: one noisy table of counts, for few columns.
+
+In two or three dimensions a few hundred cells cover everything, and all of them together cost no
+more than one count. So where rows are few, or ε is small, most of the budget goes into one table,
+of the part of the bounds that has rows, and the centres are those of the cells: uniform grids after
+Su, Cao, Li, Bertino and Jin (2016, "Differentially private k-means clustering"), with cells that
+are nearly cubes, and with counts that are brought to what is known of them: none is below zero, and
+together they are the number of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.clustering.cautious import ask_row_count_again
+from privclust.clustering.cells import HIDDEN, SIZES, Method, ask_cluster_sizes, ask_with_row_count
+from privclust.clustering.refine import unknown
+from privclust.clustering.result import KMeansResult
+from privclust.clustering.seeds import Purse
+from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.data.points.public import Projection
+from privclust.data.points.view import PointsView
+
+# Of more axes a grid would have too many cells; the widest are cut.
+_MOST_AXES = 3
+# So many cells for each cluster and axis, but not so many that a cell has fewer rows on average
+# than this many errors of a count.
+_CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
+# Of the budget, for a first grid that tells which part of the bounds the rows are in: from each
+# end, layers of cells are cut off that may be empty and cannot hold this share of the rows of a
+# cluster, so many errors allowed for.
+_WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
+# Of the share above, for a look whether a grid should be made at all: cells along each axis, by the
+# number of columns, and how many of eight nearly all rows must lie in to be too crowded for a grid.
+# Nearly all is this share of them, and the error of the look may be that much of them. Where cells
+# can still spend a δ, which they do well with, less is enough.
+LOOK = 0.05
+_LOOK_CELLS = {1: 8, 2: 8, 3: 4}
+_WINDOW = {"pure": 3, "zcdp": 4}
+_NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
+_SOONER, _SOONER_ERROR = 0.8, 0.2
+# A cluster is seen if the cells nearest to it hold so many errors of their sum.
+_SEEN = 3.0
+
+
+def ask_is_concentrated(
+    view: PointsView, share: Share, n_rows: float, *, tight: int | None = None
+) -> bool:
+    """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
+
+    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
+    do, and any so many cells of the look are a small part too.
+    """
+    (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
+    n_cells = _LOOK_CELLS[d]
+    middles = (np.arange(n_cells) + 0.5) / n_cells
+    places = _points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
+    answer = view.ask_clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
+    side = math.ceil(_WINDOW[share.currency] * n_cells / 8)
+    table = answer.value.reshape((n_cells,) * d)
+    windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
+    error = answer.standard_error * math.sqrt(side**d)
+    if tight is None:
+        return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+    fullest = np.sort(answer.value)[::-1][: min(tight, len(places) // 4)]
+    in_few = answer.standard_error * len(fullest) < _LOOK_ERROR / 2 * n_rows  # not by noise alone
+    return bool(
+        (error < _SOONER_ERROR * n_rows and windows.max() > _SOONER * n_rows)
+        or (in_few and fullest.sum() > _NEARLY_ALL * n_rows)
+    )
+
+
+def ask_grid_given_count(
+    view: PointsView,
+    purse: Purse,
+    n_rows: float,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    looked: bool = False,
+) -> KMeansResult:
+    """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer.
+
+    If a first look is paid for, the grid that tells where rows are gets less.
+    """
+    for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
+    for_where = purse.take(_WHERE - LOOK if looked else _WHERE)
+    bounds = view.domain.box_in_unit_ball()
+    where = _Table.ask_counts(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
+    table = _Table.ask_counts(
+        view, purse.rest, "grid", where.inhabited(_FEW * n_rows / n_clusters), n_rows, n_clusters
+    )
+    centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
+    errors, is_hidden = table.errors(centres)
+    errors = np.minimum(errors, unknown(n_clusters, *bounds))
+    return ask_cluster_sizes(
+        view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ()
+    )
+
+
+grid: Method = partial(ask_with_row_count, ask_grid_given_count)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The noisy counts of a grid.
+
+    Attributes
+    ----------
+    axes : tuple of ndarray
+        The middles of the cells along each axis.
+    widths : ndarray of shape (d,)
+        Of a cell.
+    counts, weights : ndarray of shape (n_cells,)
+        As answered, and brought to what is known of them.
+    error : float
+        The error of a count.
+    """
+
+    axes: tuple[Floats, ...]
+    widths: Floats
+    counts: Floats
+    weights: Floats
+    error: float
+
+    @classmethod
+    def ask_counts(
+        cls,
+        view: PointsView,
+        share: Share,
+        name: str,
+        box: tuple[Floats, Floats],
+        n_rows: float,
+        n_clusters: int,
+    ) -> _Table:
+        """Count the rows of cells; those outside of the box count in the nearest cell."""
+        error = view.count_error(share)
+        coordinates = n_clusters * int(np.clip(len(box[0]), 2, _MOST_AXES))
+        axes, widths = _axes(*box, _n_cells(n_rows / error, coordinates))
+        frame = Projection(np.zeros(len(axes)))
+        counts = view.ask_clusters(name, frame, _points(axes), 1.0, counts=share).counts.value
+        return cls(axes, widths, counts, with_sum(counts, n_rows), error)
+
+    @property
+    def cells(self) -> Floats:
+        """The middles of the cells."""
+        return _points(self.axes)
+
+    def inhabited(self, few: float) -> tuple[Floats, Floats]:
+        """Return the part of the bounds beyond which there are few rows, if any."""
+        cells, low, high = self.cells, [], []
+        for middles, place in zip(self.axes, cells.T, strict=True):
+            layers = np.zeros(len(middles))
+            np.add.at(layers, np.searchsorted(middles, place), self.counts)
+            first, last = self._cut(layers, few), len(middles) - 1 - self._cut(layers[::-1], few)
+            low.append(middles[min(first, last)])
+            high.append(middles[max(first, last)])
+        return np.array(low) - self.widths / 2, np.array(high) + self.widths / 2
+
+    def _cut(self, layers: Floats, few: float) -> int:
+        """Return how many of the first layers hold few rows."""
+        cells = np.arange(1, len(layers) + 1) * (len(self.counts) / len(layers))
+        found, allowed = np.cumsum(layers), _ERRORS * self.error * np.sqrt(cells)
+        empty = np.flatnonzero((allowed < few) & (found <= np.minimum(allowed, few - allowed)))
+        return int(empty[-1]) + 1 if len(empty) else 0
+
+    def errors(self, centres: Floats) -> tuple[Floats, bool]:
+        """Return the errors of centres, and whether noise alone could have made one of them."""
+        cells, errors, is_hidden = self.cells, np.zeros_like(centres), False
+        labels = nearest_of(cells, centres)
+        for j, centre in enumerate(centres):
+            near, mine = labels == j, (labels == j) & (self.weights > 0)
+            number, size = max(1, int(mine.sum())), max(float(self.weights[mine].sum()), self.error)
+            seen = float(self.counts[near].sum())
+            is_hidden |= seen < _SEEN * self.error * math.sqrt(max(1, int(near.sum())))
+            noise = self.error * np.sqrt(((cells[mine] - centre) ** 2).sum(axis=0)) / size
+            errors[j] = np.hypot(noise, self.widths / math.sqrt(12 * number))
+        return errors, is_hidden
+
+
+def _n_cells(signal: float, coordinates: int) -> int:
+    """Return how many cells to make of rows that are this many errors of a count."""
+    wanted = min(_CELLS_OF_A_CLUSTER * coordinates, signal / _ROWS_OF_A_CELL)
+    return max(2 * coordinates, int(wanted))
+
+
+def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], Floats]:
+    """Return the middles along each axis of about so many cells, nearly cubes, and their widths."""
+    ranges = np.maximum(high - low, 1e-12)
+    sides, free = np.ones(len(low), int), np.zeros(len(low), bool)
+    free[np.argsort(-ranges, kind="stable")[:_MOST_AXES]] = True
+    # A range shorter than a cell is not cut, and the others share the number of cells.
+    while free.any():
+        length = (np.prod(ranges[free]) / wanted) ** (1 / free.sum())
+        short = free & (ranges < length)
+        if not short.any():
+            sides[free] = np.maximum(1, np.round(ranges[free] / length))
+            break
+        free &= ~short
+    widths = ranges / sides
+    middles = ((np.arange(n) + 0.5) * width for n, width in zip(sides, widths, strict=True))
+    return tuple(first + middle for first, middle in zip(low, middles, strict=True)), widths
+
+
+def _points(axes: tuple[Floats, ...]) -> Floats:
+    """Return all points of a grid."""
+    points = np.array([[axis[0] for axis in axes]])
+    for j, axis in enumerate(axes):
+        if len(axis) > 1:
+            points = np.repeat(points, len(axis), axis=0)
+            points[:, j] = np.tile(axis, len(points) // len(axis))
+    return points
+
+
+def with_sum(counts: Floats, total: float) -> Floats:
+    """Return the nearest numbers that are not below zero and add up to ``total``."""
+    falling = np.sort(counts)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    return np.asarray(np.maximum(counts - excess[last], 0.0))

@@ -1,0 +1,134 @@
+"""Paid histograms: of every number of every cluster, over public cells.
+
+The means of a cluster are released anyway; how its numbers spread is not, and costs a share of the
+budget. The cells are ten equal ones between the declared bounds of a column.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Budget, Share
+from privclust.clustering.choose_k import chosen
+from privclust.clustering.from_cells import clustered, most_clusters
+from privclust.clustering.result import ClusterProfiles, SummaryResult
+from privclust.data.points.door import PointRows
+from privclust.data.points.view import PointsView
+from privclust.data.question import Term
+from privclust.data.view import Noisy
+from privclust.exceptions import ParameterError, ReleaseError
+from privclust.notes import signal_of
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.schema import Schema
+from privclust.unit.rows import RowUnit
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+
+# Paid profiles: a noisy histogram of every number of every cluster, over public cells.
+
+N_CELLS = 10
+PROFILE_ARRAYS = ("profile_counts", "profile_counts_error", "profile_edges")
+# Two errors of a histogram's entry are meant to stay below this share of the cluster's rows.
+_POINTS = 0.05
+
+
+def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]:
+    """Return what is left for the clusters, and what goes to their profiles."""
+    if profiles is None:
+        return budget, None
+    taken = budget.take(float(profiles))
+    return budget.remainder(taken), taken
+
+
+def ask_profiles(view: PointsView, share: Share, centres: Floats, schema: Schema) -> Noisy:
+    """Ask for the histograms of the rows nearest to each centre of the unit ball."""
+    places = Coordinates(schema).numbers
+    low, high = view.domain.box_in_unit_ball()
+    parts = np.arange(1, N_CELLS) / N_CELLS
+    edges = low[places, None] * (1 - parts) + high[places, None] * parts
+    return view.ask_cluster_histograms("profiles", centres, places, edges, share)
+
+
+def profile_arrays(profiles: Noisy, schema: Schema) -> dict[str, Any]:
+    """Return the histograms as arrays of a release, with their edges in the units of the data."""
+    parts = np.arange(N_CELLS + 1) / N_CELLS
+    edges = schema.low[:, None] * (1 - parts) + schema.high[:, None] * parts
+    return {
+        "profile_counts": profiles.value,
+        "profile_counts_error": np.full(profiles.value.shape, profiles.standard_error),
+        "profile_edges": edges,
+    }
+
+
+def check_numbers(schema: Schema) -> None:
+    """Raise if there is no number to make a histogram of."""
+    if not schema.numeric:
+        raise ParameterError(
+            "profile_share pays for histograms of numbers, and no column is one; leave it at None."
+        )
+
+
+def check_profiles(release: Release, n_clusters: int) -> None:
+    """Raise unless the histograms of a release, if it has any, fit its clusters and columns."""
+    arrays, n_numbers = release.arrays, len(release.schema.numeric)
+    given = [name for name in PROFILE_ARRAYS if name in arrays]
+    if not given:
+        return
+    if len(given) < len(PROFILE_ARRAYS):
+        raise ReleaseError(f"Profiles need the arrays {', '.join(PROFILE_ARRAYS)}; add them.")
+    counts, error, edges = (arrays[name] for name in PROFILE_ARRAYS)
+    fits = counts.ndim == 3 and counts.shape[:2] == (n_clusters, n_numbers)
+    fits = fits and edges.shape == (n_numbers, counts.shape[2] + 1)
+    fits = fits and error.shape == counts.shape
+    if not fits or (error < 0).any() or (np.diff(edges, axis=1) <= 0).any():
+        raise ReleaseError(
+            "The profiles of a release do not fit its clusters and columns; correct them."
+        )
+
+
+def share_in_words(
+    budget: Budget, unit: RowUnit, n_rows: int, n_clusters: int, n_columns: int, profiles: float
+) -> str:
+    """Return how good the histograms will be, and what share they need to be good."""
+    rows = max(n_rows / n_clusters, 1.0)
+    amount = float(budget.amount)
+    change = Term.cells().over(unit.one_step)
+    if budget.currency == "pure":
+        needed = 2 * np.sqrt(2) * change.l1 * n_columns / (amount * _POINTS * rows)
+        points = _POINTS * needed / profiles
+    else:
+        needed = 2 * change.square * n_columns / (amount * (_POINTS * rows) ** 2)
+        points = _POINTS * np.sqrt(needed / profiles)
+    part = "more than all" if needed >= 1 else f"a share of {needed:.2g}"
+    return (
+        f"Profiles of clusters of {rows:,.0f} rows: two errors are {100 * points:.2g} % of their "
+        f"rows with profile_share={profiles:g}; for {100 * _POINTS:g} % they need {part} of the "
+        "budget."
+    )
+
+
+# Paid profiles of a summary: histograms of the clusters that its cells suggest.
+
+
+def ask_cluster_histograms(
+    view: PointsView, share: Share, result: SummaryResult, door: PointRows
+) -> ClusterProfiles:
+    """Ask for the histograms of as many clusters as the released cells suggest.
+
+    The clusters are computed from the cells as they will be released, so that everybody who
+    computes them later finds the same.
+    """
+    schema, domain = door.schema, door.domain
+    places = domain.released(result.cells.cells)
+    cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
+    # Where noise hides the rows there is nothing to choose by.
+    clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
+    k = chosen(cells, schema=schema).suggestion if clear else 1
+    centers = Coordinates(schema).projected(clustered(cells, k).centers * domain.scales)
+    asked = ask_profiles(view, share, domain.to_unit_ball(centers), schema)
+    return ClusterProfiles(centers, asked)

@@ -1,0 +1,270 @@
+"""Fits by a learned metric: half of the budget for the metric, half for clusters or cells.
+
+Tables of all pairs of columns, numbers in bins, give the metric of the categories, the few axes
+along which rows spread most, and what a place on these axes says about every column. One part of
+the budget pays for the tables; everything here is computed from them and from the schema.
+
+Half of the budget pays for the metric, as in k-means. What the axes say about every column turns
+the cells into ordinary ones, so that a release and all that is made of it look as they always do.
+How far rows lie from these cells, counted in mismatches, is asked for last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.budget import Share
+from privclust.categories.estimator import check_width
+from privclust.categories.learn import Options, ask_metric
+from privclust.categories.metric import AttributeMetric, CategoricalMetric, principal_axes
+from privclust.categories.pair_tables import PairCells
+from privclust.categories.shrinkage import Estimate
+from privclust.clustering.result import Cells, KMeansResult, LearnedCenters, SummaryResult
+from privclust.clustering.summarise import CLUSTERS, ask_summary
+from privclust.data.points.door import PointRows
+from privclust.data.points.public import WHOLE, Projection
+from privclust.data.points.view import PointsView
+from privclust.data.table.public import BINS, ValuePoints
+from privclust.data.table.view import TableView
+from privclust.data.view import Noisy
+from privclust.estimator import Run
+from privclust.exceptions import ParameterError
+from privclust.notes import Note
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.facts import Box, Fact
+from privclust.schema.schema import Schema
+
+# A learned metric for mixed rows: categories are compared by the other columns, numbers as such.
+
+_CONTEXT = 3
+# The middles of the bins of a number, in declared widths.
+_MIDDLES = (np.arange(BINS) + 0.5) / BINS
+
+
+@dataclass(frozen=True)
+class LearnedPoints:
+    """What tables of all pairs of columns show.
+
+    Attributes
+    ----------
+    points : ValuePoints
+        The values of every column as points of a few axes.
+    radius : float
+        A radius around the origin that holds most rows.
+    shares : ndarray of shape (n_values,)
+        The share of rows of every value.
+    slopes : ndarray of shape (n_axes, n_values)
+        How the shares change with the place on the axes.
+    notes : tuple of Note
+        Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
+    """
+
+    points: ValuePoints
+    radius: float
+    shares: Floats
+    slopes: Floats
+    notes: tuple[Note, ...] = ()
+
+    def centers(self, places: Floats, schema: Schema) -> Floats:
+        """Return what places on the axes say about every column: numbers and shares."""
+        values = self.shares + places @ self.slopes
+        coordinates, start = Coordinates(schema), 0
+        table = np.zeros((len(places), coordinates.dimension))
+        for column, points in zip(coordinates.columns, self.points.points, strict=True):
+            part, start = values[:, start : start + len(points)], start + len(points)
+            fact = column.fact
+            if isinstance(fact, Box):
+                middles = fact.low + (fact.high - fact.low) * _MIDDLES
+                total = np.maximum(part, 0)
+                table[:, column.start] = total @ middles / np.maximum(total.sum(axis=1), 1e-9)
+            elif column.omits:  # learned as a category of their own
+                missing = replace(fact, missing="category").missing_code or 0
+                table[:, column.places] = np.delete(part, missing, axis=1)
+            else:
+                table[:, column.places] = part
+        return coordinates.projected(table)
+
+
+def ask_point_metric(
+    view: TableView, share: Share, schema: Schema, n_clusters: int
+) -> LearnedPoints:
+    """Learn a metric within ``share``, and where the values lie on the axes of the rows.
+
+    Parameters
+    ----------
+    view : TableView
+        The rows with numbers in bins.
+    share : Share
+    schema : Schema
+        As it is declared.
+    n_clusters : int
+        Clusters to be told apart.
+    """
+    size = min(_CONTEXT, view.n_attributes - 1)
+    options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
+    learning = ask_metric(view, share, "auto", options)
+    estimate = next(iter(learning.learned.estimates.values()))
+    metric = _weighted(learning.metric, estimate, list(schema.columns.values()))
+    points, radius = principal_axes(metric, estimate, n_clusters)
+    joint = _joint(estimate)
+    places = np.concatenate(points.points)
+    # The points are centred, so this is the regression of what a row has on where it lies.
+    variances = places.T @ joint @ places
+    slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
+    notes = tuple(replace(note, code="metric-doubtful") for note in learning.notes)
+    return LearnedPoints(points, radius, np.diag(joint).copy(), slopes, notes)
+
+
+def _joint(estimate: Estimate) -> Floats:
+    """Return the shares of rows that have two values together, for all pairs of values."""
+    n_rows = max(estimate.n_rows, 1.0)
+    together = PairCells(estimate.layout).square(estimate.counts / n_rows)
+    return np.asarray(together + np.diag(estimate.margins / n_rows))
+
+
+def _weighted(
+    metric: CategoricalMetric, estimate: Estimate, facts: list[Fact]
+) -> CategoricalMetric:
+    """Return the metric with weights, and numbers in declared widths.
+
+    Learned distances are as long as the chances that they compare differ. They are multiplied by
+    one factor, so that rows differ as much in all categories together as if a mismatch counted as
+    one. Where nothing is learned, as for independent columns, it does count as one.
+    """
+    cells, shares = PairCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
+    parts = [metric.attributes[name] for name in metric.names]
+    learned = plain = 0.0
+    for place, (fact, part) in enumerate(zip(facts, parts, strict=True)):
+        if isinstance(fact, Box):
+            continue
+        own = shares[cells.slice(place)]
+        gaps = part.coordinates - own @ part.coordinates
+        learned += fact.weight**2 * float(own @ (gaps**2).sum(axis=1))
+        plain += fact.weight**2 * max(1 - float(own @ own), 0.0) / 2
+    factor = np.sqrt(plain / learned) if learned > 0 and plain > 0 else 1.0
+
+    def scaled(fact: Fact, part: AttributeMetric) -> AttributeMetric:
+        own = factor * part.coordinates if learned > 0 else np.eye(len(part.labels)) / np.sqrt(2)
+        own = _MIDDLES[:, None] if isinstance(fact, Box) else own
+        return replace(part, coordinates=fact.weight * own)
+
+    pairs = zip(metric.names, facts, parts, strict=True)
+    return CategoricalMetric(metric.names, {n: scaled(fact, part) for n, fact, part in pairs})
+
+
+# k-means by a learned metric: half of the budget for the metric, half for the clusters.
+
+METRIC = 0.5  # of the budget
+
+
+def check_learnable(door: PointRows) -> None:
+    """Raise, before anything is paid, if no metric can be learned for such columns."""
+    if not door.schema.categorical:
+        raise ParameterError(
+            'metric="dilca" learns distances between categories, but the schema declares none; '
+            'use metric="auto".'
+        )
+    check_width(door.schema)
+    door.check_table()
+
+
+def ask_by_learned_metric(
+    door: PointRows, run: Run, n_clusters: int, cluster: Callable[[PointsView, Share], Any]
+) -> KMeansResult:
+    """Learn a metric, and cluster the rows as points of its axes.
+
+    Parameters
+    ----------
+    door : PointRows
+    run : Run
+    n_clusters : int
+    cluster : callable
+        Clusters the rows of a view within a share.
+    """
+    for_metric = run.budget.whole.take(METRIC)
+    view = door.table(run.meter, run.seed)
+    learned = ask_point_metric(view, for_metric, door.schema, n_clusters)
+    points = view.as_points(learned.points, learned.radius)
+    found: KMeansResult = cluster(points, run.budget.remainder(for_metric))
+    places = points.domain.to_data_units(found.centres)
+    values = np.concatenate(learned.points.points)
+    table = learned.centers(places, door.schema)
+    notes = (*learned.notes, *found.notes)
+    return replace(found, learned=LearnedCenters(places, values, table), notes=notes)
+
+
+# A summary by a learned metric: cells are found on its axes, and released as numbers and shares.
+
+_WITHIN = 0.02  # of the budget
+_STEP = 1e-3  # in radii of the rows on the axes
+
+
+def ask_summary_by_learned_metric(
+    door: PointRows, run: Run, view: PointsView, budget: Share
+) -> SummaryResult:
+    """Learn a metric, and summarise the rows as points of its axes.
+
+    Parameters
+    ----------
+    door : PointRows
+    run : Run
+    view : PointsView
+        The rows by mismatches, for the last question.
+    budget : Share
+        What all of it may spend.
+    """
+    for_metric, for_within = budget.take(METRIC), budget.take(_WITHIN)
+    table = door.table(run.meter, run.seed)
+    learned = ask_point_metric(table, for_metric, door.schema, CLUSTERS)
+    points = table.as_points(learned.points, learned.radius)
+    found = ask_summary(points, budget.remainder(for_metric, for_within), run.choices)
+    mapped = _Mapped(learned, points, door)
+    cells = mapped.cells(found.cells)
+    within = _ask_within(view, for_within, cells)
+    told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
+    notes = (*learned.notes, *found.notes)
+    return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
+
+
+class _Mapped:
+    """How places on the axes become numbers and shares, in the unit ball of each."""
+
+    def __init__(self, learned: LearnedPoints, points: PointsView, door: PointRows) -> None:
+        self._learned, self._axes, self._door = learned, points.domain, door
+
+    def cells(self, found: Cells) -> Cells:
+        """Return the cells as numbers and shares; noise goes the same way, on average."""
+        shares = np.mean([slopes**2 for slopes in self._slopes(found.cells)], axis=0)
+        noise = found.noise
+        return replace(
+            found,
+            cells=self._places(found.cells),
+            variances=noise.mean(axis=1),
+            column_shares=shares * noise.shape[1],
+            group_variances=np.zeros_like(found.group_variances),
+        )
+
+    def _places(self, points: Floats) -> Floats:
+        table = self._learned.centers(self._axes.to_data_units(points), self._door.schema)
+        return self._door.domain.to_unit_ball(table)
+
+    def _slopes(self, points: Floats) -> list[Floats]:
+        """Return how far each coordinate moves with each axis, over all points."""
+        steps = np.eye(points.shape[1]) * _STEP
+        here = self._places(points)
+        moved = (self._places(points + step) - here for step in steps)
+        return [np.sqrt(np.mean((move / _STEP) ** 2, axis=0)) for move in moved]
+
+
+def _ask_within(view: PointsView, share: Share, cells: Cells) -> Noisy:
+    """Ask for the mean square distance of rows to their cell."""
+    frame = Projection(np.zeros(view.domain.dimension))
+    places = cells.cells[cells.counts > 0]
+    square = view.ask_clusters("spread within cells", frame, places, WHOLE, square=share).square
+    visible = np.maximum(square.value, square.standard_error)
+    return Noisy(visible / cells.n_rows, square.standard_error / cells.n_rows)

@@ -1,0 +1,154 @@
+"""Plans of k-means and of summaries: clumps of synthetic rows to rehearse on without data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from privclust._typing import Floats, Indices
+from privclust.clustering.from_cells import most_clusters, squares
+from privclust.clustering.release import cells_of, column_scales
+from privclust.parameters import check_clusters
+from privclust.plan import Measure, Synthetic
+from privclust.schema.coordinates import Coordinates
+from privclust.schema.facts import Bins, Box, Fact
+from privclust.schema.schema import Schema
+from privclust.unit.rows import RowUnit
+
+# The plan of a k-means fit: clumps of synthetic_rows rows to rehearse on without touching data.
+
+INERTIA = Measure("inertia")
+MOST_REHEARSED = 100_000
+
+# A clump fills about this share of the space that it would have if all were equally spaced.
+_CLUMP = 0.25
+# How many rows of a clump have its usual category in each column.
+_USUAL = 0.7
+# Numbers that are written out to compare with ordinary k-means.
+_MOST_WRITTEN = 10**7
+
+
+def rehearsable(schema: Schema) -> Schema:
+    """Return the schema with plain numbers for dates and durations, which are made up as such."""
+    plain = [
+        (name, replace(fact, form="number") if isinstance(fact, Box | Bins) else fact)
+        for name, fact in schema.columns.items()
+    ]
+    return Schema(plain, ball=schema.ball)
+
+
+def synthetic_rows(
+    schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int
+) -> Synthetic:
+    """Return rows in clumps; the error is the inertia of the released centres on them."""
+    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    table = made.table(unit)
+
+    def error_ratio(model: Any) -> float:
+        points = made.points(bool(model.rescale))
+        inertia = -model.score(table[: len(points)])
+        return float(inertia / best_inertia(points, n_clusters))
+
+    return Synthetic((table,), error_ratio)
+
+
+@dataclass(frozen=True)
+class Clumps:
+    """Rows in clumps spread evenly over the declared bounds and categories.
+
+    Attributes
+    ----------
+    schema : Schema
+    numbers : ndarray of shape (n_rows, n_numbers)
+    codes : ndarray of shape (n_rows, n_categorical)
+        Places in the lists of categories, of those that can be given.
+    """
+
+    schema: Schema
+    numbers: Floats
+    codes: Indices
+
+    @classmethod
+    def made(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
+        """Return ``n_rows`` rows in ``n_clusters`` clumps."""
+        check_clusters(n_clusters, Coordinates(schema).dimension)
+        rng = np.random.default_rng(seed)
+        dimension = len(schema.numeric)
+        middle, half = (schema.low + schema.high) / 2, (schema.high - schema.low) / 2
+        centres = rng.uniform(-0.8, 0.8, (n_clusters, dimension))
+        clump = _CLUMP * n_clusters ** (-1 / max(1, dimension))
+        clumps = rng.integers(n_clusters, size=n_rows)
+        rows = centres[clumps] + rng.standard_normal((n_rows, dimension)) * clump
+        numbers = np.asarray(middle + half * np.clip(rows, -1, 1))
+        sizes = np.array([len(_values(schema[name])) for name in schema.categorical], np.intp)
+        usual = rng.integers(sizes, size=(n_clusters, len(sizes)))[clumps]
+        others = rng.integers(sizes, size=usual.shape)
+        codes = np.where(rng.random(usual.shape) < _USUAL, usual, others)
+        return cls(schema, numbers, codes)
+
+    def table(self, unit: RowUnit) -> pa.Table:
+        """Return the rows with names, each a person of its own if people count."""
+        columns: dict[str, Any] = dict(zip(self.schema.numeric, self.numbers.T, strict=True))
+        for name, codes in zip(self.schema.categorical, self.codes.T, strict=True):
+            columns[name] = pa.array(_values(self.schema[name])).take(pa.array(codes))
+        columns = {name: columns[name] for name in self.schema.names}
+        if unit.id_column is not None:
+            columns[unit.id_column] = np.arange(len(self.numbers))
+        return pa.table(columns)
+
+    def points(self, rescale: bool) -> Floats:
+        """Return as many of the rows as may be written out, in the metric of a model."""
+        coordinates = Coordinates(self.schema)
+        n_rows = min(len(self.numbers), max(1, _MOST_WRITTEN // coordinates.dimension))
+        rows = np.zeros((n_rows, coordinates.dimension))
+        rows[:, coordinates.numbers] = self.numbers[:n_rows]
+        for column, codes in zip(coordinates.categorical, self.codes[:n_rows].T, strict=True):
+            rows[np.arange(n_rows), column.start + codes] = 1
+        return rows / coordinates.scales(rescale)
+
+
+def _values(fact: Fact) -> list[Any]:
+    """Return the values that a categorical column can be given: categories, or middles of bins."""
+    if isinstance(fact, Bins):
+        edges = np.array(fact.edges)
+        return list((edges[:-1] / 2 + edges[1:] / 2).tolist())
+    return [] if isinstance(fact, Box) else list(fact.values)
+
+
+def best_inertia(rows: Floats, n_clusters: int) -> float:
+    """Return the inertia of ordinary k-means, up to rounding at least a tiny positive number."""
+    from sklearn.cluster import KMeans  # of which a fit has no need
+
+    model = KMeans(min(n_clusters, len(rows)), n_init=3, random_state=0).fit(rows)
+    return max(float(model.inertia_), 1e-300)
+
+
+# The plan of a summary: rehearsed on clumps, judged by its centres for as many clusters.
+
+# Rows at a time whose distances to all centres are held.
+_PART = 10_000
+
+
+def synthetic_summary_rows(
+    schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int
+) -> Synthetic:
+    """Return rows in clumps; the error is the inertia of the summary's centres on them."""
+    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    table = made.table(unit)
+
+    def error_ratio(model: Any) -> float:
+        release, points = model.release(), made.points(bool(model.rescale))
+        k = min(n_clusters, most_clusters(cells_of(release)))
+        centers = model.centers(k) / column_scales(release)
+        middle = centers.mean(axis=0)
+        return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
+
+    return Synthetic((table,), error_ratio)
+
+
+def _inertia(rows: Floats, centers: Floats) -> float:
+    parts = np.array_split(rows, max(1, len(rows) // _PART))
+    return float(sum(squares(part, centers).min(axis=1).sum() for part in parts))

@@ -1,0 +1,332 @@
+"""The kinds "kmeans" and "summary": what they hold, how they label rows, what they say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privclust._typing import Floats
+from privclust.clustering.from_cells import clustered, most_clusters
+from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
+from privclust.clustering.result import Cells, LearnedCenters
+from privclust.exceptions import ReleaseError
+from privclust.release.facts import Facts, Listing
+from privclust.release.kinds import (
+    ReleaseKind,
+    check_centres,
+    check_coordinates,
+    check_not_negative,
+    register_kind,
+)
+from privclust.release.signal import without_note
+from privclust.reports.plots import histogram_grid
+from privclust.reports.words import TWO_ERRORS, give_or_take, sentence_of, traits_of
+from privclust.schema.coordinates import Coordinates
+
+if TYPE_CHECKING:
+    from privclust.release.release import Release
+
+
+# The clusters of a k-means release in words, and the histograms that were paid for in pictures.
+
+_MOST_CLUSTERS, _MOST_COLUMNS = 12, 8
+# What the errors of centres hold; those of other methods hold the noise alone.
+_ERRORS_HOLD = {
+    "cells": "of the noise and of what the last step leaves out",
+    "cautious": "of what noise leaves unknown of the last move",
+    "grid": "of the noise and of the width of the cells",
+}
+
+
+def errors_hold(release: Release) -> str:
+    """Return what the errors of the centres are errors of."""
+    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
+
+
+def cluster_sentences(release: Release) -> list[str]:
+    """Return a sentence for each cluster; none if the errors of the centres are not known."""
+    arrays = release.arrays
+    errors = arrays.get("cluster_centers_error")
+    if errors is None or release.signal == "none":
+        return []
+    sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
+    traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
+    told = zip(traits, sizes, noise, strict=True)
+    return [sentence_of(found, float(size), float(error)) for found, size, error in told]
+
+
+def sentence_listing(release: Release) -> list[Listing]:
+    """Return the sentences as a table for a terminal, if there are any."""
+    sentences = cluster_sentences(release)
+    lines = [[str(label), sentence] for label, sentence in enumerate(sentences)]
+    return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
+
+
+def pictures(release: Release) -> dict[str, Any]:
+    """Return the sentences and histograms of a report, the largest cluster first."""
+    sentences, arrays = cluster_sentences(release), release.arrays
+    order = np.argsort(-arrays["cluster_sizes"], kind="stable")
+    shown: dict[str, Any] = {
+        "sentences": [{"label": int(i), "words": sentences[i]} for i in order] if sentences else [],
+        "histograms": None,
+    }
+    if "profile_counts" in arrays and release.signal != "none":
+        rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
+        counts, errors = (
+            arrays[name][rows][:, : len(names)]
+            for name in ("profile_counts", "profile_counts_error")
+        )
+        ends = arrays["profile_edges"][:, [0, -1]]
+        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, errors, ends)
+        shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
+    return shown
+
+
+# The kind "kmeans": what it holds and how it labels rows.
+
+_ERRORS = ("cluster_centers_error",)  # older releases have none
+
+
+def column_scales(release: Release) -> Floats:
+    """Return the length that counts as one in each coordinate, in the metric of the model."""
+    return Coordinates(release.schema).scales(bool(release.parameters.get("rescale")))
+
+
+def centers_error(release: Release) -> Floats | None:
+    """Return the errors of the noise of the centres; older releases have none."""
+    return release.arrays.get(*_ERRORS)
+
+
+def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the index of the nearest centre for every row."""
+    from privclust.holder.answers import OwnPoints
+    from privclust.opening.rows import open_points
+
+    rescale, arrays = bool(release.parameters.get("rescale")), release.arrays
+    with open_points(X, schema=release.schema, ignore=None) as opened:
+        own = OwnPoints(opened, rescale=rescale)
+        if "value_points" not in arrays:
+            yield from own.label_parts(arrays["cluster_centers"])
+            return
+        own.see_as(arrays["value_points"])
+        yield from own.label_parts(arrays["cluster_places"])
+
+
+def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
+    """Return what a learned metric adds to a release: values and centres on its axes."""
+    return {"cluster_places": learned.places, "value_points": learned.values}
+
+
+def _check_kmeans(release: Release) -> None:
+    check_centres(release, "cluster_centers")
+    errors = centers_error(release)
+    check_not_negative(release, "cluster_sizes_error", *_ERRORS if errors is not None else ())
+    if errors is not None and errors.shape != release.arrays["cluster_centers"].shape:
+        raise ReleaseError(
+            "The array 'cluster_centers_error' needs the shape of 'cluster_centers'; correct it."
+        )
+    check_profiles(release, len(release.arrays["cluster_centers"]))
+    _check_learned(release, len(release.arrays["cluster_centers"]))
+
+
+def _check_learned(release: Release, k: int) -> None:
+    """Raise unless centres and values on the axes of a learned metric fit each other."""
+    arrays = release.arrays
+    given = [arrays[name].shape for name in ("cluster_places", "value_points") if name in arrays]
+    if not given:
+        return
+    fits = len(given) == 2 and all(len(shape) == 2 for shape in given)
+    if not fits or given[0][0] != k or given[0][1] != given[1][1]:
+        raise ReleaseError(
+            "The arrays 'cluster_places' and 'value_points' do not fit each other; give a place "
+            "for each centre, and the same axes in both."
+        )
+
+
+def _kmeans_facts(release: Release) -> Facts:
+    pass
+
+    arrays, coordinates = release.arrays, Coordinates(release.schema)
+    errors, verdict = centers_error(release), release.parameters.get("verdict")
+    parts = ("cluster_sizes", "cluster_sizes_error", "cluster_centers")
+    clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
+    lines, values = [], []
+    for label, (size, error, center) in enumerate(clusters):
+        value = {"size": size, "size_error": error, "center": coordinates.described(center)}
+        shown = [f"{x:.4g}" for x in center]
+        if errors is not None:
+            value["center_error"] = coordinates.described(errors[label].tolist())
+            both = zip(shown, errors[label], strict=True)
+            shown = [give_or_take(text, noise) for text, noise in both]
+        lines.append([str(label), give_or_take(f"{size:,.0f}", error), *shown])
+        values.append(value)
+    return Facts(
+        summary=[
+            ("clusters", str(len(clusters))),
+            ("columns", str(len(release.schema))),
+            ("rows, with noise", f"{float(arrays['cluster_sizes'].sum()):,.0f}"),
+        ],
+        listings=[
+            Listing(["cluster", f"rows {TWO_ERRORS}", *coordinates.names], lines),
+            *sentence_listing(release),
+        ],
+        values={"clusters": values, "sentences": cluster_sentences(release)}
+        | ({"verdict": verdict} if verdict else {}),
+    )
+
+
+register_kind(
+    ReleaseKind(
+        name="kmeans",
+        title="k-means clustering",
+        arrays={
+            "cluster_centers": ("k", "d"),
+            "cluster_sizes": ("k",),
+            "cluster_sizes_error": ("k",),
+        },
+        check=_check_kmeans,
+        facts=_kmeans_facts,
+        template="clustering/kmeans.html.j2",
+        context="privclust.clustering.report:kmeans_context",
+        labels=labels,
+    )
+)
+
+
+# The kind "summary": what it holds, and the k-means releases that are made of it.
+
+_ARRAYS = {
+    "cells": ("m", "d"),
+    "counts": ("m",),
+    "counts_error": ("one",),
+    "variances": ("m",),
+    "column_shares": ("d",),
+    "groups": ("m",),
+    "group_variances": ("g",),
+    "raw_counts": ("r",),
+    "raw_counts_error": ("one",),
+    "raw_cells": ("r",),
+    "n_rows": ("one",),
+    "n_rows_error": ("one",),
+    "within": ("one",),
+    "within_error": ("one",),
+}
+_NUMBERS = tuple(name for name, axes in _ARRAYS.items() if axes == ("one",))
+_PLACES = {"groups": "group_variances", "raw_cells": "cells"}
+
+
+def arrays_of(cells: Cells, places: Floats) -> dict[str, Any]:
+    """Return the arrays of a release; ``places`` are the cells in the units of the data."""
+    arrays: dict[str, Any] = {}
+    for name in _ARRAYS:
+        value = getattr(cells, name)
+        arrays[name] = np.array([value]) if name in _NUMBERS else np.array(value)
+    arrays |= {name: arrays[name].astype(np.int64) for name in _PLACES}
+    return {**arrays, "cells": places}
+
+
+def cells_of(release: Release) -> Cells:
+    """Return the cells of a release in the metric of the model."""
+    arrays: dict[str, Any] = {name: release.arrays[name] for name in _ARRAYS}
+    arrays |= {name: float(arrays[name][0]) for name in _NUMBERS}
+    arrays["cells"] = arrays["cells"] / column_scales(release)
+    return Cells(**arrays)
+
+
+def kmeans_release(release: Release, n_clusters: int) -> Release:
+    """Return k centres of a summary as a k-means release; its digest names the summary."""
+    from privclust.release.release import Release
+
+    clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
+    schema = release.schema
+    centers = Coordinates(schema).projected(clusters.centers * scales)
+    parameters = {
+        "n_clusters": len(clusters.sizes),
+        "method": "summary",
+        "rescale": bool(release.parameters.get("rescale")),
+        "summary": release.digest,
+        # That note is about the inertia alone, which a k-means release does not have.
+        **without_note(release, "far-rows-missed"),
+    }
+    return Release(
+        kind="kmeans",
+        arrays={
+            "cluster_centers": centers,
+            "cluster_centers_error": clusters.centers_error * scales,
+            "cluster_sizes": clusters.sizes,
+            "cluster_sizes_error": clusters.sizes_error,
+            **_profiles_of(release, centers),
+        },
+        schema=schema,
+        parameters=parameters,
+        privacy=release.privacy,
+        created=release.created,
+    )
+
+
+def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
+    """Return the histograms that were paid for, if they are those of the same clusters."""
+    arrays = release.arrays
+    if not np.array_equal(arrays.get("profile_centers", np.empty(0)), centers):
+        return {}
+    return {name: arrays[name] for name in PROFILE_ARRAYS}
+
+
+def _check_summary(release: Release) -> None:
+    arrays = release.arrays
+    check_coordinates(release, arrays["cells"].shape[1], "cells")
+    if any(len(arrays[name]) != 1 for name in _NUMBERS):
+        raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
+    check_profiles(release, len(arrays.get("profile_centers", ())))
+    for name, target in _PLACES.items():
+        places, most = arrays[name], len(arrays[target])
+        if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():
+            raise ReleaseError(f"The array {name!r} points beyond {target!r}; correct it.")
+    check_not_negative(
+        release, "counts", "variances", "column_shares", "group_variances", *_NUMBERS
+    )
+    if not (arrays["counts"] > 0).any() or arrays["n_rows"][0] < 1:
+        raise ReleaseError("A summary needs at least one cell with rows; fit it again.")
+
+
+def _summary_facts(release: Release) -> Facts:
+    cells, names = cells_of(release), Coordinates(release.schema).names
+    order = np.argsort(-cells.counts, kind="stable")[:20]
+    places = release.arrays["cells"]
+    return Facts(
+        summary=[
+            ("cells", str(most_clusters(cells))),
+            ("columns", str(len(release.schema))),
+            ("rows, with noise", f"{cells.n_rows:,.0f}"),
+        ],
+        listings=[
+            Listing(
+                ["cell", "rows", *names],
+                [
+                    [str(j), f"{cells.counts[j]:,.0f}", *(f"{x:.4g}" for x in places[j])]
+                    for j in order
+                ],
+            )
+        ],
+        values={
+            "cells": most_clusters(cells),
+            "rows": cells.n_rows,
+            "rows_error": cells.n_rows_error,
+        },
+    )
+
+
+register_kind(
+    ReleaseKind(
+        name="summary",
+        title="Private summary",
+        arrays=_ARRAYS,
+        check=_check_summary,
+        facts=_summary_facts,
+        template="clustering/summary.html.j2",
+        context="privclust.clustering.report:summary_context",
+    )
+)

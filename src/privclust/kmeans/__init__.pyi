@@ -1,2 +1,0 @@
-from privclust.kmeans.estimator import *
-from privclust.kmeans.zone_estimator import *

@@ -1,0 +1,88 @@
+"""A ledger's own transaction, for whoever keeps tables of their own in the same database.
+
+A service that queues a job for every charge must never have one without the other. So it keeps its
+tables beside the ledger, and writes both in one transaction: all of it is there, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from privclust.budget import Budget
+from privclust.ledger import operations as acts
+from privclust.ledger.chain import Head
+from privclust.ledger.ledger import Ledger
+from privclust.ledger.store import Book, HeldName, Run
+from privclust.unit import Unit
+
+
+class Together:
+    """The open pages of a ledger and the tables beside it, within one transaction.
+
+    Parameters
+    ----------
+    book : Book
+        The ledger.
+    actor : str or None
+        Who acts; the user of the operating system if not given.
+    """
+
+    def __init__(self, book: Book, actor: str | None = None) -> None:
+        self._book = book
+        book.actor = actor
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run SQL on the tables beside the ledger, with ``?`` for each value."""
+        return self._book.run(sql, values)
+
+    def head(self) -> Head:
+        """Return the newest entry of the ledger."""
+        return self._book.head()
+
+    def reserve(
+        self, dataset: str, holder: str, budget: Budget, unit: Unit, purpose: str, request: str
+    ) -> str:
+        """Charge a fit to a holder and return the receipt; see :meth:`Ledger.reserve`."""
+        currency = budget.currency
+        return acts.charge(self._book, dataset, holder, budget, currency, unit, purpose, request)
+
+    def grant(
+        self, dataset: str, holder: str, budget: Budget, note: str, request: str | None
+    ) -> None:
+        """Add to what a holder may spend; see :meth:`Ledger.grant`."""
+        acts.grant(self._book, dataset, holder, budget, None, note, request)
+
+    def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
+        """Record what was released for a charge; see :meth:`Ledger.settle`."""
+        acts.settle(self._book, receipt, digest, flaws)
+
+    def create_dataset(self, name: str, unit: Unit, note: str = "") -> None:
+        """Add a data set to the ledger; see :meth:`Ledger.create_dataset`."""
+        acts.create(self._book, acts.new_dataset(name, unit, note))
+
+
+def created(ledger: Ledger) -> Ledger:
+    """Return the ledger, which is made now if there is none."""
+    ledger._store().create()
+    return ledger
+
+
+def held(ledger: Ledger, name: str) -> HeldName | None:
+    """Return what keeps a name from all other processes while it lives; None if another has it."""
+    return ledger._store().hold(name)
+
+
+@contextmanager
+def reading(ledger: Ledger) -> Iterator[Run]:
+    """Give what runs SQL on the database as it is at one moment."""
+    with ledger._store().reading() as book:
+        yield book.run
+
+
+@contextmanager
+def writing(ledger: Ledger, actor: str | None = None) -> Iterator[Together]:
+    """Open ledger and tables for nobody else; when the block is left, all is durable."""
+    with ledger._store().writing() as book:
+        yield Together(book, actor)

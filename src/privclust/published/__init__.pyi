@@ -1,2 +1,0 @@
-from privclust.coclustering.tau import PrivateTauCoclustering as PrivateTauCoclustering
-from privclust.kmeans.zone_estimator import PrivateZoneKMeans as PrivateZoneKMeans

@@ -1,5 +1,0 @@
-"""One private summary of the rows, from which every further question is answered at no cost."""
-
-from privclust._lazy import names_of_stub
-
-__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

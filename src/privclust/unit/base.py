@@ -1,0 +1,63 @@
+"""What all units have in common: one step between neighbours, plain data, the end of a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from privclust.budget import Budget
+
+
+# ``UnitStep``: what one step between neighbours is, whatever the question.
+
+
+@dataclass(frozen=True)
+class UnitStep:
+    """One step between neighbours: so many terms more or fewer, or one in place of another.
+
+    A term is what a statistic gains by a row or, of a matrix, by one step of an entry.
+
+    Attributes
+    ----------
+    terms : int
+        How many terms one of the neighbours has more than the other, at most.
+    replaces : bool
+        Whether both have equally many, and one of them differs.
+    """
+
+    terms: int
+    replaces: bool = False
+
+    def __post_init__(self) -> None:
+        if self.terms < 1 or (self.replaces and self.terms > 1):
+            raise ValueError("A step adds or removes at least one term, or replaces a single one.")
+
+
+# What all units have in common: they are plain data, and end their promise in the same words.
+
+CHANGES = "changes the chance of any published result by no more than the stated privacy loss."
+
+
+class PlainUnit:
+    """What all units have in common."""
+
+    name: ClassVar[str]
+    # Left out of plain data where they are as usual, so that these read as they did before a
+    # parameter was added.
+    _usual: ClassVar[Mapping[str, Any]] = {}
+
+    def describe(self, budget: Budget | None = None) -> str:
+        """Say in plain words what is protected."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        own = {
+            key: value
+            for key, value in plain.items()
+            if key not in self._usual or value != self._usual[key]
+        }
+        return {"name": self.name, **own}
