@@ -23,10 +23,10 @@ from privclust.categories.learn import BY_TARGET, Options, ask_metric
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import PairCells, combined_margins, number_of_rows
 from privclust.categories.shrinkage import Estimate, plain_estimate
+from privclust.data.public import Noisy
 from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
-from privclust.data.view import Noisy
 from privclust.opening.rows import open_table
 from privclust.papers.dilca.published import Dilca
 from privclust.privacy.meter import Meter

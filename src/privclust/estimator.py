@@ -8,7 +8,7 @@ are asked, what to ask, what to keep and what to publish; the order of these is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust._typing import Floats
 from privclust.budget import Budget
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.exceptions import (
     LeakWarning,
     LowSignalWarning,
@@ -32,7 +32,7 @@ from privclust.fitting import FitOrder, Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
-from privclust.parameters import Check, check_parameters
+from privclust.parameters import Parameter, check_parameters
 from privclust.pipelines import RESCORED, Leak, leaks_around
 from privclust.privacy.meter import Meter
 from privclust.release.release import Release
@@ -49,12 +49,12 @@ _HARDLY_PRIVATE = 10
 class PrivateEstimator(FitOrder, BaseEstimator):
     """Common parts of the private estimators; see a subclass for the parameters.
 
-    A subclass has ``_kind`` (its kind of release), ``_checks`` (constraints of its parameters) and
+    A subclass has ``_kind`` (its kind of release), ``_parameters`` (records of its parameters) and
     fills in the steps of :class:`privclust.fitting.FitOrder`.
     """
 
     _kind: ClassVar[str]
-    _checks: ClassVar[Mapping[str, Check]] = {}
+    _parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     epsilon: Any
     delta: Any

@@ -1,9 +1,8 @@
 """The one list of the families of algorithms; text alone, so that reading it imports nothing.
 
 A family is a kind of release with a command; its folder of the package may have several. In the
-folder the others look for the modules ``release`` (its kinds of release), and ``audited`` (what an
-audit runs) and ``command`` (its commands, which only the command line imports), whose names begin
-with that of the kind if there are several.
+folder the others look for the modules ``release`` (its kinds of release) and ``task`` (records of
+what it offers to the command line and the service).
 """
 
 from __future__ import annotations
@@ -13,24 +12,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """One family of algorithms.
-
-    Attributes
-    ----------
-    name : str
-        Its kind of release.
-    command : str
-        Its command on the command line, and its name as the subject of an audit.
-    folder : str
-        Where it lives in the package.
-    prefix : str
-        What the names of its modules begin with, where a folder has several families.
-    """
+    """One family of algorithms: its kind of release, its command, and its folder."""
 
     name: str
     command: str
     folder: str
-    prefix: str = ""
 
     @property
     def release_module(self) -> str:
@@ -38,24 +24,16 @@ class Family:
         return f"privclust.{self.folder}.release"
 
     @property
-    def command_module(self) -> str:
-        """The module with its commands ``fit`` and ``plan``, and ``more`` by name if it has more.
-
-        Nothing heavy is imported by it.
-        """
-        return f"privclust.{self.folder}.{self.prefix}command"
-
-    @property
-    def audit_module(self) -> str:
-        """The module whose ``subject(epsilon, delta)`` returns a fit and pairs of neighbours."""
-        return f"privclust.{self.folder}.{self.prefix}audited"
+    def task_module(self) -> str:
+        """The module whose ``COMMANDS`` has the tasks of each command; nothing heavy is in it."""
+        return f"privclust.{self.folder}.task"
 
 
 FAMILIES = (
-    Family("kmeans", "kmeans", "kmeans"),
+    Family("kmeans", "kmeans", "clustering"),
     Family("coclustering", "cocluster", "coclustering"),
-    Family("categorical", "categorical", "categorical"),
+    Family("categorical", "categorical", "categories"),
     Family("source_target", "source-target", "source_target"),
     Family("bounds", "bounds", "bounds"),
-    Family("summary", "summarise", "summary"),
+    Family("summary", "summarise", "clustering"),
 )

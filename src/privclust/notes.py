@@ -15,7 +15,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
 from privclust.unit import Unit

@@ -1,119 +1,205 @@
-"""Which values a parameter may have, as a table: a constraint for each name, checked in order.
+"""Parameters, written once: a record of each says its kind, default, words and where it is shown.
 
-An estimator lists its constraints in ``_checks``; a subclass merges its own with ``{**Base._checks,
-...}``. A constraint takes the name and the value and raises with one sentence if they do not fit.
+Checks of estimators, options of the command line and fields of the service's forms are made from
+the records, and a test compares signatures and docstrings with them. Nothing heavy is imported, so
+that help pages are quick.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from privclust.exceptions import ParameterError
-
-Check = Callable[[str, Any], None]
 
 # A working set may take this share of the machine's memory; beyond it the fit would be killed.
 _USABLE = 0.8
 # The working set of k-means, in numbers per cluster and column, as measured.
 _NUMBERS_PER_CLUSTER = 64
 
-
-def whole(least: int = 1) -> Check:
-    """Allow whole numbers of at least ``least``."""
-
-    def check(name: str, value: Any) -> None:
-        number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not number or value < least:
-            raise ParameterError(
-                f"{name} must be a whole number of at least {least}, got {value!r}."
-            )
-
-    return check
+PYTHON, COMMAND, SERVICE = "python", "command", "service"
+EVERYWHERE = frozenset({PYTHON, COMMAND, SERVICE})
 
 
-def fraction() -> Check:
-    """Allow numbers above 0 and below 1."""
+class Kind:
+    """What values of one kind are; a kind by itself allows everything."""
 
-    def check(name: str, value: Any) -> None:
-        try:
-            inside = not isinstance(value, bool) and 0 < float(value) < 1
-        except (TypeError, ValueError):
-            inside = False
-        if not inside:
-            raise ParameterError(f"{name} must be a number above 0 and below 1, got {value!r}.")
+    words = "anything"
 
-    return check
+    def allows(self, value: Any) -> bool:
+        """Return whether a value is of this kind."""
+        return True
 
-
-def positive() -> Check:
-    """Allow finite numbers above 0."""
-
-    def check(name: str, value: Any) -> None:
-        try:
-            inside = not isinstance(value, bool) and 0 < float(value) < np.inf
-        except (TypeError, ValueError):
-            inside = False
-        if not inside:
-            raise ParameterError(f"{name} must be a number above 0, got {value!r}.")
-
-    return check
-
-
-def one_of(*choices: str) -> Check:
-    """Allow the listed texts."""
-
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, str) or value not in choices:
-            raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {value!r}.")
-
-    return check
-
-
-def flag() -> Check:
-    """Allow True and False."""
-
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, (bool, np.bool_)):
-            raise ParameterError(f"{name} must be True or False, got {value!r}.")
-
-    return check
-
-
-def either(other: object, check: Check) -> Check:
-    """Allow one more value, such as ``"auto"`` or None, beside those of another constraint."""
-
-    def both(name: str, value: Any) -> None:
-        if value is other or (isinstance(other, str) and isinstance(value, str) and value == other):
+    def check(self, name: str, value: Any, also: tuple[Any, ...] = ()) -> None:
+        """Raise with one sentence if a value is neither of this kind nor one of ``also``."""
+        if any(value is other or (_is_text(value, other) and value == other) for other in also):
             return
-        try:
-            check(name, value)
-        except ParameterError as error:
-            message = str(error).replace(" must be ", f" must be {other!r} or ", 1)
-            raise ParameterError(message) from None
+        if not self.allows(value):
+            words = " or ".join([*map(repr, also), self.words])
+            raise ParameterError(f"{name} must be {words}, got {value!r}.")
 
-    return both
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """Whole numbers of at least ``least``."""
+
+    least: int = 1
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """What is allowed."""
+        return f"a whole number of at least {self.least}"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value is such a number."""
+        number = isinstance(value, Integral) and not _is_flag(value)
+        return number and int(value) >= self.least
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """Finite numbers above 0 and below ``below``."""
+
+    below: float = float("inf")
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """What is allowed."""
+        below = "" if self.below == float("inf") else f" and below {self.below:g}"
+        return f"a number above 0{below}"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value is such a number."""
+        try:
+            return not isinstance(value, bool) and 0 < float(value) < self.below
+        except (TypeError, ValueError):
+            return False
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of a list of texts.
+
+    Attributes
+    ----------
+    choices : tuple of str
+    elsewhere : mapping of str to str
+        Texts that another class takes, and its name.
+    former : mapping of str to str
+        Former texts that are still allowed, and what they are called now.
+    """
+
+    choices: tuple[str, ...]
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """What is allowed."""
+        return f"one of {', '.join(self.choices)}"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value is in the list."""
+        return isinstance(value, str) and (value in self.choices or value in self.former)
+
+    def check(self, name: str, value: Any, also: tuple[Any, ...] = ()) -> None:
+        """Raise if a value is not in the list, and say which class takes it if one does."""
+        if isinstance(value, str) and value in self.elsewhere:
+            raise ParameterError(f"{name}={value!r} is of a paper; use {self.elsewhere[value]}.")
+        super().check(name, value, also)
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    words = "True or False"
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value is one of the two."""
+        return _is_flag(value)
+
+
+@dataclass(frozen=True)
+class Items(Kind):
+    """A list of public things: ``"columns"``, ``"points"``, ``"numbers"`` or ``"places"``.
+
+    Whoever takes it checks it, because that needs the columns or the points of the question.
+    """
+
+    of: str
+
+
+WHOLE, POSITIVE, SHARE, FLAG = Whole(), Number(), Number(1), Flag()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an estimator.
+
+    Attributes
+    ----------
+    name : str
+        As the estimator calls it, and questions to a service.
+    kind : Kind
+    default : Any
+        The estimator's own.
+    words : str
+        The help of its option, and its label in a form if there is no ``label``.
+    also : tuple
+        Values beside those of the kind: ``"auto"``, None.
+    option : tuple of str
+        How its option is spelled, if not ``--name-with-dashes``.
+    label : str
+        What it is called in a form.
+    metavar, shown : str
+        What stands for a value in the help, and for the default, if not the default itself.
+    seen : frozenset of str
+        Where it is offered.
+    methods : tuple of str
+        The methods of its estimator that it belongs to; empty for all of them.
+    of_fit : bool
+        Whether it is an argument of ``fit``, not of the constructor.
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    words: str
+    also: tuple[Any, ...] = ()
+    option: tuple[str, ...] = ()
+    label: str = ""
+    metavar: str = ""
+    shown: str = ""
+    seen: frozenset[str] = EVERYWHERE
+    methods: tuple[str, ...] = ()
+    of_fit: bool = False
+
+    def check(self, value: Any) -> None:
+        """Raise with one sentence if a value does not fit."""
+        self.kind.check(self.name, value, self.also)
+
+    @property
+    def flag(self) -> str:
+        """The option on a command line."""
+        return self.option[0] if self.option else f"--{self.name.replace('_', '-')}"
 
 
 def check_parameters(model: Any) -> None:
-    """Check every parameter that the model's class has a constraint for."""
-    checks: Mapping[str, Check] = model._checks
-    for name, check in checks.items():
-        check(name, getattr(model, name))
+    """Check every parameter that the model's class has a record of."""
+    records: Sequence[Parameter] = model._parameters
+    for parameter in records:
+        if not parameter.of_fit:
+            parameter.check(getattr(model, parameter.name))
 
 
 def check_memory(needed: float, remedy: str) -> None:
     """Raise if a working set of this many bytes cannot fit this machine.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes, from public numbers alone: it must not depend on the rows.
-    remedy : str
-        What to change, such as ``"ask for fewer clusters"``.
+    ``needed`` comes from public numbers alone, never from the rows; ``remedy`` says what to change.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > _USABLE * memory:
@@ -133,3 +219,12 @@ def check_declared_once(schema: object, bounds: object) -> None:
     """Raise if the columns are declared both by a schema and by bounds."""
     if schema is not None and bounds is not None:
         raise ParameterError("Both schema and bounds are given; drop one of them.")
+
+
+def _is_flag(value: Any) -> bool:
+    """Return whether a value is True or False, NumPy's too."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _is_text(value: Any, other: Any) -> bool:
+    return isinstance(value, str) and isinstance(other, str)

@@ -11,8 +11,8 @@ import pytest
 from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, PrivateKMeans, Schema
 from privclust.categories.pair_tables import Margins, PairCells, _gains, chances, number_of_rows
 from privclust.categories.signal import IndependentTables
+from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
-from privclust.data.view import Noisy
 from privclust.exceptions import LowSignalWarning
 
 SIZES = 3, 5, 4, 3

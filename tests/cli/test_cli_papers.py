@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
-from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
 from privclust.categories.command import CategoricalOptions
-from privclust.cli.screen import UsageError
 from privclust.clustering.kmeans_command import KMeansOptions
 from privclust.coclustering.command import CoclusteringOptions
+from privclust.source_target.command import SourceTargetOptions
+
+from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
+from privclust.cli.screen import UsageError
 from privclust.papers.tau.private import PrivateTauCoclustering
 from privclust.papers.zones.private import PrivateZoneKMeans
-from privclust.source_target.command import SourceTargetOptions
 
 
 def told(model, **parameters):

@@ -22,7 +22,7 @@ from privclust.coclustering.row_method import (
     signal_length,
     unit,
 )
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 WIDTH, ERROR = 800, 2.0
 FREQUENT = np.arange(WIDTH) < 200

@@ -10,7 +10,7 @@ import pytest
 from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.coclustering.groups import directions_above_noise
 from privclust.coclustering.plan import synthetic_counts
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.distributions import imitated_noise
 from privclust.exceptions import LowSignalWarning
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from privclust.source_target.command import fit, plan
 
 from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release.release import Release
-from privclust.source_target.command import fit, plan
 from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.release import distances_to_centres
 from support.command_line import CliRunner

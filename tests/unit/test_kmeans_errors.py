@@ -10,7 +10,7 @@ import pytest
 from privclust import PrivateKMeans, Release
 from privclust.clustering.refine import of_means
 from privclust.data.points.public import ClusterAnswer
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.exceptions import ReleaseError
 from support.releases import CENTERS, make_release
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privclust import Ball, PrivateKMeans, Schema
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.notes import bound_notes
 from privclust.reading.selection import chosen_by_name
 

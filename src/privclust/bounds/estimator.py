@@ -17,16 +17,18 @@ from sklearn.utils import Tags
 
 from privclust.bounds.find import BoundsResult, Range, ask_bounds
 from privclust.bounds.plan import WIDTH, synthetic
+from privclust.bounds.task import BOUNDS
 from privclust.budget import Budget
 from privclust.data.numbers.door import NumberRows
 from privclust.data.numbers.public import ColumnForm, forms_of
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
+from privclust.data.public import Noisy
+from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import Opened, PublicFacts, open_numbers
-from privclust.parameters import fraction, one_of, whole
+from privclust.parameters import WHOLE
 from privclust.plan import Plan, rehearse
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Box
@@ -175,10 +177,7 @@ class PrivateBounds(PrivateEstimator):
     """
 
     _kind = "bounds"
-    _checks: ClassVar[Any] = {
-        "outside_share": fraction(),
-        "unreadable": one_of("error", "missing"),
-    }
+    _parameters: ClassVar[Any] = BOUNDS.variants[0].parameters
 
     def __init__(
         self,
@@ -220,12 +219,12 @@ class PrivateBounds(PrivateEstimator):
             The number of columns, if ``columns`` does not name them.
         """
         self._check_parameters()
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         forms = forms_of(self.columns)
         if forms is None:
             if n_features is None:
                 raise ParameterError("n_features must be given if columns is None.")
-            whole()("n_features", n_features)
+            WHOLE.check("n_features", n_features)
             forms = {f"x{i}": "number" for i in range(int(n_features))}
         names, unit = tuple(forms), row_unit(self.unit)
         return rehearse(

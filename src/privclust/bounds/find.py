@@ -17,7 +17,7 @@ from privclust._typing import Floats, Mask
 from privclust.budget import Share
 from privclust.data.numbers.public import POWERS, ZERO_CELL, CountedColumns
 from privclust.data.numbers.view import NumbersView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.distributions import quantile
 from privclust.notes import Note
 

@@ -1,3 +1,2 @@
 from privclust.categories.estimator import PrivateDilca as PrivateDilca
-from privclust.clustering.categorical import PrivateCategoricalKMeans as PrivateCategoricalKMeans
 from privclust.schema.coerce import schema_of_dtypes as schema_of_dtypes

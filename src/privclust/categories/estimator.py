@@ -1,31 +1,31 @@
-"""``PrivateDilca``: a private metric on categories, and what estimators with such a metric share."""
+"""``PrivateDilca``: a private metric on categories, and what every estimator with one shares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from privclust.budget import Budget
 from privclust.categories.learn import (
-    BY_TARGET,
     METHODS,
     Learning,
-    Method,
+    LearningMethod,
     Options,
     ask_metric,
-    method_for,
+    usual_method,
 )
 from privclust.categories.plan import NOISE, synthetic
 from privclust.categories.predicting import MetricMixin
 from privclust.categories.release import release_arrays
+from privclust.categories.task import DISTANCES
+from privclust.data.public import Noisy
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import check_subsets
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
+from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, SchemaError
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened, PublicFacts, open_table
-from privclust.parameters import flag, fraction, one_of, positive, whole
+from privclust.parameters import WHOLE
 from privclust.plan import Plan, rehearse
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
@@ -48,7 +48,6 @@ def check_width(schema: Schema) -> None:
 
 # ``CategoricalEstimator``: what the private estimators with a learned metric share.
 
-_RULES = ("max-relevance", "mean-su", "relevant-non-redundant", "all")
 _NOTHING_DECLARED = (
     "No categories are declared; pass a schema that lists the values of every column, from public "
     "knowledge and never from the data."
@@ -59,20 +58,14 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
     """What the private estimators with a learned categorical metric share."""
 
     _kind = "categorical"
-    _checks: ClassVar[Any] = {
-        "method": one_of("auto", *METHODS),
-        "context_rule": one_of(*_RULES),
-        "context_size": whole(),
-        "sigma": positive(),
-        "selection_share": fraction(),
-    }
+    _methods: ClassVar[Mapping[str, LearningMethod]] = METHODS
 
     cell_error_: float
     unit: Unit | str
     method: str
-    context_rule: str
     context_size: int
     # What a subclass without these parameters has.
+    context_rule: str = "max-relevance"
     sigma: float = 1.0
     selection_share: float = 0.3
 
@@ -87,9 +80,9 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             The number of columns, if the schema does not say.
         """
         self._check_parameters()
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         schema, unit = self._planned(n_features), row_unit(self.unit)
-        every = method_for(self.method, self._budget().currency) in ("pairs", "baseline")
+        every = self._method_name() in ("pairs", "baseline")
         return rehearse(
             self,
             lambda _: synthetic(schema, int(n_rows), unit, every_pair=every),
@@ -131,10 +124,11 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         """Return the choices of the methods; raise if the schema does not allow them."""
         return self._context_options(schema, schema.names)
 
+    def _method_name(self) -> str:
+        return usual_method(self._budget().currency) if self.method == "auto" else self.method
+
     def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
         check_width(schema)
-        if self.method == "max-dependency":
-            check_subsets(len(schema), int(self.context_size))
         return Options(
             targets=tuple(schema.names.index(name) for name in targets),
             context_size=int(self.context_size),
@@ -159,7 +153,6 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
                 "context_rule": self.context_rule,
                 "context_size": int(self.context_size),
                 "sigma": float(self.sigma),
-                "selection_share": float(self.selection_share),
             },
         }
 
@@ -188,25 +181,18 @@ class PrivateDilca(CategoricalEstimator):
     schema : Schema, Categories, Bins or None
         The categories or bins of every column, from public knowledge; a single Categories or Bins
         if the same holds for every column.
-    method : str, default="auto"
+    method : {"auto", "pairs", "tree"}, default="auto"
         ``"pairs"`` measures every pair of attributes once; ``"tree"`` only the pairs of a
-        privately grown tree; ``"auto"`` means ``"tree"`` with pure ε and ``"pairs"`` with δ.
-        ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"`` are the
-        published variants (Battaglia, Celano, Pensa 2021).
-    context_rule : str, default="max-relevance"
-        How ``"pairs"`` and ``"tree"`` choose contexts, at no cost: also ``"mean-su"``,
-        ``"relevant-non-redundant"`` and ``"all"``.
+        privately grown tree; ``"auto"`` means ``"tree"`` with pure ε and ``"pairs"`` with δ. The
+        published variants are :class:`privclust.papers.dilca.PrivateContextDilca`.
+    context_rule : {"max-relevance", "mean-su", "relevant-non-redundant", "all"}, \
+            default="max-relevance"
+        How contexts are chosen, at no cost.
     context_size : int, default=3
         k, the number of attributes in a context, where the rule fixes it.
-    selection_share : float, default=0.3
-        h, the share of the budget that the published variants spend on contexts.
     sigma : float, default=1.0
         The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
         this many times the mean form the context.
-    budget_per_target : bool, default=False
-        Whether the budget is meant for each single target, as in the paper's figures. The fit then
-        promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
-        ``"pairs"``, ``"tree"`` and ``"baseline"``, which measure once for all targets.
     targets : sequence of str or None
         The attributes to learn distances for; all if not given.
     ordinal : sequence of str, default=()
@@ -254,7 +240,7 @@ class PrivateDilca(CategoricalEstimator):
     (3, 3)
     """
 
-    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "budget_per_target": flag()}
+    _parameters: ClassVar[Any] = DISTANCES.variants[0].parameters
 
     def __init__(
         self,
@@ -263,12 +249,10 @@ class PrivateDilca(CategoricalEstimator):
         delta: Any = 0,
         budget: Budget | None = None,
         schema: Declared | None = None,
-        method: Method = "auto",
+        method: Literal["auto", "pairs", "tree"] = "auto",
         context_rule: str = "max-relevance",
         context_size: int = 3,
-        selection_share: float = 0.3,
         sigma: float = 1.0,
-        budget_per_target: bool = False,
         targets: Sequence[str] | None = None,
         ordinal: Sequence[str] = (),
         unit: Unit | str = "add-remove-row",
@@ -283,36 +267,13 @@ class PrivateDilca(CategoricalEstimator):
         self.method = method
         self.context_rule = context_rule
         self.context_size = context_size
-        self.selection_share = selection_share
         self.sigma = sigma
-        self.budget_per_target = budget_per_target
         self.targets = targets
         self.ordinal = ordinal
         self.unit = unit
         self.random_state = random_state
         self.ledger = ledger
         self.dataset = dataset
-
-    def _budget(self) -> Budget:
-        """Return the total: of all targets, if the budget is that of a single one."""
-        budget = super()._budget()
-        if not self.budget_per_target or self.method not in BY_TARGET:
-            return budget
-        n_targets = self._n_targets()
-        if budget.delta:
-            return Budget.of(Budget.of_rho(n_targets * budget.amount, budget.delta))
-        return Budget.of(Budget(n_targets * budget.epsilon))
-
-    def _n_targets(self) -> int:
-        declared = self._declared()
-        if self.targets is not None:
-            return max(1, len(tuple(self.targets)))
-        if not isinstance(declared, Schema):
-            raise ParameterError(
-                "budget_per_target needs to know the targets before the data are opened; name them "
-                "in targets, or declare every column in the schema."
-            )
-        return len(declared.names)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -323,18 +284,14 @@ class PrivateDilca(CategoricalEstimator):
     def _ask(self, door: TableRows, run: Run, public: Any = None) -> Learning:
         view = door.private(run.meter, run.seed)
         options = self._options(door.schema)
-        return ask_metric(view, run.budget.whole, self.method, options, tuple(self.ordinal))
+        ask = self._methods[self._method_name()]
+        return ask_metric(view, run.budget.whole, ask, options, tuple(self.ordinal))
 
     def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
         self._keep_metric(facts, result)
 
     def _noisy_number(self, result: Learning) -> Noisy:
         return result.learned.n_rows
-
-    def _published(self) -> dict[str, Any]:
-        published = super()._published()
-        published["parameters"]["budget_per_target"] = bool(self.budget_per_target)
-        return published
 
     def _options(self, schema: Schema) -> Options:
         names = schema.names if self.targets is None else tuple(self.targets)

@@ -7,9 +7,9 @@ chains of conditional probabilities along the tree.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
@@ -20,17 +20,10 @@ from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import on_simplex
 from privclust.categories.shrinkage import Estimate, shrunk_estimate
 from privclust.categories.signal import what_to_doubt
-from privclust.clustering.result import KMeansResult
-from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
+from privclust.data.public import Noisy
+from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.table.view import TableView
-from privclust.data.view import Noisy
 from privclust.notes import Note
-from privclust.papers.dilca.private import (
-    ask_baseline,
-    ask_max_dependency,
-    ask_max_relevance,
-    ask_mean_su,
-)
 
 # What the categorical methods return: released values only.
 
@@ -42,31 +35,6 @@ class Learning:
     metric: CategoricalMetric
     learned: Learned
     notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True)
-class CategoricalClusters:
-    """A learned metric, the points that rows become under it, and the clusters of these points.
-
-    Attributes
-    ----------
-    learning : Learning
-    embedding : ValuePoints
-        The points of the values; a row is the sum of those of its values.
-    centres : ndarray of shape (n_clusters, n_axes)
-    found : KMeansResult
-        The same centres in the unit ball, with their sizes.
-    """
-
-    learning: Learning
-    embedding: ValuePoints
-    centres: Floats
-    found: KMeansResult
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Reasons not to trust the metric or the clusters, if any."""
-        return (*self.learning.notes, *self.found.notes)
 
 
 @dataclass(frozen=True)
@@ -231,43 +199,25 @@ def _from(
     return reached
 
 
-# The ways to learn a categorical metric, under the names that estimators give them.
-
-Method = Literal["auto", "pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
-
-METHODS = {
-    "pairs": ask_pairs,
-    "tree": ask_tree,
-    "baseline": ask_baseline,
-    "mean-su": ask_mean_su,
-    "max-relevance": ask_max_relevance,
-    "max-dependency": ask_max_dependency,
-}
+LearningMethod = Callable[[TableView, Share, Options], Learned]
+# The methods by the names that estimators give them.
+METHODS: dict[str, LearningMethod] = {"pairs": ask_pairs, "tree": ask_tree}
 
 
-# The methods that pay for every target by itself; the others measure once for all.
-BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
-
-
-def method_for(method: str, currency: Currency) -> str:
-    """Return the method that runs: ``"auto"`` measures all pairs where answers are cheap."""
-    if method != "auto":
-        return method
+def usual_method(currency: Currency) -> str:
+    """Return what ``"auto"`` means: all pairs where answers are cheap (zCDP), else a tree."""
     return "pairs" if currency == "zcdp" else "tree"
 
 
 def ask_metric(
     view: TableView,
     share: Share,
-    method: str,
+    ask: LearningMethod,
     options: Options,
     ordinal: tuple[str, ...] = (),
 ) -> Learning:
-    """Return the metric that a method learns within ``share``.
-
-    ``"auto"`` is ``"pairs"`` where answers are cheap (zCDP) and ``"tree"`` with pure ε.
-    """
-    learned = METHODS[method_for(method, share.currency)](view, share, options)
+    """Return the metric that a method learns within ``share``."""
+    learned = ask(view, share, options)
     parts = {
         view.names[target]: attribute_metric(
             learned.estimates[target],

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from privclust._typing import Floats, Indices
+from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
-from privclust.data.view import Noisy
 
 # The cells of many pair tables as flat vectors: sums over tables, rows and columns of tables.
 

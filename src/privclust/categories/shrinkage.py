@@ -33,8 +33,8 @@ from privclust.categories.signal import (
     signal_in,
     strengths_by,
 )
+from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
-from privclust.data.view import Noisy
 
 # The prior variance of a cell grows as this power of the two shares of rows.
 _POWER = 1.5

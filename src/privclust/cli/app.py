@@ -1,24 +1,20 @@
 """Where every command is registered; ``main`` is what the installed script runs.
 
-A family of algorithms has a module ``command`` with ``fit`` and ``plan``: see ``families``.
+The commands of families are made from the records in their module ``task``: see ``inputs``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from privclust.cli import audit, demo, ledger, release, remote, schema, screen
-from privclust.cli import release as apply
-from privclust.cli import release as report
-from privclust.cli import schema as check
-from privclust.cli.screen import PLAIN, OneSentence, UsageError
-from privclust.families import FAMILIES
+from privclust.cli import audit, demo, ledger, release, remote, schema, screen, summary
+from privclust.cli.inputs import commands_of_families
+from privclust.cli.screen import PLAIN, OneSentence, PanelCommand, UsageError
 
 # ``privclust serve``: the service; it needs the extra ``service``.
 
@@ -100,17 +96,16 @@ plans = typer.Typer(
     help="Say what a fit would ask, cost and achieve. No data are touched.", **PLAIN
 )
 
-_offered = {family.command: import_module(family.command_module) for family in FAMILIES}
-for _name, _family in _offered.items():
-    app.command(_name)(_family.fit)
-    plans.command(_name)(_family.plan)
+for _name, (_fit, _plan) in commands_of_families().items():
+    app.command(_name, cls=PanelCommand)(_fit)
+    plans.command(_name, cls=PanelCommand)(_plan)
 app.add_typer(plans, name="plan")
-for _family in _offered.values():
-    for _name, _command in getattr(_family, "more", {}).items():
-        app.command(_name)(_command)
-app.command("apply")(apply.apply)
-app.command("check")(check.check_command)
-app.command("report")(report.report)
+app.command("cluster")(summary.cluster)
+app.command("choose-k")(summary.choose_k)
+app.command("sample")(summary.sample)
+app.command("apply")(release.apply)
+app.command("check")(schema.check_command)
+app.command("report")(release.report)
 app.add_typer(release.app, name="release")
 app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
@@ -118,6 +113,7 @@ app.command("audit")(audit.audit)
 app.command("serve")(serve)
 app.add_typer(remote.app, name="remote")
 app.command("demo")(demo.demo)
+screen.give_json_to_all(app)
 
 
 @app.callback(invoke_without_command=True)

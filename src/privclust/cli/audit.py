@@ -10,14 +10,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from privclust.cli import options, screen
+from privclust.cli import screen
+from privclust.cli.inputs import tasks_of
 from privclust.cli.options import EpsilonDelta, takes_groups
 from privclust.families import FAMILIES
+from privclust.tasks import load
 
 if TYPE_CHECKING:
     from privclust.audit.auditor import AuditReport
@@ -68,7 +69,6 @@ def audit(
         int, typer.Option("--runs", min=300, help="Runs on each side of each pair of data sets.")
     ] = 300,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 for one per core.")] = -1,
-    as_json: options.Json = False,
 ) -> None:
     """Bound the privacy loss of an algorithm from below, by experiment."""
     from privclust.audit.auditor import audit as run_audit
@@ -81,7 +81,7 @@ def audit(
     with _runs_progress(f"audit of {subject}") as progress:
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)
     caveat = "A bound below the claim is not a proof; the library's folder proofs has the proofs."
-    screen.answer(_document(report), str(report), caveat, as_json=as_json)
+    screen.answer(_document(report), str(report), caveat)
     if report.verdict == "violated":
         raise typer.Exit(_VIOLATED)
 
@@ -106,8 +106,7 @@ def prepared(subject: str, epsilon: float, delta: float) -> Prepared:
     """Return what is audited, and the pairs of neighbours it is run on."""
     if subject in _NOT_PRIVATE:
         return _NOT_PRIVATE[subject](epsilon, delta)
-    (family,) = (family for family in FAMILIES if family.command == subject)
-    fit, pairs = import_module(family.audit_module).subject(epsilon, delta)
+    fit, pairs = load(tasks_of(subject)[0].audit)(epsilon, delta)
     # Data without any rows are refused, as the proofs say; pairs with hardly a row are left out.
     return fit, [pair for pair in pairs if pair.left.shape[0] >= _FEWEST_ROWS]
 

@@ -1,22 +1,20 @@
 """What all commands that fit have in common: their options, and the path to a published release.
 
-A family writes a function that takes its own options and a :class:`FitOptions` and returns a
-:class:`~privclust.jobs.fit.Fit`; :func:`fit_command` makes a command of it. An option of all of
-them is a field of :class:`FitOptions` and stands nowhere else.
-
-A family writes a group of its own options with a method ``model``; the commands are made here.
+A function that takes the options of a task and a :class:`FitOptions` and returns a
+:class:`~privclust.jobs.fit.Fit` becomes a command by :func:`fit_command`. An option of all of them
+is a field of :class:`FitOptions`; the options of a task come from its records, by
+:func:`options_of`.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import typer
 
@@ -25,11 +23,12 @@ from privclust.cli.options import (
     BudgetOptions,
     EngineOptions,
     Reading,
-    RowUnitOptions,
     takes_groups,
 )
 from privclust.cli.screen import UsageError
 from privclust.jobs.fit import Fit
+from privclust.parameters import COMMAND, Choice, Flag, Items, Parameter, Whole
+from privclust.tasks import Task, Variant
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,13 +58,13 @@ def kept_or_printed(fit: Fit) -> Iterator[None]:
         raise
 
 
-def show(published: Published, *told: str, as_json: bool) -> None:
+def show(published: Published, *told: str) -> None:
     """Show what was published, and where, and what else is to be told."""
     release = published.release
     if not release.privacy.private:
         screen.alarm(release.privacy.promise)
     shown: list[RenderableType] = [*tables(release.facts()), "", *told, *published.sentences]
-    screen.answer(published.to_dict(), *shown, as_json=as_json)
+    screen.answer(published.to_dict(), *shown)
 
 
 def tables(facts: Facts) -> Iterator[Table]:
@@ -118,7 +117,6 @@ class FitOptions(EngineOptions, BudgetOptions):
         bool, typer.Option("--report/--no-report", help="An HTML page for readers.")
     ] = True
     overwrite: options.Overwrite = False
-    as_json: options.Json = False
 
     def parameters_for(self, data: str | Path | Sequence[str]) -> dict[str, Any]:
         """Return budget, seed and charge as parameters of an estimator.
@@ -185,7 +183,7 @@ def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
         screen.rows_progress("Reading") as listener,
     ):
         published = fit.run(place, about, listener)
-    show(published, *fitting.told, as_json=fitting.as_json)
+    show(published, *fitting.told)
 
 
 def _tell_budget(model: Any, *told: str) -> None:
@@ -210,105 +208,136 @@ class Planned(Protocol):
 
 
 def plan_command(rehearse: Callable[..., Planned]) -> Callable[..., None]:
-    """Make a command of a function that returns a plan; it gets ``--json`` besides its own."""
+    """Make a command of a function that returns a plan."""
 
     @wraps(rehearse)
-    def command(*, as_json: bool, **own: Any) -> None:
+    def command(**own: Any) -> None:
         made = rehearse(**own)
-        screen.answer(made.to_dict(), str(made), as_json=as_json)
+        screen.answer(made.to_dict(), str(made))
 
-    own = inspect.signature(rehearse, eval_str=True)
-    added = inspect.Parameter(
-        "as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=options.Json
-    )
-    shown = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values()]
-    command.__signature__ = inspect.Signature([*shown, added])  # type: ignore[attr-defined]
     return takes_groups(command)
 
 
-# The commands of families that fit a table of rows: what they declare, ``fit`` and ``plan``.
-
-Command = Callable[..., None]
-
-
-class RowOptions(Protocol):
-    """The options of a family that fits rows."""
-
-    def model(self, reading: Reading | None = None, **shared: Any) -> Any:
-        """Return the estimator."""
-        ...
+# The options of a task, made from the records of its parameters.
 
 
 @dataclass(frozen=True)
-class NumericOptions:
-    """What is declared about columns of numbers, and how distances are measured in them."""
+class TaskOptions:
+    """The options of a task; a subclass says what is declared beside its parameters."""
 
-    schema: options.SchemaPath = None
-    bounds: options.Bounds = None
-    rescale: Annotated[
-        bool | None,
-        typer.Option(
-            "--rescale/--no-rescale",
-            help="Distances in widths of columns.",
-            show_default="with a schema",
-        ),
-    ] = None
+    tasks: ClassVar[tuple[Task, ...]]
 
     def declared(self, reading: Reading | None = None) -> dict[str, Any]:
-        """Return both as parameters of an estimator."""
-        return {"rescale": self.rescale, **options.declared(self.schema, self.bounds, reading)}
-
-    def model(self, reading: Reading | None = None, **shared: Any) -> Any:
-        """Return the estimator."""
+        """Return what is declared about the data, as parameters of an estimator."""
         raise NotImplementedError
 
+    def model(self, reading: Reading | None = None, **shared: Any) -> Any:
+        """Return the estimator that the options mean."""
+        named = {name for task in self.tasks for name in ("method", *task.parameters())}
+        given = {name: getattr(self, name, None) for name in sorted(named)}
+        given = {name: value for name, value in given.items() if value is not None}
+        task = self._task(given)
+        variant = task.variant(given.get("method"))
+        _refuse_others(self.tasks, task, variant, given)
+        arguments = {name: _value(value) for name, value in variant.arguments(given).items()}
+        return variant.kind(**arguments, **self.declared(reading), **shared)
 
-def fit_of_rows(group: type[RowOptions], words: str) -> Command:
-    """Return the command that fits the model of a group of options to files of rows.
-
-    Parameters
-    ----------
-    group : type
-        The options of the family.
-    words : str
-        What the command does.
-    """
-
-    def prepare(
-        data: options.DataPaths,
-        own: RowOptions,
-        unit: RowUnitOptions,
-        fitting: FitOptions,
-        reading: Reading,
-    ) -> Fit:
-        rows = options.one_or_many(data)
-        shared = unit.parameters() | fitting.parameters_for(rows)
-        return Fit(own.model(reading, **shared), rows)
-
-    return fit_command(_described(prepare, group, words))
+    def _task(self, given: Mapping[str, Any]) -> Task:
+        """Return the task whose number of clusters is given, or the last one."""
+        asked = [task for task in self.tasks if task.clusters in given]
+        return (asked or self.tasks)[-1 if not asked else 0]
 
 
-def plan_of_numbers(group: type[NumericOptions], words: str) -> Command:
-    """Return the command that rehearses a fit to columns of numbers; see :func:`fit_of_rows`."""
-
-    def rehearse(
-        own: NumericOptions,
-        unit: RowUnitOptions,
-        budget: BudgetOptions,
-        columns: Annotated[
-            int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
-        ] = None,
-        rows: options.Rows = 10_000,
-    ) -> Planned:
-        if (own.bounds is None) != (columns is None):
-            raise UsageError("--bounds and --columns go together; give both or a --schema.")
-        planned: Planned = own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
-        return planned
-
-    return plan_command(_described(rehearse, group, words))
+def options_of(base: type[TaskOptions], tasks: tuple[Task, ...]) -> type[TaskOptions]:
+    """Return a group with the options of some tasks beside those of ``base``."""
+    own = {field.name for field in fields(base)}
+    made = [("method", *_method_option(tasks))] if any(task.methods for task in tasks) else []
+    for task in tasks:
+        for variant in task.variants:
+            panel = f"As in the paper: {variant.paper}" if variant.paper else None
+            for parameter in variant.parameters:
+                if COMMAND in parameter.seen and parameter.name not in own | {n for n, *_ in made}:
+                    made.append((parameter.name, *_option(parameter, panel)))
+    name = "".join(word.title() for word in tasks[0].name.split("-")) + "Options"
+    return make_dataclass(name, made, bases=(base,), frozen=True, namespace={"tasks": tasks})
 
 
-def _described(command: Callable[..., Any], group: type, words: str) -> Callable[..., Any]:
-    command.__doc__ = words
-    command.__annotations__["own"] = group
-    return command
+def _method_option(tasks: tuple[Task, ...]) -> tuple[Any, None]:
+    choices = tuple(dict.fromkeys(method for task in tasks for method in task.methods))
+    option = typer.Option("--method", help="The algorithm.", show_default=choices[0])
+    return Annotated[Literal[choices] | None, option], None
+
+
+def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
+    """Return the type and the default of an option: None, which leaves it to the estimator."""
+    kind, settings = parameter.kind, dict[str, Any](help=parameter.words, rich_help_panel=panel)
+    settings["show_default"] = parameter.shown or _shown(parameter.default)
+    if parameter.metavar:
+        settings["metavar"] = parameter.metavar
+    names = list(parameter.option) or [parameter.flag]
+    value: Any = str
+    if isinstance(kind, Whole) and "auto" in parameter.also:
+        settings |= {"metavar": "N", "parser": _number_or_auto(parameter)}
+    elif isinstance(kind, Whole):
+        value, settings["min"] = int, kind.least
+        settings.setdefault("metavar", "N")
+    elif isinstance(kind, Choice):
+        none = ("none",) if None in parameter.also else ()
+        value = Literal[(*kind.choices, *none)]
+    elif isinstance(kind, Flag):
+        value, names = bool, [f"{names[0]}/--no-{names[0].removeprefix('--')}"]
+    elif isinstance(kind, Items):
+        value = list[str]
+        settings.setdefault("metavar", "NAME")
+    else:
+        value = float
+        settings.setdefault("metavar", "NUMBER")
+    return Annotated[value | None, typer.Option(*names, **settings)], None
+
+
+def _shown(default: Any) -> str | bool:
+    return str(default) if default not in (None, (), True, False) else False
+
+
+def _number_or_auto(parameter: Parameter) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        if text == "auto" or (text.isdecimal() and int(text) > 0):
+            return text
+        raise UsageError(
+            f"{parameter.flag} must be a whole number of at least 1 or auto, got {text!r}."
+        )
+
+    return parse
+
+
+def _value(given: Any) -> Any:
+    """Return what an option means: typer has no type for a number or a word, nor for None."""
+    if given == "none":
+        return None
+    return int(given) if isinstance(given, str) and given.isdecimal() else given
+
+
+def _refuse_others(
+    tasks: tuple[Task, ...], task: Task, variant: Variant, given: Mapping[str, Any]
+) -> None:
+    """Raise if an option was given that belongs to another method, or to another task."""
+    own = {parameter.name: parameter for parameter in variant.parameters}
+    method = given.get("method", variant.methods[0] if variant.methods else None)
+    for name in given:
+        if name == "method" or (name in own and method in (own[name].methods or (method,))):
+            continue
+        everywhere = [parameters[name] for it in tasks if name in (parameters := it.parameters())]
+        flag = everywhere[0].flag
+        if name in own or name in task.parameters():
+            methods = own[name].methods if name in own else _methods_with(task, name)
+            belongs = f"--method {' or '.join(methods)}"
+        elif task.clusters:
+            raise UsageError(f"{flag} belongs to the metric alone; drop it or the clusters.")
+        else:
+            belongs = "--clusters"
+        raise UsageError(f"{flag} belongs to {belongs}; add it or drop {flag}.")
+
+
+def _methods_with(task: Task, name: str) -> list[str]:
+    found = [v for v in task.variants if name in {parameter.name for parameter in v.parameters}]
+    return [method for variant in found for method in variant.methods]

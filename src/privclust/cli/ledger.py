@@ -147,7 +147,6 @@ def create(
         ),
     ] = "add-remove-row",
     note: Note = "",
-    as_json: options.Json = False,
 ) -> None:
     """Add a data set, and make the ledger if there is none; nothing can be spent yet."""
     from privclust.ledger.ledger import Ledger
@@ -155,7 +154,7 @@ def create(
     chosen = _unit(unit, person)
     Ledger.open(ledger).create_dataset(dataset, chosen, note=note)
     document = {"dataset": dataset, "unit": chosen.to_dict(), "ledger": ledger}
-    screen.answer(document, f"Data set '{dataset}' is in the ledger {ledger}.", as_json=as_json)
+    screen.answer(document, f"Data set '{dataset}' is in the ledger {ledger}.")
 
 
 @app.command("grant")
@@ -181,18 +180,17 @@ def grant(
         str, typer.Option("--holder", metavar="NAME", help="Who may spend it.")
     ] = "everyone",
     note: Note = "",
-    as_json: options.Json = False,
 ) -> None:
     """Allow a holder to spend more on a data set."""
     from privclust.ledger.ledger import Ledger
 
     opened = Ledger.open(ledger)
     pot = opened.grant(dataset, epsilon, delta, currency=currency, holder=holder, note=note)
-    screen.answer(pot.to_dict(), balances_table([pot]), as_json=as_json)
+    screen.answer(pot.to_dict(), balances_table([pot]))
 
 
 @app.command("balance")
-def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
+def balance(ledger: LedgerPlace, dataset: AnyDataset = None) -> None:
     """Show what was granted, what was spent and what is left."""
     from privclust.ledger.ledger import Ledger
 
@@ -200,17 +198,17 @@ def balance(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Js
     names = opened.datasets() if dataset is None else [dataset]
     pots = [pot for name in names for pot in opened.balance(name)]
     document = {"datasets": names, "balance": [pot.to_dict() for pot in pots]}
-    screen.answer(document, balances_table(pots), as_json=as_json)
+    screen.answer(document, balances_table(pots))
 
 
 @app.command("history")
-def history(ledger: LedgerPlace, dataset: AnyDataset = None, as_json: options.Json = False) -> None:
+def history(ledger: LedgerPlace, dataset: AnyDataset = None) -> None:
     """Show every entry, oldest first."""
     from privclust.ledger.ledger import Ledger
 
     entries = Ledger.open(ledger).history(dataset)
     document = {"entries": [entry.to_dict() for entry in entries]}
-    screen.answer(document, history_table(entries), as_json=as_json)
+    screen.answer(document, history_table(entries))
 
 
 @app.command("head")
@@ -220,7 +218,6 @@ def head(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Keep it here, for verify --head."),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Print the digest that stands for the whole ledger; keep it elsewhere."""
     from privclust.ledger.ledger import Ledger
@@ -229,7 +226,7 @@ def head(
     document = {"entries": newest.entries, "digest": newest.digest}
     if output is not None:
         keep(output, newest)
-    screen.answer(document, newest.digest, as_json=as_json)
+    screen.answer(document, newest.digest)
 
 
 @app.command("verify")
@@ -245,7 +242,6 @@ def verify(
             "of 'ledger head -o', or a release that was charged to the ledger.",
         ),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Compute everything again, and fail if anything was changed or is missing."""
     from privclust.ledger.ledger import Ledger
@@ -253,7 +249,7 @@ def verify(
     newest = Ledger.open(ledger).verify(None if kept is None else read(kept))
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
     message = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
-    screen.answer(document, message, as_json=as_json)
+    screen.answer(document, message)
 
 
 @app.command("backup")
@@ -262,7 +258,6 @@ def backup(
     place: Annotated[
         Path, typer.Argument(metavar="DEST", help="The file to make; it must not exist.")
     ],
-    as_json: options.Json = False,
 ) -> None:
     """Copy a ledger as it is at one moment, while it is in use, and verify the copy."""
     from privclust.ledger.ledger import Ledger
@@ -270,7 +265,7 @@ def backup(
     newest = Ledger.open(ledger).backup(place)
     document = {"backup": str(place), "entries": newest.entries, "digest": newest.digest}
     message = f"Backup: {place} holds {newest.entries} entries, the newest is {newest.digest}."
-    screen.answer(document, message, as_json=as_json)
+    screen.answer(document, message)
 
 
 @keys.command("add")
@@ -284,7 +279,6 @@ def add_key(
         str | None,
         typer.Option("--dataset", metavar="NAME", help="Data set.", show_default="all of them"),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Record the key by which releases are signed; statements show it."""
     from privclust.ledger.ledger import Ledger
@@ -292,7 +286,7 @@ def add_key(
     entry = Ledger.open(ledger).add_key(key, name, dataset)
     document = {"name": entry.purpose, "ed25519": entry.digest, "dataset": dataset}
     message = f"Key of {entry.purpose}: {entry.digest}"
-    screen.answer(document, message, as_json=as_json)
+    screen.answer(document, message)
 
 
 @app.command("statement")
@@ -304,7 +298,6 @@ def statement(
         typer.Option("--output", "-o", metavar="PATH", help="Write an .html page for an auditor."),
     ] = None,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Verify the ledger and say what is promised, granted and spent on a data set."""
     from privclust.ledger.ledger import Ledger
@@ -318,11 +311,11 @@ def statement(
             temporary.write_text(html_statement(said), encoding="utf-8")
     document = said.to_dict() | {"page": None if output is None else str(output)}
     shown = [] if output is None else [f"Statement: {output}"]
-    if said.flawed and not as_json:
+    if said.flawed and not screen.wants_json():
         screen.alarm(said.promise)
     promise = [] if said.flawed else [said.promise]
     table = balances_table(said.pots)
-    screen.answer(document, *promise, said.protects, table, *shown, as_json=as_json)
+    screen.answer(document, *promise, said.protects, table, *shown)
 
 
 @app.command("plot")
@@ -333,7 +326,6 @@ def plot(
         Path, typer.Option("--output", "-o", metavar="PATH", help="The .svg, .png or .pdf file.")
     ],
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Draw how the grants on a data set were used up."""
     from privclust.ledger.ledger import Ledger
@@ -343,7 +335,7 @@ def plot(
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))
     with places.replacing(output) as temporary:
         figure.savefig(temporary, format=output.suffix.lower()[1:], dpi=150)
-    screen.answer({"picture": str(output)}, f"Picture: {output}", as_json=as_json)
+    screen.answer({"picture": str(output)}, f"Picture: {output}")
 
 
 def _unit(name: str, person: PersonOptions) -> Unit:

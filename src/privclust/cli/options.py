@@ -25,11 +25,12 @@ from privclust.unit import ROW_UNITS, UNITS_WITH_IDS, Unit, unit_from
 from privclust.unit.rows import ReplaceRow
 
 if TYPE_CHECKING:
+    from privclust.schema.dialect import Csv
+    from privclust.schema.schema import Schema
+
     RowUnitName = str
 else:
     RowUnitName = Literal[ROW_UNITS]
-    from privclust.schema.dialect import Csv
-    from privclust.schema.schema import Schema
 
 
 # Groups of options: a dataclass whose fields are options, written once and taken by many commands.
@@ -102,33 +103,9 @@ Clusters = Annotated[
     int, typer.Option("--clusters", "-k", min=1, metavar="N", help="Number of clusters.")
 ]
 
-
-def _clusters_or_auto(text: str) -> str:
-    if text == "auto" or (text.isdecimal() and int(text) > 0):
-        return text
-    raise UsageError(f"--clusters must be a whole number of at least 1 or auto, got {text!r}.")
-
-
-# A number, or "auto"; typer has no type that is one of two, so it stays text.
-ClustersOrAuto = Annotated[
-    str,
-    typer.Option(
-        "--clusters",
-        "-k",
-        metavar="N",
-        parser=_clusters_or_auto,
-        help="Number of clusters, or auto.",
-    ),
-]
 Rows = Annotated[
     int,
     typer.Option("--rows", min=1, metavar="N", help="About how many rows, publicly known."),
-]
-ProfileShare = Annotated[
-    float | None,
-    typer.Option(
-        "--profile-share", metavar="NUMBER", help="Budget share for histograms of clusters."
-    ),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id-column", metavar="NAME", help="The column that names a person.")
@@ -138,7 +115,6 @@ MaxRows = Annotated[
     typer.Option("--max-rows", min=1, metavar="N", help="Rows of a person that count."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is already there.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
 
 
 def one_or_many(paths: list[str]) -> str | list[str]:
@@ -150,8 +126,6 @@ def declared(
     schema: Path | None, bounds: tuple[float, float] | None, reading: Reading | None = None
 ) -> dict[str, Any]:
     """Return what is declared about the columns, as parameters of an estimator."""
-    pass
-
     reading = reading or Reading()
     if schema is not None and bounds is None:
         return {"schema": reading.schema(schema)}
@@ -169,18 +143,6 @@ def lines_of(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise UsageError(f"The names in '{path}' cannot be read; give a text file.") from None
-
-
-def given(**parameters: Any) -> dict[str, Any]:
-    """Return the parameters that were given; the others keep the defaults of the estimator."""
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
-def refuse_unless(belongs_to: str, **parameters: Any) -> None:
-    """Raise if an option was given that belongs to another method."""
-    for name in given(**parameters):
-        option = f"--{name.replace('_', '-')}"
-        raise UsageError(f"{option} belongs to {belongs_to}; add it or drop {option}.")
 
 
 # Options of commands that read many rows: where they are read, and within how much memory.

@@ -1,4 +1,4 @@
-"""``privclust release``, ``apply`` and ``report``: describe, sign, verify and use what was published."""
+"""``privclust release``, ``apply`` and ``report``: describe, sign, verify and use a release."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def apply(
     *,
     engine: EngineOptions,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Label new rows with a release. Line i of the result belongs to row i of the data."""
     from privclust.jobs import output_paths as places
@@ -67,7 +66,7 @@ def apply(
     # The exact number of rows is private: a log or a pipe must not have it.
     note = "The labels describe individual rows. Keep them with the data; they are not a release."
     document = {"labels": str(output), "column": COLUMN}
-    screen.answer(document, f"Labels: {output}", note, as_json=as_json)
+    screen.answer(document, f"Labels: {output}", note)
 
 
 # ``privclust report``: the page about a release for readers new to differential privacy.
@@ -86,7 +85,6 @@ def report(
         ),
     ] = None,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Write the report of a release as one HTML page."""
     from privclust.jobs import output_paths as places
@@ -101,7 +99,7 @@ def report(
     signed = None if loaded.signature is None else loaded.signature.public_key
     lines = [f"Report: {page}"] if signed is None else [f"Report: {page}", f"Signed: {signed}"]
     document = {"report": str(page)} | ({} if signed is None else {"signed": signed})
-    screen.answer(document, *lines, as_json=as_json)
+    screen.answer(document, *lines)
 
 
 # ``privclust release``: describe, sign and verify what was published.
@@ -129,7 +127,6 @@ def describe(
             "--names", metavar="FILE", help="Public names of columns or centres, one per line."
         ),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Say whose data a release is about; what is not given stays. A signature is dropped."""
     from dataclasses import replace
@@ -155,7 +152,7 @@ def describe(
         screen.note(
             "The signature was dropped, because the description is new; sign the release again."
         )
-    screen.answer({"about": described.about.to_dict()}, *lines, as_json=as_json)
+    screen.answer({"about": described.about.to_dict()}, *lines)
 
 
 @app.command("keygen")
@@ -163,7 +160,6 @@ def keygen(
     path: Annotated[
         Path, typer.Argument(metavar="FILE", help="Where the private key goes; .pub beside it.")
     ],
-    as_json: options.Json = False,
 ) -> None:
     """Make a key to sign releases with. Keep the private one, give the public one to readers."""
     from privclust.release.signature import create_key
@@ -171,7 +167,7 @@ def keygen(
     public = create_key(path)
     document = {"private_key": str(path), "public_key_file": f"{path}.pub", "public_key": public}
     lines = (f"Private key: {path}", f"Public key:  {path}.pub", f"             {public}")
-    screen.answer(document, *lines, as_json=as_json)
+    screen.answer(document, *lines)
 
 
 @app.command("sign")
@@ -180,7 +176,6 @@ def sign(
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="The private key, see 'release keygen'.")
     ],
-    as_json: options.Json = False,
 ) -> None:
     """Sign a release with an Ed25519 key; the signature is stored with it."""
     from privclust.release.release import Release
@@ -192,7 +187,7 @@ def sign(
     public = signed.verify()
     _save_again(signed, release)
     document = {"release": str(release), "digest": signed.digest, "public_key": public}
-    screen.answer(document, f"Signed: {release}", f"Public key: {public}", as_json=as_json)
+    screen.answer(document, f"Signed: {release}", f"Public key: {public}")
 
 
 @app.command("verify")
@@ -202,7 +197,6 @@ def verify(
         str | None,
         typer.Option("--public-key", metavar="FILE|HEX", help="The key of the publisher."),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Check that a release is what its publisher signed; exit status 1 if it is not."""
     from privclust.release.release import Release
@@ -230,7 +224,7 @@ def verify(
             "cover it; make it again with 'privclust report --overwrite'."
         )
     lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
-    screen.answer(document, *lines, as_json=as_json)
+    screen.answer(document, *lines)
 
 
 def _report_matches(release: Release, path: Path) -> bool | None:

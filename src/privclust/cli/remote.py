@@ -49,10 +49,10 @@ TargetPath = Annotated[
 
 
 @app.command("datasets")
-def datasets(url: Url, as_json: options.Json = False) -> None:
+def datasets(url: Url) -> None:
     """List the data sets that you may ask about, with what is left of your budget."""
     place = f"{url.rstrip('/')}/datasets"
-    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}", as_json)
+    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}")
 
 
 @app.command("plan")
@@ -65,13 +65,12 @@ def plan(
     columns: Columns = None,
     option: Options = None,
     target: TargetPath = None,
-    as_json: options.Json = False,
 ) -> None:
     """Say what a question would cost and achieve; nothing is spent."""
     asked = _asked(family, epsilon, delta, clusters, columns, option, target)
     made = _service(url).post(f"{_dataset(url)}/plan", asked)
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
-    screen.answer(made, *lines, as_json=as_json)
+    screen.answer(made, *lines)
 
 
 @app.command("ask")
@@ -87,7 +86,6 @@ def ask(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATH", help="Folder, or .privclust file.")
     ] = Path("release"),
-    as_json: options.Json = False,
 ) -> None:
     """Charge a question, wait for its answer, and write the release with its report."""
     import secrets
@@ -105,13 +103,13 @@ def ask(
     release = RemoteDataset(url, _token()).release(job["id"])
     published = place.publish(release)
     plain = published.to_dict() | {"job": job["id"], "free": job["free"]}
-    screen.answer(plain, *tables(release.facts()), "", *told, *published.sentences, as_json=as_json)
+    screen.answer(plain, *tables(release.facts()), "", *told, *published.sentences)
 
 
 @app.command("jobs")
-def jobs(url: Url, as_json: options.Json = False) -> None:
+def jobs(url: Url) -> None:
     """List your jobs."""
-    _list(url, "jobs", lambda it: f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}", as_json)
+    _list(url, "jobs", lambda it: f"{it['id']}: {it['state']}, {json.dumps(it['asked'])}")
 
 
 @app.command("users")
@@ -130,7 +128,6 @@ def users(
     reopen: Annotated[
         str | None, typer.Option("--open", metavar="NAME", help="Open it again.")
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """List users, or change one; needs a steward's token. A one-time password is shown once."""
     if sum(name is not None for name in (add, reset, close, reopen)) > 1:
@@ -145,13 +142,12 @@ def users(
         service.send("POST", f"/users/{quote(name or '', safe='')}/{act}", {})
     if made is not None:
         line = f"One-time password of {made['name']}, shown this once: {made['password']}"
-        screen.answer(made, line, as_json=as_json)
+        screen.answer(made, line)
         return
     _list(
         url,
         "users",
         lambda it: f"{it['name']}: {it['role']}{'' if it['open'] else ', closed'}",
-        as_json,
     )
 
 
@@ -168,10 +164,10 @@ def _service(url: str) -> RemoteService:
     return RemoteService(url, _token())
 
 
-def _list(url: str, what: str, line: Callable[[dict[str, Any]], str], as_json: bool) -> None:
+def _list(url: str, what: str, line: Callable[[dict[str, Any]], str]) -> None:
     """Show everything of one kind that the service has for this user."""
     found = _service(url).get(f"/{what}")
-    screen.answer({what: found}, *map(line, found), as_json=as_json)
+    screen.answer({what: found}, *map(line, found))
 
 
 def _dataset(url: str) -> str:
@@ -191,7 +187,8 @@ def _asked(
     target: Path | None,
 ) -> dict[str, Any]:
     asked: dict[str, Any] = {"epsilon": epsilon or f"{DEFAULT_EPSILON:g}", "delta": delta}
-    asked |= options.given(family=family, clusters=clusters, columns=columns)
+    more = {"family": family, "clusters": clusters, "columns": columns}
+    asked |= {name: value for name, value in more.items() if value is not None}
     if any("=" not in option for option in chosen or ()):
         raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
     if chosen:

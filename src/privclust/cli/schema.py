@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privclust.bounds.command import BoundsOptions
+from privclust.bounds.task import BOUNDS
 from privclust.cli import options, screen
-from privclust.cli.fit import FitOptions
+from privclust.cli.fit import FitOptions, options_of
+from privclust.cli.inputs import FormOptions
 from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions, takes_groups
 from privclust.cli.screen import PLAIN, REFUSED, UsageError
 from privclust.jobs import output_paths as places
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 # ``privclust schema draft --private``: its options, and the paid question behind it.
 
 
+if TYPE_CHECKING:
+    _BoundsOptions = FormOptions
+else:
+    _BoundsOptions = options_of(FormOptions, (BOUNDS,))
+
+
 @dataclass(frozen=True)
-class PrivateDraft(BoundsOptions, RowUnitOptions, BudgetOptions):
+class PrivateDraft(_BoundsOptions, RowUnitOptions, BudgetOptions):
     """What a draft from private rows takes: the promise, the charge, and where the release goes."""
 
     private: Annotated[
@@ -84,7 +91,6 @@ def check_command(
     schema: options.SchemaPath = None,
     id_column: options.IdColumn = None,
     max_rows: options.MaxRows = None,
-    as_json: options.Json = False,
 ) -> None:
     """Count what a fit would meet in the rows. NOT PRIVATE: for the steward's eyes only."""
     if schema is None:
@@ -94,19 +100,17 @@ def check_command(
     declared = reading.schema(schema)
     with screen.rows_progress("Checking"):
         report = declared.check(options.one_or_many(data), id_column=id_column, max_rows=max_rows)
-    _show(report, as_json=as_json)
+    _show(report)
     if report.problems:
         raise typer.Exit(REFUSED)
 
 
-def _show(report: CheckReport, *, as_json: bool) -> None:
+def _show(report: CheckReport) -> None:
     from privclust.steward.check import NOT_PRIVATE
 
-    if not as_json:
+    if not screen.wants_json():
         screen.show(NOT_PRIVATE)
-    screen.answer(
-        report.to_dict(), "", _check_table(report), "", *report.summary(), as_json=as_json
-    )
+    screen.answer(report.to_dict(), "", _check_table(report), "", *report.summary())
 
 
 def _check_table(report: CheckReport) -> Table:
@@ -146,7 +150,6 @@ def draft(
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to look at.")] = 1000,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Draft a schema from a sample that is PUBLIC, or with --private from private rows."""
     if output is not None:
@@ -168,7 +171,7 @@ def draft(
     shown = text if output is None else f"Schema: {output}"
     told_too = paid.private and output is not None
     said = [*paid.told, *published.sentences] if told_too else []
-    screen.answer({**told, **schema}, *said, shown, as_json=as_json)
+    screen.answer({**told, **schema}, *said, shown)
 
 
 def _public_draft(sample: Path, rows: int, reading: Reading) -> Schema:
@@ -188,7 +191,6 @@ def check(
         typer.Argument(metavar="DATA", help="Data whose columns are compared; no row is read."),
     ] = None,
     id_column: options.IdColumn = None,
-    as_json: options.Json = False,
 ) -> None:
     """Check a schema and, if data are given, whether their columns are the declared ones."""
     from privclust.steward.check import check_columns
@@ -207,7 +209,7 @@ def check(
         "schema": loaded.to_dict(),
         "data": None if data is None else str(data),
     }
-    screen.answer(document, _schema_table(loaded), "", message, as_json=as_json)
+    screen.answer(document, _schema_table(loaded), "", message)
 
 
 def _schema_table(schema: Schema) -> Table:

@@ -9,17 +9,20 @@ that says what to do. Anything unexpected is a defect and keeps its traceback.
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, TypedDict
+from contextvars import ContextVar
+from functools import wraps
+from typing import Annotated, Any, Final, TypedDict
 
 import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from privclust.jobs.fit import expected_errors, sentence_of, with_notes
 
@@ -31,9 +34,17 @@ def stdout() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
-def answer(document: Mapping[str, Any], *shown: RenderableType, as_json: bool) -> None:
+_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
+
+
+def wants_json() -> bool:
+    """Return whether the command that runs was given ``--json``."""
+    return _as_json.get()
+
+
+def answer(document: Mapping[str, Any], *shown: RenderableType) -> None:
     """Give the result of a command, as one JSON document or as text."""
-    if as_json:
+    if wants_json():
         typer.echo(json.dumps(document, allow_nan=False))
         return
     for part in shown:
@@ -72,6 +83,8 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
 # How errors are answered: one sentence on stderr, an exit status, and no traceback; and warnings.
 
 REFUSED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+# A server answers browsers, not the terminal that it was started from.
+_WITHOUT_JSON = ("serve",)
 
 
 class _Plain(TypedDict):
@@ -90,6 +103,34 @@ PLAIN: Final[_Plain] = {
 
 class UsageError(Exception):
     """Options that do not go together; the message is one sentence."""
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
+
+
+def give_json_to_all(app: typer.Typer) -> None:
+    """Give every command of an app, and of the apps in it, ``--json``, which ``answer`` heeds."""
+    for command in app.registered_commands:
+        if command.name not in _WITHOUT_JSON and command.callback is not None:
+            command.callback = _with_json(command.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            give_json_to_all(group.typer_instance)
+
+
+def _with_json(command: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(command)
+    def with_option(*, as_json: bool, **given: Any) -> Any:
+        _as_json.set(as_json)
+        return command(**given)
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    added = inspect.Parameter("as_json", keyword, default=False, annotation=Json)
+    shown = [*(parameter.replace(kind=keyword) for parameter in own), added]
+    with_option.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    with_option.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return with_option
 
 
 class OneSentence(TyperGroup):
@@ -117,6 +158,23 @@ class OneSentence(TyperGroup):
         except KeyboardInterrupt as error:
             _say(with_notes("Interrupted.", error))
             raise typer.Exit(INTERRUPTED) from None
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help shows the options of a paper under a heading of their own."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of the command, then those of papers."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                usual = "Options" if isinstance(parameter, TyperOption) else "Arguments"
+                panel = getattr(parameter, "rich_help_panel", None) or usual
+                panels.setdefault(panel, []).append(record)
+        for heading, records in panels.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 def _answer(error: Exception) -> int:

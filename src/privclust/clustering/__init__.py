@@ -1,4 +1,4 @@
-"""Private k-means: the algorithms as pure post-processing of noisy answers, and the estimators."""
+"""Clusters of rows of numbers and categories: k-means, and summaries that answer for any k."""
 
 from privclust._lazy import names_of_stub
 

@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from privclust._typing import Floats
 from privclust.budget import Budget, Number
 from privclust.categories.estimator import CategoricalEstimator, Declared
-from privclust.categories.learn import CategoricalClusters, ask_metric
+from privclust.categories.learn import Learned, Learning, ask_metric
 from privclust.categories.metric import MOST_AXES, principal_axes
 from privclust.categories.predicting import CategoryLabels
+from privclust.categories.shrinkage import Estimate
+from privclust.categories.task import CATEGORICAL, N_CLUSTERS
 from privclust.clustering.cells import by_cells
+from privclust.clustering.result import KMeansResult
+from privclust.data.public import Noisy
 from privclust.data.table.door import TableRows
-from privclust.data.view import Noisy
-from privclust.estimator import Run
+from privclust.data.table.public import ValuePoints
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
+from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
-from privclust.papers.dilca.private import joined_estimate
-from privclust.parameters import check_clusters, fraction, whole
+from privclust.parameters import check_clusters
 from privclust.unit import Unit
 
 # ``ClusteredCategories``: what the estimators with clusters of categorical rows share.
 
 
+@dataclass(frozen=True)
+class CategoricalClusters:
+    """A learned metric, the points that rows become under it, and the clusters of these points.
+
+    Attributes
+    ----------
+    learning : Learning
+    embedding : ValuePoints
+        The points of the values; a row is the sum of those of its values.
+    centres : ndarray of shape (n_clusters, n_axes)
+    found : KMeansResult
+        The same centres in the unit ball, with their sizes.
+    """
+
+    learning: Learning
+    embedding: ValuePoints
+    centres: Floats
+    found: KMeansResult
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Reasons not to trust the metric or the clusters, if any."""
+        return (*self.learning.notes, *self.found.notes)
+
+
 class ClusteredCategories(CategoryLabels, CategoricalEstimator):
     """What they keep and publish; a subclass has the parameters and the algorithm."""
 
-    _checks: ClassVar[Any] = {**CategoricalEstimator._checks, "n_clusters": whole()}
+    _parameters: ClassVar[Any] = (N_CLUSTERS,)
 
     n_clusters: int
 
@@ -80,17 +111,15 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         if the same holds for every column.
     metric_share : float, default=0.5
         The share of the budget that the metric gets.
-    method : str, default="auto"
-        How the metric is learned; see :class:`PrivateDilca`. With one of its published variants,
-        ``"baseline"``, ``"mean-su"``, ``"max-relevance"`` and ``"max-dependency"``, this is
-        DP-KMeans-DPMD of their paper; these variants know only the pairs that they measured, and
-        treat all others as independent when they look for axes.
-    context_rule : str, default="max-relevance"
-        How ``"pairs"`` and ``"tree"`` choose contexts.
+    method : {"auto", "pairs", "tree"}, default="auto"
+        How the metric is learned; see :class:`PrivateDilca`.
+    context_rule : {"max-relevance", "mean-su", "relevant-non-redundant", "all"}, \
+            default="max-relevance"
+        How contexts are chosen.
     context_size : int, default=3
         The number of attributes in a context, where the rule fixes it.
-    selection_share, sigma : float
-        See :class:`PrivateDilca`.
+    sigma : float, default=1.0
+        The factor on the mean in ``"mean-su"``.
     unit : Unit or str, default="add-remove-row"
         Whose presence is hidden; see :mod:`privclust.unit`.
     random_state : int or None, default=None
@@ -133,10 +162,7 @@ class PrivateCategoricalKMeans(ClusteredCategories):
     ``fit_predict`` returns them to whoever holds the rows.
     """
 
-    _checks: ClassVar[Any] = {
-        **ClusteredCategories._checks,
-        "metric_share": fraction(),
-    }
+    _parameters: ClassVar[Any] = CATEGORICAL.variants[0].parameters
 
     def __init__(
         self,
@@ -150,7 +176,6 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         method: str = "auto",
         context_rule: str = "max-relevance",
         context_size: int = 3,
-        selection_share: float = 0.3,
         sigma: float = 1.0,
         unit: Unit | str = "add-remove-row",
         random_state: int | None = None,
@@ -166,7 +191,6 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         self.method = method
         self.context_rule = context_rule
         self.context_size = context_size
-        self.selection_share = selection_share
         self.sigma = sigma
         self.unit = unit
         self.random_state = random_state
@@ -182,14 +206,19 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         for_clusters = run.budget.remainder(for_metric)
         n_clusters = int(self.n_clusters)
         view = door.private(run.meter, run.seed)
-        learning = ask_metric(view, for_metric, self.method, self._options(door.schema))
-        estimate = joined_estimate(learning.learned)
+        ask = self._methods[self._method_name()]
+        learning = ask_metric(view, for_metric, ask, self._options(door.schema))
+        estimate = self._all_tables(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
         found = by_cells(points, for_clusters, n_clusters, run.choices)
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
+
+    def _all_tables(self, learned: Learned) -> Estimate:
+        """Return the tables of all pairs, which all targets share."""
+        return next(iter(learned.estimates.values()))
 
     def _published(self) -> dict[str, Any]:
         published = super()._published()

@@ -33,7 +33,7 @@ from privclust.clustering.from_cells import clustered, most_clusters, squares
 from privclust.clustering.result import Cells
 from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
 from privclust.exceptions import ParameterError
-from privclust.parameters import whole
+from privclust.parameters import WHOLE
 from privclust.reports.words import TWO_ERRORS
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
@@ -275,7 +275,7 @@ def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
         )
     asked = list(candidates)
     for k in asked:
-        whole()("Each number of clusters", k)
+        WHOLE.check("Each number of clusters", k)
     if not any(k > 1 for k in asked):
         raise ParameterError(
             "There is nothing to choose among; give at least one number of clusters above 1."

@@ -17,7 +17,7 @@ from privclust._typing import Floats, Indices
 from privclust.clustering.result import Cells
 from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
 from privclust.exceptions import ParameterError
-from privclust.parameters import whole
+from privclust.parameters import WHOLE
 from privclust.release.facts import written
 from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.facts import Box, Categories, Fact
@@ -61,7 +61,7 @@ def most_clusters(cells: Cells) -> int:
 
 def check_n_clusters(cells: Cells, n_clusters: int) -> int:
     """Return k as a plain number; raise unless the cells have that many clusters."""
-    whole()("n_clusters", n_clusters)
+    WHOLE.check("n_clusters", n_clusters)
     most = most_clusters(cells)
     if n_clusters > most:
         raise ParameterError(

@@ -17,8 +17,8 @@ from privclust.clustering.from_cells import clustered, most_clusters
 from privclust.clustering.result import ClusterProfiles, SummaryResult
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
+from privclust.data.public import Noisy
 from privclust.data.question import Term
-from privclust.data.view import Noisy
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.notes import signal_of
 from privclust.schema.coordinates import Coordinates

@@ -31,22 +31,16 @@ from privclust.clustering.plan import synthetic_rows as synthetic
 from privclust.clustering.predicting import PointLabels
 from privclust.clustering.release import learned_arrays
 from privclust.clustering.result import KMeansResult
+from privclust.clustering.task import AUTO, KMEANS, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
+from privclust.data.public import Noisy
+from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError, PublicFactWarning
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened, PublicFacts, open_points
-from privclust.parameters import (
-    check_clusters,
-    check_declared_once,
-    either,
-    flag,
-    fraction,
-    one_of,
-    whole,
-)
+from privclust.parameters import WHOLE, check_clusters, check_declared_once
 from privclust.plan import Plan, Synthetic, beside_no_delta, rehearse
 from privclust.privacy.meter import Meter
 from privclust.release.facts import Library, center_table
@@ -61,7 +55,7 @@ from privclust.unit.rows import RowUnit
 class PointsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
-    _checks: ClassVar[Any] = {"rescale": either(None, flag())}
+    _parameters: ClassVar[Any] = (RESCALE,)
 
     schema: Any
     bounds: tuple[Any, Any] | None
@@ -79,8 +73,8 @@ class PointsEstimator(PrivateEstimator):
     ) -> Plan:
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
-        whole()("n_rows", n_rows)
-        either(None, whole())("n_features", n_features)
+        WHOLE.check("n_rows", n_rows)
+        WHOLE.check("n_features", n_features, also=(None,))
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         schema, rescale = rehearsable(declared), self._rescales(declared)
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
@@ -174,7 +168,6 @@ class PointsEstimator(PrivateEstimator):
 
 # ``KMeansEstimator``: what the private k-means estimators share.
 
-AUTO = "auto"  # in place of a number of clusters
 PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
 
 
@@ -182,7 +175,7 @@ class KMeansEstimator(PointLabels, PointsEstimator):
     """What the k-means estimators share; a subclass has the parameters and the algorithm."""
 
     _kind = "kmeans"
-    _checks: ClassVar[Any] = {"n_clusters": whole(), **PointsEstimator._checks}
+    _parameters: ClassVar[Any] = (replace(N_CLUSTERS, also=()), RESCALE)
 
     n_clusters: Any
 
@@ -306,6 +299,8 @@ class KMeansEstimator(PointLabels, PointsEstimator):
 
 # ``PrivateKMeans``: its parameters, and which algorithm it runs.
 
+# What a method was called before, and what to write now.
+_FORMER = {"subcluster": "cells"}
 _METHODS: dict[str, Method] = {
     "auto": ask_auto,
     "cells": by_cells,
@@ -313,12 +308,6 @@ _METHODS: dict[str, Method] = {
     "grid": grid,
     "lloyd": ask_lloyd,
 }
-# What a method was called before, and what to write now.
-_FORMER = {"subcluster": "cells"}
-
-
-def _known_method(name: str, value: Any) -> None:
-    one_of(*_METHODS)(name, _FORMER.get(value, value) if isinstance(value, str) else value)
 
 
 class PrivateKMeans(KMeansEstimator):
@@ -419,13 +408,7 @@ class PrivateKMeans(KMeansEstimator):
     (3, 2)
     """
 
-    _checks: ClassVar[Any] = {
-        **KMeansEstimator._checks,
-        "n_clusters": either(AUTO, whole()),
-        "method": _known_method,
-        "metric": one_of("auto", "mismatch", "dilca"),
-        "profile_share": either(None, fraction()),
-    }
+    _parameters: ClassVar[Any] = KMEANS.variants[0].parameters
 
     def __init__(
         self,

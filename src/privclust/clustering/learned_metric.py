@@ -20,7 +20,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.categories.estimator import check_width
-from privclust.categories.learn import Options, ask_metric
+from privclust.categories.learn import METHODS, Options, ask_metric, usual_method
 from privclust.categories.metric import AttributeMetric, CategoricalMetric, principal_axes
 from privclust.categories.pair_tables import PairCells
 from privclust.categories.shrinkage import Estimate
@@ -29,11 +29,11 @@ from privclust.clustering.summarise import CLUSTERS, ask_summary
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.points.view import PointsView
+from privclust.data.public import Noisy
 from privclust.data.table.public import BINS, ValuePoints
 from privclust.data.table.view import TableView
-from privclust.data.view import Noisy
-from privclust.estimator import Run
 from privclust.exceptions import ParameterError
+from privclust.fitting import Run
 from privclust.notes import Note
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Box, Fact
@@ -107,7 +107,7 @@ def ask_point_metric(
     """
     size = min(_CONTEXT, view.n_attributes - 1)
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
-    learning = ask_metric(view, share, "auto", options)
+    learning = ask_metric(view, share, METHODS[usual_method(share.currency)], options)
     estimate = next(iter(learning.learned.estimates.values()))
     metric = _weighted(learning.metric, estimate, list(schema.columns.values()))
     points, radius = principal_axes(metric, estimate, n_clusters)

@@ -12,7 +12,7 @@ from privclust.budget import Share
 from privclust.clustering.weighted_kmeans import nearest_of
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 # Errors of the noise: how far it alone moves the noisy mean of a cluster. Post-processing.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust._typing import Floats, Indices
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.notes import Note
 
 # What every k-means algorithm returns, in the coordinates of the unit ball.

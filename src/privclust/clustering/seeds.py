@@ -17,7 +17,7 @@ from privclust.clustering.refine import Sketch, shrunk_means
 from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 # Where the rows are, and along which axes they spread most: what cells are thrown by.
 

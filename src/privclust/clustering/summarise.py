@@ -45,7 +45,7 @@ from privclust.clustering.seeds import (
 from privclust.clustering.weighted_kmeans import nearest_of, packed_centres, weighted_kmeans
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.notes import Note
 
 # Moving cells in all columns, a group of them at a time: few noisy sums, offsets of each cell.

@@ -23,15 +23,17 @@ from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import arrays_of, cells_of, column_scales, kmeans_release
 from privclust.clustering.result import SummaryResult
 from privclust.clustering.summarise import ask_summary
+from privclust.clustering.task import SUMMARISE
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
+from privclust.data.public import Noisy
+from privclust.estimator import PrivateEstimator
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
-from privclust.parameters import check_memory, either, fraction, one_of, whole
+from privclust.parameters import WHOLE, Whole, check_memory
 from privclust.plan import Plan, Synthetic
 from privclust.release.facts import Library, center_table
 from privclust.release.release import Release
@@ -146,8 +148,8 @@ class SummaryAnswers:
         random_state : int or None
             A number makes the rows reproducible; they are as private as the summary either way.
         """
-        whole()("n_rows", n_rows)
-        either(None, whole(0))("random_state", random_state)
+        WHOLE.check("n_rows", n_rows)
+        Whole(0).check("random_state", random_state, also=(None,))
         release = self.release()
         if release.signal != "seen":
             warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
@@ -289,11 +291,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
     """
 
     _kind = "summary"
-    _checks: ClassVar[Any] = {
-        **PointsEstimator._checks,
-        "metric": one_of("auto", "mismatch", "dilca"),
-        "profile_share": either(None, fraction()),
-    }
+    _parameters: ClassVar[Any] = SUMMARISE.variants[0].parameters
 
     def __init__(
         self,
@@ -342,7 +340,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         n_clusters : int, default=8
             The number of clusters for which the error is given.
         """
-        whole()("n_clusters", n_clusters)
+        WHOLE.check("n_clusters", n_clusters)
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
             return synthetic(schema, int(n_clusters), count, unit, seed)

@@ -19,16 +19,18 @@ from privclust.coclustering.predicting import MatrixLabels
 from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.row_method import MOST_PROTOTYPES, ask_row_clusters
 from privclust.coclustering.table_method import MOST_GROUPS, ask_table_clusters
+from privclust.coclustering.task import COCLUSTER, N_COLUMN_CLUSTERS, N_ROW_CLUSTERS
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.view import MatrixView, ProfilesView
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
+from privclust.data.public import Noisy
+from privclust.estimator import PrivateEstimator
 from privclust.exceptions import ParameterError
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.matrices import OpenedMatrix, open_matrix
 from privclust.opening.rows import PublicFacts
-from privclust.parameters import check_memory, one_of, whole
+from privclust.parameters import WHOLE, check_memory
 from privclust.plan import Plan, rehearse
 from privclust.release.document import About
 from privclust.schema.facts import Box
@@ -87,7 +89,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
     """Common parts of the co-clustering estimators; see a subclass for the parameters."""
 
     _kind = "coclustering"
-    _checks: ClassVar[Any] = {"n_row_clusters": whole(), "n_column_clusters": whole()}
+    _parameters: ClassVar[Any] = (N_ROW_CLUSTERS, N_COLUMN_CLUSTERS)
     # How many groups or prototypes there can be on the way for each row cluster.
     _groups_per_cluster: ClassVar[int] = 1
 
@@ -111,7 +113,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
             Roughly what a row adds up to.
         """
         self._check_parameters()
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         declared = 1000 if self.shape is None else self.shape[1]
         shape = min(int(n_rows), MOST_REHEARSED), int(n_features or declared)
         sizes = int(self.n_row_clusters), int(self.n_column_clusters)
@@ -301,7 +303,7 @@ class PrivateCoclustering(Coclusterer):
     ((40,), (2, 2))
     """
 
-    _checks: ClassVar[Any] = {**Coclusterer._checks, "rule": one_of("prototypes", "tau")}
+    _parameters: ClassVar[Any] = COCLUSTER.variants[0].parameters
     _groups_per_cluster = max(MOST_GROUPS, MOST_PROTOTYPES)
 
     def __init__(

@@ -20,7 +20,7 @@ import numpy as np
 from privclust._typing import Floats, Indices
 from privclust.budget import Currency
 from privclust.data.matrix.public import Groups
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.distributions import imitated_noise
 
 # Groups from a noisy table: embed its rows in few directions, then k-means. Post-processing only.

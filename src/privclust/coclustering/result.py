@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from privclust._typing import Floats
 from privclust.data.matrix.public import Groups
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 from privclust.notes import Note
 
 

@@ -30,7 +30,7 @@ from privclust.coclustering.groups import embed, grouped, merging
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import ProfilesView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 # From noisy profiles of the row clusters to column clusters and row labels.
 

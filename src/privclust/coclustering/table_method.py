@@ -20,7 +20,7 @@ from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.row_method import column_clusters, prototype_weights
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 # The share of the noisy total, from which the schedule is made.
 _TOTAL = 0.005

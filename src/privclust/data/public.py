@@ -1,4 +1,4 @@
-"""What leaves the door (``Noisy``), and public points between the units of the data and the unit ball."""
+"""What leaves the door (``Noisy``), and public points between data units and the unit ball."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ class Jobs:
         sql = "SELECT count(*) FROM service_jobs WHERE user_id = ? AND state = 'queued'"
         if together.run(sql, (user.id,))[0][0] >= _MOST_WAITING:
             raise TooManyError(_WAITING)
-        purpose = question.offer.kind.__name__
+        purpose = question.kind.__name__
         cost = question.cost(dataset.schema, dataset.unit)
         receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
         first = first_tick(dataset.most_rows, question.values_per_row(dataset.schema), self._unit)

@@ -11,8 +11,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
+from privclust.parameters import Choice, Flag, Items, Parameter, Whole
 from privclust.service.errors import ServiceError
 from privclust.service.targets import numbers_in, numbers_of, targets_in, targets_of
 
@@ -48,6 +50,19 @@ class Option:
     default: Any
     choices: tuple[str, ...] = ()
     of_fit: bool = False
+
+    @classmethod
+    def of(cls, parameter: Parameter) -> Option:
+        """Return the option of a parameter."""
+        label, kind = parameter.label or parameter.words.rstrip("."), parameter.kind
+        made = partial(cls, parameter.name, label, default=parameter.default)
+        if isinstance(kind, Choice):
+            return made(kind="choice", choices=kind.choices)
+        if isinstance(kind, Flag):
+            return made(kind="switch", choices=("yes", "no"))
+        if isinstance(kind, Items):
+            return made(kind=kind.of, of_fit=parameter.of_fit)  # type: ignore[arg-type]
+        return made(kind="whole" if isinstance(kind, Whole) else "number")
 
     @property
     def is_long(self) -> bool:
@@ -109,44 +124,9 @@ class Option:
         return str(value)
 
 
-def choice(name: str, label: str, *choices: str) -> Option:
-    """Return an option of listed texts, the first of which is the default."""
-    return Option(name, label, "choice", choices[0], choices)
-
-
-def switch(name: str, label: str, default: bool) -> Option:
-    """Return an option that is yes or no."""
-    return Option(name, label, "switch", default, ("yes", "no"))
-
-
-def whole(name: str, label: str, default: int | None) -> Option:
-    """Return an option that is a whole number of at least 1."""
-    return Option(name, label, "whole", default)
-
-
-def number(name: str, label: str, default: float | None) -> Option:
-    """Return an option that is a number above 0."""
-    return Option(name, label, "number", default)
-
-
-def part(name: str, label: str, default: float | None) -> Option:
-    """Return an option that is a share of the budget, above 0 and below 1."""
-    return Option(name, f"{label} (share of the budget)", "number", default)
-
-
-def columns(name: str, label: str, default: tuple[str, ...] | None) -> Option:
-    """Return an option that names some of the columns asked about."""
-    return Option(name, label, "columns", default)
-
-
-def beside(
-    name: str,
-    label: str,
-    kind: Literal["points", "numbers", "places"],
-    default: tuple[Any, ...] | None,
-) -> Option:
-    """Return a list of public things that is given to the estimator's ``fit``."""
-    return Option(name, label, kind, default, of_fit=True)
+def method_option(methods: Sequence[str]) -> Option:
+    """Return the option of the algorithm, whose first choice is the default."""
+    return Option("method", "Algorithm", "choice", methods[0], tuple(methods))
 
 
 def chosen_options(

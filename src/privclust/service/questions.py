@@ -76,17 +76,24 @@ class FitQuestion:
             _targets(offer, given.get("targets"), len(columns)),
         )
 
+    @property
+    def kind(self) -> type:
+        """The class of the estimator that answers it."""
+        return self.offer.kind(dict(self.options).get("method"))
+
     def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
         of_fit = self.beside
         given = {name: value for name, value in self.options if name not in of_fit}
+        method = given.get("method")
+        given = self.offer.arguments(method, given)
         if self.offer.counted is not None:
             given[self.offer.counted] = self.clusters
         if isinstance(declared, Counts):
             given["shape"] = declared.shape
         else:
             given["schema"] = declared.only(self.columns)
-        return self.offer.kind(budget=self.budget, unit=unit, **given, **shared)
+        return self.kind(budget=self.budget, unit=unit, **given, **shared)
 
     @property
     def beside(self) -> dict[str, Any]:

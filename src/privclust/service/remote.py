@@ -180,12 +180,19 @@ def question_of(
     from privclust.service.offers import OFFERS
 
     kind, given = type(model).__name__, model.get_params(deep=False)
-    offers = {offer.estimator.partition(":")[2]: offer for offer in OFFERS.values()}
+    offers = {
+        variant.estimator.partition(":")[2]: (offer, variant)
+        for offer in OFFERS.values()
+        for variant in offer.task.variants
+        if variant.in_service
+    }
     if kind not in offers:
         raise RemoteError(f"The service offers {', '.join(offers)}, not {kind}.")
-    offer, defaults = offers[kind], inspect.signature(type(model)).parameters
+    (offer, variant), defaults = offers[kind], inspect.signature(type(model)).parameters
     names = [option.name for option in offer.options]
     changed = {name: it for name, it in given.items() if it != defaults[name].default} | public
+    if variant.paper:
+        changed["method"] = given.get("method", variant.methods[0])
     for name in changed:
         if name not in {*_BUDGET, *names, offer.counted}:
             raise RemoteError(

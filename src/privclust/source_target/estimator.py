@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privclust.budget import Budget, Share
+from privclust.data.public import Noisy
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.metrics import METRICS, MetricName
 from privclust.data.sites.view import SitesView
-from privclust.data.view import Noisy
-from privclust.estimator import PrivateEstimator, Run
-from privclust.exceptions import ParameterError, SourceWarning
+from privclust.estimator import PrivateEstimator
+from privclust.exceptions import SourceWarning
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import Opened, PublicFacts, open_sources
-from privclust.papers.targets.private import NearestSettings, ask_nas, ask_nna
-from privclust.parameters import (
-    check_declared_once,
-    either,
-    flag,
-    fraction,
-    one_of,
-    positive,
-    whole,
-)
+from privclust.parameters import WHOLE, check_declared_once
 from privclust.plan import Plan, rehearse
 from privclust.schema.schema import Schema
 from privclust.source_target.centres import ChosenCentres
@@ -38,6 +30,7 @@ from privclust.source_target.plan import DISTANCE, random_targets, synthetic
 from privclust.source_target.public_targets import PublicTargets, declared_schema
 from privclust.source_target.rings import ask_rings
 from privclust.source_target.solution import Existing, Solution, solve
+from privclust.source_target.task import SOURCE_TARGET
 from privclust.unit import Unit, unit_from
 
 # What a source-target fit returns: the sanitised source and the solution under it.
@@ -103,48 +96,20 @@ def published(model: SourceTargetEstimator) -> dict[str, Any]:
     }
 
 
-# From a method's name to the sanitised source that it makes.
-
-
-def ask_noisy_source(
-    view: SitesView,
-    budget: Share,
-    public: PublicTargets,
-    rng: np.random.Generator,
-    method: str,
-    settings: NearestSettings,
-) -> Sanitised:
-    """Return what a method makes of the source within ``budget``."""
-    if method == "nna":
-        return ask_nna(view, budget, settings)
-    if method == "nas":
-        return ask_nas(view, budget, settings)
-    if not public.metric.has_coordinates:
-        table = public.table.astype(np.float32)
-        return ask_rings(view, budget, DistanceCells(public.space, table), rng)
-    return ask_rings(view, budget, CoordinateCells(public.space), rng)
-
-
 # ``SourceTargetEstimator``: how a source-target fit is checked, planned, asked and kept.
 
 
+_NO_SOURCE = (
+    "No source was given, so the whole budget is spent without one; pass source=, or use "
+    "privclust.papers.targets.SourceTargetMedoids for public centres alone."
+)
+
+
 class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
-    """The way of a fit; see :class:`PrivateSourceTargetMedoids` for the parameters."""
+    """The template of a source-target fit; a subclass says how it asks for the source."""
 
     _kind = "source_target"
-    _checks: ClassVar[Any] = {
-        "n_centers": whole(),
-        "method": one_of("rings", "nna", "nas"),
-        "metric": one_of(*METRICS),
-        "n_projected": either(None, whole()),
-        "coreset_radius": fraction(),
-        "coreset": either(None, one_of("auto", "halving", "net")),
-        "n_nearest": whole(),
-        "spread_share": either(None, fraction()),
-        "counts_share": fraction(),
-        "false_cells": positive(),
-        "pull": flag(),
-    }
+    _parameters: ClassVar[Any] = SOURCE_TARGET.variants[0].parameters
 
     n_centers: int
     method: str
@@ -153,13 +118,6 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     n_projected: int | None
-    coreset_radius: float
-    coreset: str | None
-    n_nearest: int
-    spread_share: float | None
-    counts_share: float
-    false_cells: float
-    pull: bool
 
     def plan(
         self, n_rows: int = 1000, n_features: int | None = None, *, target: Any = None
@@ -176,7 +134,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             The public targets; 500 random ones within the declared bounds if not given.
         """
         self._check_parameters()
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         if target is None:
             target = random_targets(self.schema, self.bounds, n_features)
         public = PublicTargets.of(target, metric=self.metric)
@@ -188,221 +146,6 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             n_rows=int(n_rows),
             measure=DISTANCE,
         )
-
-    # The way of a fit.
-    def _open(self, X: Any, public: Any = None) -> Opened:
-        schema = declared_schema(public, self.schema, self.bounds)
-        return open_sources(X, schema, unit_from(self.unit))
-
-    def _door(self, opened: Opened) -> SourceRows:
-        return SourceRows(opened)
-
-    def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
-        view = door.private(public.space, run.meter, run.seed)
-        released = ask_noisy_source(
-            view, run.budget.whole, public, run.choices, self.method, self._settings()
-        )
-        judges = released.judges
-        existing = Existing(
-            public.metric.lengths(released.base),
-            None if judges is None else public.metric.lengths(judges),
-        )
-        return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
-
-    def _settings(self) -> NearestSettings:
-        return NearestSettings(
-            radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
-            coreset=self.coreset,
-            n_nearest=int(self.n_nearest),
-            spread_share=self.spread_share,
-            counts_share=self.counts_share,
-            false_cells=float(self.false_cells),
-            pull=bool(self.pull),
-        )
-
-    def _keep(self, facts: PublicFacts, result: SourceTargetResult, public: Any = None) -> None:
-        """Keep released values and public ones; nothing else."""
-        self.schema_ = facts.schema
-        self._keep_choice(public, result.found)
-        self.cost_estimate_ = result.found.cost
-        self.released_source_ = ReleasedSource.of(result.released, public.space)
-        self.served_by_source_ = result.found.served
-        spread = result.released.spread
-        for name in ("source_spread_", "source_spread_error_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if spread is not None:
-            self.source_spread_ = float(public.metric.lengths(spread.value)[0])
-            self.source_spread_error_ = float(spread.standard_error)
-        self._targets = public.table
-
-    def _noisy_number(self, result: SourceTargetResult) -> Noisy:
-        return result.released.number
-
-    def _published(self) -> dict[str, Any]:
-        return published(self)
-
-    def _check_together(self) -> None:
-        if not METRICS[self.metric].has_coordinates and self.method != "rings":
-            raise ParameterError(
-                f"The method {self.method!r} averages coordinates, which precomputed distances do "
-                'not have; use method="rings".'
-            )
-        if self.spread_share is not None and self.method != "nas":
-            raise ParameterError('spread_share belongs to method="nas"; drop it or set the method.')
-        check_declared_once(self.schema, self.bounds)
-
-
-# ``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps.
-
-_NO_SOURCE = (
-    "No source was given, so the whole budget is spent without one; pass source=, or use "
-    "privclust.papers.SourceTargetMedoids for public centres alone."
-)
-
-
-class PrivateSourceTargetMedoids(SourceTargetEstimator):
-    """Choose new centres among public candidates beside private existing ones.
-
-    Parameters
-    ----------
-    n_centers : int, default=8
-        The number of new centres.
-    epsilon : float, default=1.0
-        The privacy loss allowed. Smaller is more private and less accurate.
-    delta : float, default=0
-        Zero for pure ε; with a tiny number such as 1e-6 the budget is spent in zCDP.
-    budget : Budget or None, default=None
-        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
-    method : {"rings", "nna", "nas"}, default="rings"
-        ``"rings"`` counts sources in cells of distance shells around the targets; ``"nna"``
-        counts and averages those nearest to each site of a coreset; ``"nas"`` averages the nearest
-        sources of each site.
-    metric : {"euclidean", "manhattan", "cosine", "haversine", "precomputed"}, default="euclidean"
-        ``"haversine"`` takes latitude and longitude in degrees and measures kilometres;
-        ``"precomputed"`` takes tables of distances to the targets.
-    schema : Schema or None, default=None
-        Public bounds of the columns of the source. If not given, they are drawn around the targets.
-    bounds : tuple of (low, high) or None, default=None
-        Shorthand for a schema.
-    unit : Unit or str, default="add-remove-row"
-        Whose presence is hidden; see :mod:`privclust.unit`.
-    n_projected : int or None, default=None
-        Project all points to this many random dimensions first.
-    coreset_radius : float, default=0.05
-        How far a target may lie from the coreset of ``"nna"`` and ``"nas"``, in diameters of the
-        targets.
-    coreset : {"auto", "halving", "net"} or None, default="auto"
-        How that coreset is made: cells halved at medians, a greedy net, or none at all, which takes
-        every target as a site. ``"auto"`` takes the one with fewer sites for ``"nas"``, whose noise
-        grows with them, and the finer one for ``"nna"``.
-    n_nearest : int, default=150
-        t, the number of sources that each site of ``"nas"`` averages.
-    spread_share : float or None, default=None
-        The share of the budget of ``"nas"`` that pays for Δ_t(S), the mean distance of sites to
-        their t nearest sources, on which its utility depends.
-    counts_share : float, default=0.7
-        The share of the budget of ``"nna"`` that pays for counts; sums of sources get the rest.
-    false_cells : float, default=0.05
-        How many empty cells of ``"nna"`` may be mistaken for occupied ones on average: the paper's
-        γ, for all cells together.
-    pull : bool, default=True
-        Whether ``"nna"`` pulls averages that noise moved out of their cells back to the border.
-    random_state : int or None, default=None
-        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
-    ledger : Ledger or None, default=None
-        Where the fit is charged before any row is read.
-    dataset : str or None, default=None
-        The name of the data set in the ledger.
-
-    Attributes
-    ----------
-    medoid_indices_ : ndarray of shape (n_centers,)
-        Numbers of the chosen candidates.
-    centers_ : ndarray of shape (n_centers, n_features)
-        The candidates themselves.
-    labels_ : ndarray of shape (n_targets,)
-        The number of the nearest new centre of each target; targets and centres are public.
-    order_ : ndarray of shape (n_centers,)
-        The greedy order; its first k are a choice of k centres, for any k at no further cost.
-    order_costs_ : ndarray of shape (n_centers + 1,)
-        Estimated cost of its first 0, 1, 2, ..., under the sanitised source.
-    cost_estimate_ : float
-        Estimated mean distance of targets to the nearest centre or source.
-    released_source_ : ReleasedSource
-        The sanitised source.
-    source_spread_, source_spread_error_ : float
-        Noisy Δ_t(S) and its standard error, if ``spread_share`` is set.
-    served_by_source_ : ndarray of shape (n_targets,)
-        How likely it is that each target has an existing centre at least as near as the new ones.
-    privacy_ : PrivacyStatement
-        What is promised, and which questions were asked.
-    schema_ : Schema
-        The bounds used.
-    warnings_ : tuple of str
-        The warnings of the fit.
-    n_features_in_ : int
-        Number of columns of the targets; of precomputed distances, of candidates.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if they have any.
-
-    References
-    ----------
-    Schnapp, Sabato, "Differentially Private Source-Target Clustering" (TMLR 2025).
-
-    Notes
-    -----
-    Targets, candidates, weights and metric are public; only the source is protected. The true cost
-    is an exact statement about the source and is neither used nor kept.
-
-    Examples
-    --------
-    >>> towns = [[x / 10, y / 10] for x in range(20) for y in range(20)]
-    >>> existing = [[0.3, 0.4]] * 300
-    >>> model = PrivateSourceTargetMedoids(2, epsilon=2.0).fit(towns, source=existing)
-    >>> model.centers_.shape
-    (2, 2)
-    """
-
-    def __init__(
-        self,
-        n_centers: int = 8,
-        *,
-        epsilon: Any = 1.0,
-        delta: Any = 0,
-        budget: Budget | None = None,
-        method: Literal["rings", "nna", "nas"] = "rings",
-        metric: MetricName = "euclidean",
-        schema: Schema | None = None,
-        bounds: tuple[Any, Any] | None = None,
-        unit: Unit | str = "add-remove-row",
-        n_projected: int | None = None,
-        coreset_radius: float = 0.05,
-        coreset: Literal["auto", "halving", "net"] | None = "auto",
-        n_nearest: int = 150,
-        spread_share: float | None = None,
-        counts_share: float = 0.7,
-        false_cells: float = 0.05,
-        pull: bool = True,
-        random_state: int | None = None,
-        ledger: Ledger | None = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.epsilon, self.delta, self.budget = epsilon, delta, budget
-        self.method = method
-        self.metric = metric
-        self.schema, self.bounds = schema, bounds
-        self.unit = unit
-        self.n_projected = n_projected
-        self.coreset_radius = coreset_radius
-        self.coreset = coreset
-        self.n_nearest = n_nearest
-        self.spread_share = spread_share
-        self.counts_share = counts_share
-        self.false_cells = false_cells
-        self.pull = pull
-        self.random_state = random_state
-        self.ledger, self.dataset = ledger, dataset
 
     def fit(
         self,
@@ -457,3 +200,171 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
         if source is None:
             self._warn(_NO_SOURCE, SourceWarning)
         self._fit(source, run=run, public=public)
+
+    # The way of a fit.
+    def _open(self, X: Any, public: Any = None) -> Opened:
+        schema = declared_schema(public, self.schema, self.bounds)
+        return open_sources(X, schema, unit_from(self.unit))
+
+    def _door(self, opened: Opened) -> SourceRows:
+        return SourceRows(opened)
+
+    def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
+        view = door.private(public.space, run.meter, run.seed)
+        released = self._ask_source(view, run.budget.whole, public, run.choices)
+        judges = released.judges
+        existing = Existing(
+            public.metric.lengths(released.base),
+            None if judges is None else public.metric.lengths(judges),
+        )
+        return SourceTargetResult(released, solve(public, existing, int(self.n_centers)))
+
+    def _ask_source(
+        self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
+    ) -> Sanitised:
+        """Ask for the noisy source."""
+        raise NotImplementedError
+
+    def _keep(self, facts: PublicFacts, result: SourceTargetResult, public: Any = None) -> None:
+        """Keep released values and public ones; nothing else."""
+        self.schema_ = facts.schema
+        self._keep_choice(public, result.found)
+        self.cost_estimate_ = result.found.cost
+        self.released_source_ = ReleasedSource.of(result.released, public.space)
+        self.served_by_source_ = result.found.served
+        spread = result.released.spread
+        for name in ("source_spread_", "source_spread_error_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if spread is not None:
+            self.source_spread_ = float(public.metric.lengths(spread.value)[0])
+            self.source_spread_error_ = float(spread.standard_error)
+        self._targets = public.table
+
+    def _noisy_number(self, result: SourceTargetResult) -> Noisy:
+        return result.released.number
+
+    def _published(self) -> dict[str, Any]:
+        return published(self)
+
+    def _check_together(self) -> None:
+        check_declared_once(self.schema, self.bounds)
+
+
+# ``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps.
+
+
+class PrivateSourceTargetMedoids(SourceTargetEstimator):
+    """Choose new centres among public candidates beside private existing ones.
+
+    Sources are counted in cells of distance shells around the targets. The published methods are
+    :class:`privclust.papers.targets.PrivateNearestMedoids`.
+
+    Parameters
+    ----------
+    n_centers : int, default=8
+        The number of new centres.
+    epsilon : float, default=1.0
+        The privacy loss allowed. Smaller is more private and less accurate.
+    delta : float, default=0
+        Zero for pure ε; with a tiny number such as 1e-6 the budget is spent in zCDP.
+    budget : Budget or None, default=None
+        Given instead of ``epsilon`` and ``delta``; for example ``Budget.of_rho(0.1, 1e-6)``.
+    metric : {"euclidean", "manhattan", "cosine", "haversine", "precomputed"}, default="euclidean"
+        ``"haversine"`` takes latitude and longitude in degrees and measures kilometres;
+        ``"precomputed"`` takes tables of distances to the targets.
+    schema : Schema or None, default=None
+        Public bounds of the columns of the source. If not given, they are drawn around the targets.
+    bounds : tuple of (low, high) or None, default=None
+        Shorthand for a schema.
+    unit : Unit or str, default="add-remove-row"
+        Whose presence is hidden; see :mod:`privclust.unit`.
+    n_projected : int or None, default=None
+        Project all points to this many random dimensions first.
+    random_state : int or None, default=None
+        ``None`` for private noise. A number makes the fit reproducible and NOT PRIVATE.
+    ledger : Ledger or None, default=None
+        Where the fit is charged before any row is read.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (n_centers,)
+        Numbers of the chosen candidates.
+    centers_ : ndarray of shape (n_centers, n_features)
+        The candidates themselves.
+    labels_ : ndarray of shape (n_targets,)
+        The number of the nearest new centre of each target; targets and centres are public.
+    order_ : ndarray of shape (n_centers,)
+        The greedy order; its first k are a choice of k centres, for any k at no further cost.
+    order_costs_ : ndarray of shape (n_centers + 1,)
+        Estimated cost of its first 0, 1, 2, ..., under the sanitised source.
+    cost_estimate_ : float
+        Estimated mean distance of targets to the nearest centre or source.
+    released_source_ : ReleasedSource
+        The sanitised source.
+    served_by_source_ : ndarray of shape (n_targets,)
+        How likely it is that each target has an existing centre at least as near as the new ones.
+    privacy_ : PrivacyStatement
+        What is promised, and which questions were asked.
+    schema_ : Schema
+        The bounds used.
+    warnings_ : tuple of str
+        The warnings of the fit.
+    n_features_in_ : int
+        Number of columns of the targets; of precomputed distances, of candidates.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if they have any.
+
+    References
+    ----------
+    Schnapp, Sabato, "Differentially Private Source-Target Clustering" (TMLR 2025).
+
+    Notes
+    -----
+    Targets, candidates, weights and metric are public; only the source is protected. The true cost
+    is an exact statement about the source and is neither used nor kept.
+
+    Examples
+    --------
+    >>> towns = [[x / 10, y / 10] for x in range(20) for y in range(20)]
+    >>> existing = [[0.3, 0.4]] * 300
+    >>> model = PrivateSourceTargetMedoids(2, epsilon=2.0).fit(towns, source=existing)
+    >>> model.centers_.shape
+    (2, 2)
+    """
+
+    method = "rings"
+
+    def __init__(
+        self,
+        n_centers: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        metric: MetricName = "euclidean",
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        n_projected: int | None = None,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.epsilon, self.delta, self.budget = epsilon, delta, budget
+        self.metric = metric
+        self.schema, self.bounds = schema, bounds
+        self.unit = unit
+        self.n_projected = n_projected
+        self.random_state = random_state
+        self.ledger, self.dataset = ledger, dataset
+
+    def _ask_source(
+        self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
+    ) -> Sanitised:
+        if public.metric.has_coordinates:
+            return ask_rings(view, share, CoordinateCells(public.space), rng)
+        table = public.table.astype(np.float32)
+        return ask_rings(view, share, DistanceCells(public.space, table), rng)

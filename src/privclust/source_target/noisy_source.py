@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from privclust._typing import Floats
+from privclust.data.public import Noisy
 from privclust.data.sites.public import TargetSpace
-from privclust.data.view import Noisy
 from privclust.notes import Note
 
 

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
 from privclust.budget import Share
+from privclust.data.public import Noisy
 from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
-from privclust.data.view import Noisy
 from privclust.distributions import log_density, tail
 from privclust.notes import Note
 from privclust.source_target.noisy_source import Sanitised, nothing_found

@@ -23,7 +23,8 @@ from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.rows import source_from
-from privclust.data.view import Noisy, View
+from privclust.data.public import Noisy
+from privclust.data.view import View
 from privclust.exceptions import DataError
 from privclust.privacy.mechanisms import amount_in
 from privclust.privacy.meter import Meter

@@ -18,8 +18,9 @@ from privclust.data.engines.base import current_engine
 from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
 from privclust.data.numbers.public import CountedColumns
 from privclust.data.points.kernels import RowCount
+from privclust.data.public import Noisy
 from privclust.data.rows import RowReader
-from privclust.data.view import Noisy, NumberNoise, View
+from privclust.data.view import NumberNoise, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit.rows import RowUnit

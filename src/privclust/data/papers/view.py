@@ -16,7 +16,7 @@ from privclust.data.papers.kernels import CriticGradients, FactorSums, SwapCosts
 from privclust.data.papers.public import Critic, FactorAnswer, Swap
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
-from privclust.data.view import Noisy
+from privclust.data.public import Noisy
 
 
 class BaselinesView(PointsView):

@@ -6,7 +6,8 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.door import Door, OpenedRows
-from privclust.data.points.mixed import region_of
+from privclust.data.points.mixed import Region as Region
+from privclust.data.points.mixed import region_of as region_of
 from privclust.data.points.view import PointsView
 from privclust.data.rows import Block
 from privclust.data.table.as_points import BinnedCoder

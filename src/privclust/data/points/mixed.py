@@ -1,4 +1,4 @@
-"""Mixed rows on the public grid: numbers clipped and scaled, categories as codes; how they are kept.
+"""Mixed rows on the public grid: numbers clipped and scaled, categories as codes.
 
 A row of the grid has one coordinate for each number and one for each category. The coordinates of a
 column of categories are alike in all but the one that the row has, so they are kept as its code,

@@ -25,9 +25,10 @@ from privclust.data.points.kernels import (
 )
 from privclust.data.points.mixed import PIECE, GridRows, Region
 from privclust.data.points.public import ClusterAnswer, Projection, Zones
+from privclust.data.public import Noisy
 from privclust.data.question import Question
 from privclust.data.rows import RowReader
-from privclust.data.view import Noisy, View
+from privclust.data.view import View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit.rows import RowUnit

@@ -16,10 +16,11 @@ from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
 from privclust.data.engines.base import Summed, current_engine
 from privclust.data.points.kernels import RowCount
+from privclust.data.public import Noisy
 from privclust.data.rows import RowReader
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
 from privclust.data.sites.public import CellAnswer, Rings, TargetSpace
-from privclust.data.view import Noisy, NumberNoise, View
+from privclust.data.view import NumberNoise, View
 from privclust.exceptions import NoRowsError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource

@@ -17,13 +17,14 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.engines.base import Summed
 from privclust.data.points.view import PointsView
+from privclust.data.public import Noisy
 from privclust.data.rows import RowReader, SteppedRows
 from privclust.data.table.as_points import Embedding
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
-from privclust.data.view import Noisy, View
+from privclust.data.view import View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit.rows import RowUnit

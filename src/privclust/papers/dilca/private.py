@@ -8,19 +8,27 @@ in the paper, by a factor of up to four in the choice of contexts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.budget import Share
+from privclust.budget import Budget, Number, Share
 from privclust.categories.context import Context, above_mean, association, choose_context
-from privclust.categories.learn import Learned, Options
+from privclust.categories.estimator import Declared, PrivateDilca
+from privclust.categories.learn import Learned, LearningMethod, Options
 from privclust.categories.pair_tables import PairCells
 from privclust.categories.shrinkage import Estimate, plain_estimate
-from privclust.data.table.public import PairLayout
+from privclust.categories.task import CATEGORICAL, DISTANCES
+from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.data.table.public import PairLayout, check_subsets
 from privclust.data.table.view import TableView
+from privclust.exceptions import ParameterError
+from privclust.ledger.ledger import Ledger
+from privclust.schema.schema import Schema
+from privclust.unit import Unit
 
 # One set of tables from those of single targets, which the published variants measure apart.
 
@@ -151,3 +159,213 @@ def _ask_by_target(
         contexts[target], estimates[target] = chosen, plain_estimate(tables)
         errors.append(tables.standard_error)
     return Learned(contexts, estimates, float(np.median(errors)), number)
+
+
+# The methods by the names that the paper's figures give them, and those that pay for every target.
+METHODS: dict[str, LearningMethod] = {
+    "baseline": ask_baseline,
+    "mean-su": ask_mean_su,
+    "max-relevance": ask_max_relevance,
+    "max-dependency": ask_max_dependency,
+}
+BY_TARGET = ("mean-su", "max-relevance", "max-dependency")
+
+
+class PrivateContextDilca(PrivateDilca):
+    """DP-DILCA of Battaglia, Celano and Pensa (2021): distances by privately chosen contexts.
+
+    This is the published family, for comparison; :class:`privclust.PrivateDilca` has the same
+    promise and better distances.
+
+    Parameters
+    ----------
+    epsilon, delta, budget, schema
+        See :class:`privclust.PrivateDilca`.
+    method : {"baseline", "mean-su", "max-relevance", "max-dependency"}, default="max-relevance"
+        Algorithm 1, which noises all pair tables; or Algorithm 2 with contexts chosen by
+        Algorithm 3, 4 or 5.
+    context_size : int, default=3
+        k, the number of attributes in a context, where the method fixes it.
+    selection_share : float, default=0.3
+        h, the share of the budget that is spent on contexts.
+    sigma : float, default=1.0
+        The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
+        this many times the mean form the context.
+    budget_per_target : bool, default=False
+        Whether the budget is meant for each single target, as in the paper's figures. The fit then
+        promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
+        ``"baseline"``, which measures once for all targets.
+    targets, ordinal, unit, random_state, ledger, dataset
+        See :class:`privclust.PrivateDilca`.
+
+    Attributes
+    ----------
+    metric_, contexts_, cell_error_, privacy_, warnings_, schema_, n_features_in_, feature_names_in_
+        See :class:`privclust.PrivateDilca`.
+
+    References
+    ----------
+    Battaglia, Celano, Pensa, "Differentially Private Distance Learning in Categorical Data" (2021).
+
+    Examples
+    --------
+    >>> from privclust import Categories, Schema
+    >>> schema = Schema({"city": Categories(["A", "B", "C"]), "car": Categories(["no", "yes"])})
+    >>> rows = [["A", "yes"], ["B", "no"], ["C", "no"]]
+    >>> model = PrivateContextDilca(epsilon=1.0, schema=schema, method="mean-su").fit(rows)
+    >>> model.distance_matrix("city").shape
+    (3, 3)
+    """
+
+    _methods: ClassVar[Any] = METHODS
+    _parameters: ClassVar[Any] = DISTANCES.variants[1].parameters
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        method: str = "max-relevance",
+        context_size: int = 3,
+        selection_share: float = 0.3,
+        sigma: float = 1.0,
+        budget_per_target: bool = False,
+        targets: Sequence[str] | None = None,
+        ordinal: Sequence[str] = (),
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.method = method
+        self.context_size = context_size
+        self.selection_share = selection_share
+        self.sigma = sigma
+        self.budget_per_target = budget_per_target
+        self.targets = targets
+        self.ordinal = ordinal
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def _budget(self) -> Budget:
+        """Return the total: of all targets, if the budget is that of a single one."""
+        budget = super()._budget()
+        if not self.budget_per_target or self.method not in BY_TARGET:
+            return budget
+        n_targets = self._n_targets()
+        if budget.delta:
+            return Budget.of(Budget.of_rho(n_targets * budget.amount, budget.delta))
+        return Budget.of(Budget(n_targets * budget.epsilon))
+
+    def _n_targets(self) -> int:
+        declared = self._declared()
+        if self.targets is not None:
+            return max(1, len(tuple(self.targets)))
+        if not isinstance(declared, Schema):
+            raise ParameterError(
+                "budget_per_target needs to know the targets before the data are opened; name them "
+                "in targets, or declare every column in the schema."
+            )
+        return len(declared.names)
+
+    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
+        options = super()._context_options(schema, targets)
+        check_context(self.method, len(schema), options.context_size)
+        return options
+
+    def _published(self) -> dict[str, Any]:
+        published = super()._published()
+        published["parameters"] |= {
+            "selection_share": float(self.selection_share),
+            "budget_per_target": bool(self.budget_per_target),
+        }
+        return published
+
+
+class PrivateContextKMeans(PrivateCategoricalKMeans):
+    """DP-KMeans-DPMD of Battaglia, Celano and Pensa (2021): clusters by a metric of DP-DILCA.
+
+    The variants know only the pairs that they measured, and treat all others as independent when
+    axes are sought. For comparison; :class:`privclust.PrivateCategoricalKMeans` is better.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    epsilon, delta, budget, schema, metric_share
+        See :class:`privclust.PrivateCategoricalKMeans`.
+    method, context_size, selection_share, sigma
+        See :class:`PrivateContextDilca`.
+    unit, random_state, ledger, dataset
+        See :class:`privclust.PrivateCategoricalKMeans`.
+
+    Attributes
+    ----------
+    metric_, contexts_, cell_error_, cluster_centers_, cluster_sizes_, cluster_sizes_error_
+        See :class:`privclust.PrivateCategoricalKMeans`.
+    value_points_, privacy_, warnings_, schema_, n_features_in_, feature_names_in_
+        See :class:`privclust.PrivateCategoricalKMeans`.
+    """
+
+    _methods: ClassVar[Any] = METHODS
+    _parameters: ClassVar[Any] = CATEGORICAL.variants[1].parameters
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        schema: Declared | None = None,
+        metric_share: Number = 0.5,
+        method: str = "max-relevance",
+        context_size: int = 3,
+        selection_share: float = 0.3,
+        sigma: float = 1.0,
+        unit: Unit | str = "add-remove-row",
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.budget = budget
+        self.schema = schema
+        self.metric_share = metric_share
+        self.method = method
+        self.context_size = context_size
+        self.selection_share = selection_share
+        self.sigma = sigma
+        self.unit = unit
+        self.random_state = random_state
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
+        options = super()._context_options(schema, targets)
+        check_context(self.method, len(schema), options.context_size)
+        return options
+
+    def _all_tables(self, learned: Learned) -> Estimate:
+        return joined_estimate(learned)
+
+    def _published(self) -> dict[str, Any]:
+        published = super()._published()
+        published["parameters"]["selection_share"] = float(self.selection_share)
+        return published
+
+
+def check_context(method: str, n_columns: int, context_size: int) -> None:
+    """Raise if Algorithm 5 would have to compare too many contexts."""
+    if method == "max-dependency":
+        check_subsets(n_columns, context_size)

@@ -27,7 +27,7 @@ from privclust.data.papers.view import BaselinesView
 from privclust.data.points.public import Projection
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened
-from privclust.parameters import whole
+from privclust.parameters import WHOLE, Parameter
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
@@ -157,7 +157,10 @@ class PrivateHighDimKMeans(KMeansEstimator):
     (2, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_swaps": whole()}
+    _parameters: ClassVar[Any] = (
+        *KMeansEstimator._parameters,
+        Parameter("n_swaps", WHOLE, 20, "Swaps that the local search tries."),
+    )
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from privclust.exceptions import ParameterError
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened, PublicFacts
 from privclust.papers.rivals.predicting import Loadings
-from privclust.parameters import whole
+from privclust.parameters import WHOLE, Parameter
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
@@ -125,7 +125,10 @@ class PrivateNMF(Loadings, KMeansEstimator):
     (2, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_steps": whole()}
+    _parameters: ClassVar[Any] = (
+        *KMeansEstimator._parameters,
+        Parameter("n_steps", WHOLE, 10, "How often the components are improved."),
+    )
 
     def __init__(
         self,

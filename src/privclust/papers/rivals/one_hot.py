@@ -10,18 +10,19 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.categories.estimator import Declared
-from privclust.categories.learn import CategoricalClusters, Learned, Learning
+from privclust.categories.learn import Learned, Learning
 from privclust.categories.metric import AttributeMetric, CategoricalMetric
 from privclust.categories.release import sizes_of
-from privclust.clustering.categorical import ClusteredCategories
+from privclust.categories.task import N_CLUSTERS
+from privclust.clustering.categorical import CategoricalClusters, ClusteredCategories
 from privclust.clustering.cells import Method, by_cells
 from privclust.clustering.lloyd import ask_lloyd
 from privclust.clustering.plan import INERTIA, Clumps, best_inertia, rehearsable
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
-from privclust.estimator import Run
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.parameters import check_clusters, one_of, whole
+from privclust.parameters import WHOLE, Choice, Parameter, check_clusters
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
@@ -68,7 +69,10 @@ class PrivateOneHotKMeans(ClusteredCategories):
     (2, 6)
     """
 
-    _checks: ClassVar[Any] = {**ClusteredCategories._checks, "method": one_of(*_METHODS)}
+    _parameters: ClassVar[Any] = (
+        N_CLUSTERS,
+        Parameter("method", Choice(tuple(_METHODS)), "lloyd", "The algorithm."),
+    )
 
     # The metric has no context, so there is nothing to choose.
     context_rule = "all"
@@ -110,7 +114,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
             The number of columns, if the schema does not say.
         """
         self._check_parameters()
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         schema, unit = rehearsable(self._planned(n_features)), row_unit(self.unit)
         count, n_clusters = min(int(n_rows), _MOST_REHEARSED), int(self.n_clusters)
         return rehearse(

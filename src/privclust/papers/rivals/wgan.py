@@ -29,7 +29,7 @@ from privclust.data.points.door import region_of
 from privclust.data.points.public import Projection
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened
-from privclust.parameters import whole
+from privclust.parameters import WHOLE, Parameter
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
@@ -176,7 +176,10 @@ class PrivateWGAN(KMeansEstimator):
     (4, 2)
     """
 
-    _checks: ClassVar[Any] = {**KMeansEstimator._checks, "n_steps": whole()}
+    _parameters: ClassVar[Any] = (
+        *KMeansEstimator._parameters,
+        Parameter("n_steps", WHOLE, 100, "Steps of the critic."),
+    )
 
     def __init__(
         self,
@@ -210,7 +213,7 @@ class PrivateWGAN(KMeansEstimator):
     def sample(self, n_rows: int, seed: int | None = None) -> Floats:
         """Return generated rows within the declared bounds; it costs nothing."""
         check_is_fitted(self)
-        whole()("n_rows", n_rows)
+        WHOLE.check("n_rows", n_rows)
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
         return region_of(self.schema_, rescale=self._rescaled).released(points)
 

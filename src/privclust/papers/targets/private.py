@@ -15,18 +15,27 @@ number of sources is asked for as well, and with fewer than t of them the averag
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.budget import Share
+from privclust.budget import Budget, Share
+from privclust.data.public import Noisy
+from privclust.data.sites.metrics import METRICS, MetricName
 from privclust.data.sites.view import SitesView
-from privclust.data.view import Noisy
 from privclust.distributions import quantile
+from privclust.exceptions import ParameterError
+from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
+from privclust.schema.schema import Schema
+from privclust.source_target.estimator import SourceTargetEstimator
 from privclust.source_target.noisy_source import Sanitised, base_from_points, nothing_found
 from privclust.source_target.placement import covering_sites, nearest_site
+from privclust.source_target.public_targets import PublicTargets
+from privclust.source_target.task import NEAREST_PARAMETERS
+from privclust.unit import Unit
 
 # NNA, Algorithm 2 of the paper: count and average the sources nearest to each public site.
 
@@ -149,3 +158,137 @@ def _too_few(number: float, n_nearest: int) -> tuple[Note, ...]:
         "the centres are those of the targets alone; lower n_nearest or raise epsilon."
     )
     return (Note("rows-unseen", text),)
+
+
+class PrivateNearestMedoids(SourceTargetEstimator):
+    """NAS and NNA of Schnapp and Sabato (2025): sources as averages near public sites.
+
+    These are the published methods, for comparison; :class:`privclust.PrivateSourceTargetMedoids`
+    has the same promise and lower costs.
+
+    Parameters
+    ----------
+    n_centers : int, default=8
+        The number of new centres.
+    epsilon, delta, budget
+        See :class:`privclust.PrivateSourceTargetMedoids`.
+    method : {"nna", "nas"}, default="nna"
+        ``"nna"`` counts and averages the sources nearest to each site of a coreset; ``"nas"``
+        averages the nearest sources of each site.
+    metric : {"euclidean", "manhattan", "cosine", "haversine"}, default="euclidean"
+        See :class:`privclust.PrivateSourceTargetMedoids`; averages need coordinates.
+    schema, bounds, unit, n_projected
+        See :class:`privclust.PrivateSourceTargetMedoids`.
+    coreset : {"auto", "halving", "net"} or None, default="auto"
+        How the coreset is made: cells halved at medians, a greedy net, or none at all, which takes
+        every target as a site. ``"auto"`` takes the one with fewer sites for ``"nas"``, whose noise
+        grows with them, and the finer one for ``"nna"``.
+    coreset_radius : float, default=0.05
+        How far a target may lie from the coreset, in diameters of the targets.
+    n_nearest : int, default=150
+        t, the number of sources that each site of ``"nas"`` averages.
+    spread_share : float or None, default=None
+        The share of the budget of ``"nas"`` that pays for Δ_t(S), the mean distance of sites to
+        their t nearest sources, on which its utility depends.
+    counts_share : float, default=0.7
+        The share of the budget of ``"nna"`` that pays for counts; sums of sources get the rest.
+    false_cells : float, default=0.05
+        How many empty cells of ``"nna"`` may be mistaken for occupied ones on average: the paper's
+        γ, for all cells together.
+    pull : bool, default=True
+        Whether ``"nna"`` pulls averages that noise moved out of their cells back to the border.
+    random_state, ledger, dataset
+        See :class:`privclust.PrivateSourceTargetMedoids`.
+
+    Attributes
+    ----------
+    medoid_indices_, centers_, labels_, order_, order_costs_, cost_estimate_, released_source_
+        See :class:`privclust.PrivateSourceTargetMedoids`.
+    source_spread_, source_spread_error_ : float
+        Noisy Δ_t(S) and its standard error, if ``spread_share`` is set.
+    served_by_source_, privacy_, schema_, warnings_, n_features_in_, feature_names_in_
+        See :class:`privclust.PrivateSourceTargetMedoids`.
+
+    References
+    ----------
+    Schnapp, Sabato, "Differentially Private Source-Target Clustering" (TMLR 2025).
+
+    Examples
+    --------
+    >>> towns = [[x / 10, y / 10] for x in range(20) for y in range(20)]
+    >>> existing = [[0.3, 0.4]] * 300
+    >>> model = PrivateNearestMedoids(2, epsilon=2.0, method="nna").fit(towns, source=existing)
+    >>> model.centers_.shape
+    (2, 2)
+    """
+
+    _parameters: ClassVar[Any] = NEAREST_PARAMETERS
+
+    def __init__(
+        self,
+        n_centers: int = 8,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 0,
+        budget: Budget | None = None,
+        method: Literal["nna", "nas"] = "nna",
+        metric: MetricName = "euclidean",
+        schema: Schema | None = None,
+        bounds: tuple[Any, Any] | None = None,
+        unit: Unit | str = "add-remove-row",
+        n_projected: int | None = None,
+        coreset: Literal["auto", "halving", "net"] | None = "auto",
+        coreset_radius: float = 0.05,
+        n_nearest: int = 150,
+        spread_share: float | None = None,
+        counts_share: float = 0.7,
+        false_cells: float = 0.05,
+        pull: bool = True,
+        random_state: int | None = None,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.epsilon, self.delta, self.budget = epsilon, delta, budget
+        self.method = method
+        self.metric = metric
+        self.schema = schema
+        self.bounds = bounds
+        self.unit = unit
+        self.n_projected = n_projected
+        self.coreset = coreset
+        self.coreset_radius = coreset_radius
+        self.n_nearest = n_nearest
+        self.spread_share = spread_share
+        self.counts_share = counts_share
+        self.false_cells = false_cells
+        self.pull = pull
+        self.random_state = random_state
+        self.ledger, self.dataset = ledger, dataset
+
+    def _ask_source(
+        self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
+    ) -> Sanitised:
+        ask = ask_nas if self.method == "nas" else ask_nna
+        return ask(view, share, self._settings())
+
+    def _settings(self) -> NearestSettings:
+        return NearestSettings(
+            radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
+            coreset=self.coreset,
+            n_nearest=int(self.n_nearest),
+            spread_share=self.spread_share,
+            counts_share=self.counts_share,
+            false_cells=float(self.false_cells),
+            pull=bool(self.pull),
+        )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if not METRICS[self.metric].has_coordinates:
+            raise ParameterError(
+                f"The method {self.method!r} averages coordinates, which precomputed distances do "
+                "not have; use privclust.PrivateSourceTargetMedoids."
+            )
+        if self.spread_share is not None and self.method != "nas":
+            raise ParameterError('spread_share belongs to method="nas"; drop it or set the method.')

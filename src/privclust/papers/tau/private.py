@@ -17,12 +17,12 @@ from privclust.budget import Budget, Share
 from privclust.coclustering.association import tau_weights
 from privclust.coclustering.estimator import Coclusterer
 from privclust.coclustering.result import CoclusteringResult
+from privclust.coclustering.task import TAU_PARAMETERS
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
-from privclust.estimator import Run
 from privclust.exceptions import ParameterError
+from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.parameters import either, fraction, whole
 from privclust.unit import Unit, matrix_unit_from
 
 # The share of every half-step that goes to the choice of clusters; the rest pays for the table.
@@ -138,11 +138,7 @@ class PrivateTauCoclustering(Coclusterer):
     """
 
     rule = "tau"
-    _checks: ClassVar[Any] = {
-        **Coclusterer._checks,
-        "n_rounds": either("auto", whole()),
-        "choice_share": fraction(),
-    }
+    _parameters: ClassVar[Any] = TAU_PARAMETERS
 
     def __init__(
         self,

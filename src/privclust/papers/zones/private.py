@@ -26,12 +26,12 @@ from privclust.budget import Budget, Share
 from privclust.clustering.kmeans import KMeansEstimator
 from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
+from privclust.clustering.task import ZONE_PARAMETERS
 from privclust.clustering.weighted_kmeans import packed_centres
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.exceptions import ParameterError
 from privclust.ledger.ledger import Ledger
-from privclust.parameters import either, fraction, whole
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
@@ -290,14 +290,7 @@ class PrivateZoneKMeans(KMeansEstimator):
     (3, 2)
     """
 
-    _checks: ClassVar[Any] = {
-        **KMeansEstimator._checks,
-        "n_candidates": whole(),
-        "n_steps": whole(),
-        "internal_k": either(None, whole()),
-        "choice_share": fraction(),
-        "last_share": fraction(),
-    }
+    _parameters: ClassVar[Any] = ZONE_PARAMETERS
 
     def __init__(
         self,

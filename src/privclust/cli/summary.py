@@ -1,50 +1,20 @@
-"""``privclust summarise`` and its plan, and what a summary answers afterwards at no cost."""
+"""``privclust cluster``, ``choose-k`` and ``sample``: what a summary answers at no cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.fit import NumericOptions, fit_of_rows, plan_of_numbers
-from privclust.cli.options import Reading
 
 if TYPE_CHECKING:
-    from privclust.clustering.summary import PrivateSummary, Summary
-
+    from privclust.clustering.summary import Summary
 
 SummaryPath = Annotated[
     Path, typer.Argument(metavar="SUMMARY", help="A release of the kind summary.")
 ]
-
-
-@dataclass(frozen=True)
-class SummaryOptions(NumericOptions):
-    """The options of a summary."""
-
-    metric: Annotated[
-        Literal["auto", "mismatch", "dilca"],
-        typer.Option("--metric", help="Distances between categories."),
-    ] = "auto"
-    profile_share: options.ProfileShare = None
-
-    def model(self, reading: Reading | None = None, **shared: Any) -> PrivateSummary:
-        """Return the estimator."""
-        from privclust.clustering.summary import PrivateSummary
-
-        shared |= {"metric": self.metric, "profile_share": self.profile_share}
-        return PrivateSummary(**self.declared(reading), **shared)
-
-
-fit = fit_of_rows(
-    SummaryOptions, "Summarise private rows once; the summary answers for any number of clusters."
-)
-plan = plan_of_numbers(
-    SummaryOptions, "Rehearse a summary on synthetic rows: questions, cost, noise, error to expect."
-)
 
 
 def cluster(
@@ -54,20 +24,18 @@ def cluster(
         Path, typer.Option("--output", "-o", metavar="PATH", help="Where the release goes.")
     ] = Path("release"),
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Make a k-means release of a summary. Nothing more is spent."""
     from privclust.cli.fit import show
     from privclust.jobs.fit import Destination
 
     place = Destination.checked(output, report=True, overwrite=overwrite)
-    show(place.publish(_loaded(summary).kmeans(clusters)), as_json=as_json)
+    show(place.publish(_loaded(summary).kmeans(clusters)))
 
 
 def choose_k(
     summary: SummaryPath,
     most: Annotated[int, typer.Option("--most", min=2, help="The largest number to try.")] = 16,
-    as_json: options.Json = False,
 ) -> None:
     """Say how many clusters a summary shows, if that is clear. Nothing more is spent."""
     choice = _loaded(summary).choose_k(range(1, most + 1))
@@ -79,7 +47,7 @@ def choose_k(
         "inertia": choice.inertia.tolist(),
         "inertia_error": choice.inertia_error.tolist(),
     }
-    screen.answer(document, str(choice), as_json=as_json)
+    screen.answer(document, str(choice))
 
 
 def sample(
@@ -89,7 +57,6 @@ def sample(
     ],
     rows: options.Rows = 1000,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
 ) -> None:
     """Draw synthetic rows from a summary; they may be published. Nothing more is spent."""
     import pyarrow as pa
@@ -108,11 +75,7 @@ def sample(
     with places.replacing(output) as temporary:
         write(table, temporary)
     document = {"rows": str(output), "n_rows": rows}
-    screen.answer(document, f"{rows:,} synthetic rows: {output}", as_json=as_json)
-
-
-# What else the command line offers.
-more = {"cluster": cluster, "choose-k": choose_k, "sample": sample}
+    screen.answer(document, f"{rows:,} synthetic rows: {output}")
 
 
 def _loaded(path: Path) -> Summary:

@@ -1,0 +1,92 @@
+"""What clustering of rows offers: k-means, as in the paper too, and summaries."""
+
+from __future__ import annotations
+
+from privclust.parameters import FLAG, SHARE, WHOLE, Choice, Parameter
+from privclust.tasks import Task, Variant
+
+AUTO = "auto"
+
+N_CLUSTERS = Parameter(
+    "n_clusters",
+    WHOLE,
+    8,
+    "Number of clusters, or auto.",
+    also=(AUTO,),
+    option=("--clusters", "-k"),
+)
+METHOD = Parameter(
+    "method",
+    Choice((AUTO, "cells", "cautious", "grid", "lloyd"), former={"subcluster": "cells"}),
+    AUTO,
+    "The algorithm.",
+    label="Algorithm",
+)
+METRIC = Parameter(
+    "metric",
+    Choice((AUTO, "mismatch", "dilca")),
+    AUTO,
+    "Distances between categories.",
+    label="Distance of categories",
+)
+PROFILE_SHARE = Parameter(
+    "profile_share",
+    SHARE,
+    None,
+    "Budget share for histograms of clusters.",
+    also=(None,),
+    label="Histograms of each cluster (share of the budget)",
+)
+RESCALE = Parameter(
+    "rescale",
+    FLAG,
+    None,
+    "Distances in widths of columns.",
+    also=(None,),
+    label="Distances in units of declared widths",
+    shown="with a schema",
+)
+
+ZONE_PARAMETERS = (
+    Parameter("n_clusters", WHOLE, 8, "Number of clusters.", option=("--clusters", "-k")),
+    Parameter("n_candidates", WHOLE, 4, "Points of a zone.", option=("--candidates",)),
+    Parameter("internal_k", WHOLE, None, "Sub-clusters of a zone.", also=(None,)),
+    Parameter("n_steps", WHOLE, 3, "Iterations.", option=("--steps",)),
+    Parameter("choice_share", SHARE, 0.2, "Share of the choices."),
+    Parameter("last_share", SHARE, 0.3, "Share of the last step."),
+    RESCALE,
+)
+
+KMEANS = Task(
+    "kmeans",
+    "Clusters (k-means)",
+    "Groups of similar rows: their centres and roughly how many rows each has.",
+    (
+        Variant(
+            "privclust.clustering:PrivateKMeans",
+            (N_CLUSTERS, METHOD, METRIC, PROFILE_SHARE, RESCALE),
+            methods=(AUTO, "cells", "cautious", "grid", "lloyd"),
+        ),
+        Variant(
+            "privclust.papers.zones:PrivateZoneKMeans",
+            ZONE_PARAMETERS,
+            methods=("zones",),
+            paper="convergent zones (Joshi and Thakkar 2022)",
+            in_service=False,
+        ),
+    ),
+    "Cluster private rows; centres and sizes may be published.",
+    "Rehearse a k-means fit on synthetic rows: questions, cost, noise, error to expect.",
+    clusters="n_clusters",
+    audit="privclust.clustering.audited:kmeans_subject",
+)
+SUMMARISE = Task(
+    "summarise",
+    "Summary for many questions",
+    "Spends the budget once; clusters for every number are then free.",
+    (Variant("privclust.clustering:PrivateSummary", (METRIC, PROFILE_SHARE, RESCALE)),),
+    "Summarise private rows once; the summary answers for any number of clusters.",
+    "Rehearse a summary on synthetic rows: questions, cost, noise, error to expect.",
+    audit="privclust.clustering.audited:summary_subject",
+)
+COMMANDS = {"kmeans": (KMEANS,), "summarise": (SUMMARISE,)}

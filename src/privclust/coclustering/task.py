@@ -1,0 +1,60 @@
+"""What a matrix of counts offers: clusters of rows and columns, also as in the paper."""
+
+from __future__ import annotations
+
+from privclust.parameters import SHARE, WHOLE, Choice, Parameter
+from privclust.tasks import Task, Variant
+
+N_ROW_CLUSTERS = Parameter(
+    "n_row_clusters", WHOLE, 5, "Number of row clusters.", option=("--rows",)
+)
+N_COLUMN_CLUSTERS = Parameter(
+    "n_column_clusters",
+    WHOLE,
+    5,
+    "Number of column clusters.",
+    option=("--columns",),
+    label="Clusters of columns",
+)
+RULE = Parameter(
+    "rule",
+    Choice(("prototypes", "tau")),
+    "prototypes",
+    "How rows are labelled.",
+    label="How rows are labelled",
+)
+TAU_PARAMETERS = (
+    N_ROW_CLUSTERS,
+    N_COLUMN_CLUSTERS,
+    Parameter(
+        "n_rounds", WHOLE, "auto", "Rounds, 4 in the paper.", also=("auto",), option=("--rounds",)
+    ),
+    Parameter("choice_share", SHARE, 0.9, "Share of the choices.", metavar="H"),
+)
+
+COCLUSTER = Task(
+    "cocluster",
+    "Clusters of rows and columns",
+    "Groups rows and columns of a matrix at once, and shows roughly what each block holds.",
+    (
+        Variant(
+            "privclust.coclustering:PrivateCoclustering",
+            (N_ROW_CLUSTERS, N_COLUMN_CLUSTERS, RULE),
+            methods=("tables",),
+        ),
+        Variant(
+            "privclust.papers.tau:PrivateTauCoclustering",
+            TAU_PARAMETERS,
+            methods=("tau",),
+            paper="DP-τCC (Battaglia and Pensa 2025)",
+            in_service=False,
+        ),
+    ),
+    "Co-cluster a matrix of private counts. Clusters and block totals may be published.",
+    "Rehearse a co-clustering on a synthetic matrix: questions, cost, noise, error to expect.",
+    clusters="n_row_clusters",
+    fewest=0,
+    takes="matrix",
+    audit="privclust.coclustering.audited:subject",
+)
+COMMANDS = {"cocluster": (COCLUSTER,)}

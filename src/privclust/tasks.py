@@ -1,0 +1,116 @@
+"""Tasks: what can be asked of private data, as records for the command line and the service.
+
+A family has a file ``task`` with records and no code. A task has variants, one for each estimator
+that can do it, of which ``method`` names one: the family's own, and those of papers. Nothing heavy
+is imported here: classes and functions are named as ``"module:name"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from privclust.parameters import Parameter
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One estimator that can do a task.
+
+    Attributes
+    ----------
+    estimator : str
+        The class, as ``module:name``.
+    parameters : tuple of Parameter
+        Those that the family has beside budget, schema and unit.
+    methods : tuple of str
+        What ``method`` may be for it, the default first; empty if the task has no such choice.
+    paper : str
+        The paper that it is from, which has a help panel of its own; empty for the family's own.
+    in_service : bool
+        Whether the service offers it.
+    """
+
+    estimator: str
+    parameters: tuple[Parameter, ...]
+    methods: tuple[str, ...] = ()
+    paper: str = ""
+    in_service: bool = True
+
+    @property
+    def kind(self) -> type:
+        """The class."""
+        found: type = load(self.estimator)
+        return found
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what its constructor takes of the values that were given."""
+        named = {p.name for p in self.parameters if not p.of_fit}
+        return {name: value for name, value in given.items() if name in named}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task.
+
+    Attributes
+    ----------
+    name : str
+        What a request calls it.
+    title, sentence : str
+        What a reader calls it, and what it is good for.
+    variants : tuple of Variant
+        The first is the family's own.
+    fit_words, plan_words : str
+        The help of its commands.
+    clusters : str
+        The parameter that is the number of clusters; empty if it has none.
+    takes : {"rows", "categories", "targets", "forms", "matrix"}
+        Rows of numbers and categories, or of categories alone, sources beside public targets,
+        numbers of unknown range, or a matrix of counts.
+    fewest : int
+        How many columns it needs at least; 0 if it takes a matrix.
+    audit : str
+        The function that returns what an audit of it runs, and pairs of neighbours, as
+        ``module:name``.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    variants: tuple[Variant, ...]
+    fit_words: str = ""
+    plan_words: str = ""
+    clusters: str = ""
+    takes: str = "rows"
+    fewest: int = 1
+    audit: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All that ``method`` may be."""
+        return tuple(method for variant in self.variants for method in variant.methods)
+
+    def variant(self, method: str | None) -> Variant:
+        """Return the variant that a method means; the first if none is named."""
+        for variant in self.variants:
+            if method in variant.methods:
+                return variant
+        return self.variants[0]
+
+    def parameters(self, *, in_service: bool = False) -> dict[str, Parameter]:
+        """Return the parameters of all variants by name; of equal names the first counts."""
+        found: dict[str, Parameter] = {}
+        for variant in self.variants:
+            if variant.in_service or not in_service:
+                for parameter in variant.parameters:
+                    found.setdefault(parameter.name, parameter)
+        return found
+
+
+def load(name: str) -> Any:
+    """Return what ``module:name`` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
