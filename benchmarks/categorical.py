@@ -30,7 +30,7 @@ from category_measures import hamming_points
 from category_output import Scores, draw, mean_and_error, show
 from category_speed import scale, times
 from privclust import Schema
-from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.categories.task import CATEGORICAL
 from privclust.exceptions import DataError
 from privclust.papers.datasets.categories import CategorySet
 from privclust.papers.datasets.named import SYNTHETIC_CATEGORIES, category_set
@@ -236,7 +236,7 @@ def kmeans_scores(
     options: argparse.Namespace, data: CategorySet, epsilon: float, delta: float, method: str
 ) -> list[float]:
     """Return the ARI of some fits of private k-means in a private metric."""
-    model = PrivateCategoricalKMeans(
+    model = CATEGORICAL.model(
         data.n_classes,
         epsilon=epsilon,
         delta=delta,

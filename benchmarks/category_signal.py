@@ -28,7 +28,7 @@ from sklearn.neighbors import NearestNeighbors
 from category_sets import open_table
 from keeping import RESULTS, Row, markdown, put_table, read_rows, write_rows
 from privclust import Categories, Schema
-from privclust.categories.estimator import PrivateDilca
+from privclust.categories.task import DISTANCES
 from privclust.exceptions import DataError
 from privclust.papers.dilca.published import Dilca
 from privclust.papers.metrics import distance_l1, distance_pearson
@@ -76,7 +76,7 @@ def measured(options: argparse.Namespace) -> Iterator[Row]:
         for delta, epsilon in product(DELTAS, options.epsilon):
             seeds = range(options.seed, options.seed + options.runs)
             given = {"epsilon": epsilon, "delta": delta, "schema": schema}
-            models = (PrivateDilca(random_state=seed, **given).fit(rows) for seed in seeds)
+            models = (DISTANCES.model(random_state=seed, **given).fit(rows) for seed in seeds)
             scores = [scores_of(model, exact, rows, classes) for model in models]
             row: Row = {"set": name, "rows": len(rows), "epsilon": epsilon, "delta": delta}
             row |= {"true_level": level(exact)}

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from category_output import save_small
 from privclust import Categories, Schema
-from privclust.categories.estimator import PrivateDilca
+from privclust.categories.task import DISTANCES
 
 METHODS = ("max-dependency", "max-relevance", "mean-su", "baseline", "pairs", "tree")
 # Seconds of the authors' code for max-dependency, all targets.
@@ -36,7 +36,7 @@ def times(options: argparse.Namespace) -> None:
     """CPU seconds of one fit of the whole metric, all targets, contexts of three."""
     table: dict[str, list[float]] = {}
     for data in options.tables():
-        models = [PrivateDilca(schema=data.schema, method=method) for method in METHODS]
+        models = [DISTANCES.model(schema=data.schema, method=method) for method in METHODS]
         table[data.name] = [
             min(cpu_seconds(lambda: model.fit(data.rows)) for _ in range(2))  # noqa: B023
             for model in models
@@ -82,7 +82,7 @@ def scale(options: argparse.Namespace) -> None:
         for method, n_rows in product(seconds, paths):
             if method == "max-dependency" and n_rows > MOST_KEPT:
                 continue
-            model = PrivateDilca(schema=schema, method=method)
+            model = DISTANCES.model(schema=schema, method=method)
             seconds[method][n_rows] = cpu_seconds(lambda: model.fit(paths[n_rows]))  # noqa: B023
             figures = f"{seconds[method][n_rows]:.1f} | {_peak_megabytes():,.0f}"
             print(f"| {method} | {n_rows:,} | {figures} |", flush=True)

@@ -1,7 +1,8 @@
 """The experiments of Battaglia and Pensa (2025), with our methods; a table and a plot for each.
 
 Real matrices are read from the folder given by ``--data`` or by PRIVCLUST_DATA, or by paths, in
-any format of ``privclust.papers.datasets.read_matrix``. Those that are not there are named and left out.
+any format of ``privclust.papers.datasets.read_matrix``. Those that are not there are named and left
+out.
 """
 
 from __future__ import annotations

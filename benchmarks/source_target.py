@@ -32,8 +32,8 @@ from privclust.papers.datasets.named import SOURCE_TARGET_SETS, source_target_se
 from privclust.papers.datasets.source_target import SourceTarget, geography, scaled
 from privclust.papers.metrics import share_of_gap, source_target_curve
 from privclust.papers.targets.published import SourceTargetMedoids
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
+from privclust.source_target.task import SOURCE_TARGET
 from source_target_methods import BUDGETS, Order, contestants, private
 from source_target_output import Results, figures, tables
 
@@ -213,7 +213,7 @@ def large(options: argparse.Namespace) -> None:
     towns = rng.uniform(0, 1, (400, 2))
     target = towns[rng.integers(400, size=200_000)] + rng.normal(0, 0.01, (200_000, 2))
     source = towns[rng.integers(100, size=20_000)] + rng.normal(0, 0.01, (20_000, 2))
-    model, took = seconds(lambda: PrivateSourceTargetMedoids(100).fit(target, source=source))
+    model, took = seconds(lambda: SOURCE_TARGET.model(100).fit(target, source=source))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{took:.1f} CPU s, {memory:.2f} GB at most; estimated cost {model.cost_estimate_:.5f}")
 

@@ -20,8 +20,8 @@ from privclust.clustering.kmeans import PrivateKMeans
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 from privclust.papers.rivals.wgan import PrivateWGAN
 from privclust.papers.targets.published import SourceTargetMedoids
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.placement import cell_sites, coreset, greedy_net
+from privclust.source_target.task import SOURCE_TARGET
 
 __all__ = [
     "BUDGETS",
@@ -66,7 +66,7 @@ def private(epsilon: float | None, rho: float | None, **parameters: object) -> O
     budget = _budget(epsilon, rho)
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
-        model = PrivateSourceTargetMedoids(k, **budget, **parameters)
+        model = SOURCE_TARGET.model(k, **budget, **parameters)
         return model.fit(target, source=source).order_
 
     return order

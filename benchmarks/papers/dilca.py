@@ -18,8 +18,7 @@ from category_fits import Fits
 from category_measures import hamming_points
 from category_sets import open_table
 from category_speed import METHODS, cpu_seconds
-from privclust.categories.estimator import PrivateDilca
-from privclust.clustering.categorical import PrivateCategoricalKMeans
+from privclust.categories.task import CATEGORICAL, DISTANCES
 from privclust.papers.datasets.categories import CategorySet
 from privclust.papers.datasets.named import SYNTHETIC_CATEGORIES, category_set
 from privclust.papers.dilca.published import Dilca
@@ -199,10 +198,10 @@ def kmeans(given: Given) -> Iterator[Row]:
                 budget = {"epsilon": at, "delta": delta, "schema": data.schema, "unit": UNIT}
                 for method, model in {
                     "one-hot (DP-KMeans-OH)": PrivateOneHotKMeans(data.n_classes, **budget),
-                    "DP-KMeans-DPMD": PrivateCategoricalKMeans(
+                    "DP-KMeans-DPMD": CATEGORICAL.model(
                         data.n_classes, method="max-dependency", **budget
                     ),
-                    "ours": PrivateCategoricalKMeans(data.n_classes, **budget),
+                    "ours": CATEGORICAL.model(data.n_classes, **budget),
                 }.items():
                     found = [
                         adjusted_rand_score(data.classes, model.fit(data.rows).predict(data.rows))
@@ -216,7 +215,7 @@ def times(given: Given) -> Iterator[Row]:
     """Table 6: CPU seconds of one fit, all targets, contexts of three."""
     for data in tables(given):
         for method in METHODS:
-            model = PrivateDilca(schema=data.schema, method=method, unit=UNIT)
+            model = DISTANCES.model(schema=data.schema, method=method, unit=UNIT)
             taken = [cpu_seconds(lambda m=model: m.fit(data.rows)) for _ in range(2)]  # noqa: B023
             yield row("seconds", min(taken), np.nan, 2, set=data.name, method=method)
 

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 
 from category_output import save_small
 from privclust.papers.datasets.named import SOURCE_TARGET_SETS
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.source_target.task import SOURCE_TARGET
 
 __all__ = ["PICTURES"]
 
@@ -66,7 +66,7 @@ def synthetic(path: Path) -> None:
 def nna(path: Path) -> None:
     """Draw one run of NNA (Figure 1): source, target, released source, chosen centres."""
     source, target = SOURCE_TARGET_SETS["Synthetic 3"](0)
-    model = PrivateSourceTargetMedoids(8, epsilon=3, method="nna", random_state=0)
+    model = SOURCE_TARGET.model(8, epsilon=3, method="nna", random_state=0)
     model.fit(target, source=source)
     figure = Figure(figsize=(5, 4), layout="constrained")
     ax = figure.subplots()

@@ -23,8 +23,8 @@ from privclust.papers.targets.theory import (
     lower_bound,
     zcdp_bound,
 )
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.placement import coreset, greedy_net
+from privclust.source_target.task import SOURCE_TARGET
 from source_target import Draws, measured, pair_maker, reference_curves, seconds, solved
 from source_target_methods import (
     BUDGETS,
@@ -239,7 +239,7 @@ def bounds_of(source: np.ndarray, target: np.ndarray, t: int) -> dict[tuple[str,
         found[by, "bound for the sites"] = bound
         found[by, "bound for all targets (B.1)"] = coreset_bound(bound, RADIUS)
         budget = Budget.of_rho(3, DELTA) if by == "ρ=3" else Budget(3, DELTA if "δ" in by else 0)
-        model = PrivateSourceTargetMedoids(
+        model = SOURCE_TARGET.model(
             10, budget=budget, method="nas", n_nearest=t, coreset="net", coreset_radius=RADIUS
         ).fit(target, source=source)
         places = np.asarray(model.released_source_.positions)

@@ -20,9 +20,11 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 # Every package whose ``__all__`` is a promise, with the line under which the site lists it.
 PACKAGES = {
     "privclust": "Estimators, schemas, units, budgets, releases: what most programs need.",
-    "privclust.papers": "Published algorithms, repaired so that they are private.",
-    "privclust.papers.rivals": "Rivals of the papers, made private: for comparison, not recommended.",
-    "privclust.papers": "Algorithms without privacy, for comparison alone.",
+    "privclust.papers.tau": "DP-τCC and Fast-τCC: co-clustering as published, and repaired.",
+    "privclust.papers.zones": "k-means with convergent zones as published, and repaired.",
+    "privclust.papers.targets": "NAS and NNA: source-target clustering as published, and repaired.",
+    "privclust.papers.dilca": "DILCA and DP-DILCA: distances of categories as published.",
+    "privclust.papers.rivals": "Rivals of the papers, made private: for comparison alone.",
     "privclust.papers.datasets": "Public data sets of the papers, generated or read from files.",
     "privclust.papers.metrics": "Measures of the papers, exact: for experiments alone.",
     "privclust.audit": "Bounds of a privacy loss by experiment.",
@@ -34,7 +36,7 @@ PACKAGES = {
     "privclust.exceptions": "All errors and warnings.",
     "privclust.categories": "More on categories.",
     "privclust.source_target": "More on sources and targets.",
-    "privclust.clustering": "More on summaries.",
+    "privclust.clustering": "More on clusters and summaries.",
 }
 
 

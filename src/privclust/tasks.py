@@ -100,6 +100,12 @@ class Task:
                 return variant
         return self.variants[0]
 
+    def model(self, *positional: Any, method: str | None = None, **parameters: Any) -> Any:
+        """Return the estimator that a method means, with these parameters."""
+        variant = self.variant(method)
+        named = {} if method is None else variant.arguments({"method": method})
+        return variant.kind(*positional, **named, **parameters)
+
     def parameters(self, *, in_service: bool = False) -> dict[str, Parameter]:
         """Return the parameters of all variants by name; of equal names the first counts."""
         found: dict[str, Parameter] = {}

@@ -20,9 +20,7 @@ from privclust import (
     Box,
     Categories,
     PrivateCoclustering,
-    PrivateDilca,
     PrivateKMeans,
-    PrivateSourceTargetMedoids,
     Schema,
 )
 from privclust.papers.tau.private import PrivateTauCoclustering
@@ -30,6 +28,7 @@ from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow
 from privclust.unit.rows import Person
 from support.neighbours import check, check_and_audit
 from support.transcripts import recorded_draws, replayed_draws
+from support.variants import dilca, medoids
 
 # Decimals: one row with more digits moved all others across the edge of a bin.
 
@@ -45,7 +44,7 @@ def shop(prices, make):
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_a_decimal_with_more_digits_moves_no_other_row(make):
     pair = (shop(PRICES, make), shop(MORE, make))
-    model = PrivateDilca(epsilon=1.0, schema=SHOP, method="baseline")
+    model = dilca(epsilon=1.0, schema=SHOP, method="baseline")
     check_and_audit(model, pair)
 
 
@@ -111,7 +110,7 @@ TOWNS = [[x / 4, y / 4] for x in range(5) for y in range(5)]
 
 def test_no_source_cannot_be_told_from_one():
     def released(source):
-        model = PrivateSourceTargetMedoids(2, epsilon=1.0, method="nna", random_state=0)
+        model = medoids(2, epsilon=1.0, method="nna", random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return model.fit(TOWNS, source=source).release().digest

@@ -22,7 +22,7 @@ from privclust.data.papers.kernels import (
     loadings_of,
 )
 from privclust.data.papers.public import Critic
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.public import Projection
 from privclust.unit.base import UnitStep
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
@@ -192,7 +192,7 @@ def exact_answers(unit, ask, dimension):
     answers = []
     for data in neighbours(unit, dimension):
         with recorded_draws() as draws:
-            ask(view_of(data, unit=unit, budget=BUDGET, kind=BaselinesView))
+            ask(view_of(data, unit=unit, budget=BUDGET, kind=PapersView))
         answers.append(draws[0])
     return answers
 
@@ -256,7 +256,7 @@ def test_blocks_make_no_difference(ask):
     exact = []
     for size in (300, 7):
         with recorded_draws() as draws:
-            view = view_of(rows, budget=BUDGET, kind=BaselinesView, block_rows=size)
+            view = view_of(rows, budget=BUDGET, kind=PapersView, block_rows=size)
             if ask == "best_swap":
                 view.ask_best_swap("q", frame, places[:2], places[2:], BUDGET.whole)
             elif ask == "critic_gradients":

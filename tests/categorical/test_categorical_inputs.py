@@ -8,13 +8,12 @@ import polars as pl
 import pytest
 
 from privclust import Bins, Box, Categories, Schema
-from privclust.categories.estimator import PrivateDilca
-from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import DataError, SchemaError
 from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table
 from privclust.schema.coerce import schema_of_dtypes
 from support.survey import SCHEMA, survey
+from support.variants import categorical_kmeans, dilca
 
 ROWS = survey(300)
 
@@ -79,7 +78,7 @@ def test_missing_and_unknown_values_are_categories_where_declared():
 def test_missing_and_unknown_values_are_errors_where_not_declared(value):
     odd = ROWS.assign(city=[value, *ROWS["city"][1:]])
     with pytest.raises(DataError) as error:
-        PrivateDilca(schema=SCHEMA).fit(odd)
+        dilca(schema=SCHEMA).fit(odd)
     text = sentence_of(error)
     assert "'city'" in text
     assert "X" not in text  # no value of a row in a message
@@ -112,16 +111,16 @@ def test_bins_take_their_lower_edge_and_hold_what_lies_beyond():
 def test_schemas_that_cannot_serve_are_refused_in_one_sentence(schema, said):
     rows = ROWS if schema is None or len(schema) != 2 else np.zeros((5, 2), int)
     with pytest.raises(SchemaError) as error:
-        PrivateDilca(schema=schema).fit(rows)
+        dilca(schema=schema).fit(rows)
     assert said in sentence_of(error)
 
 
 def test_undeclared_columns_and_empty_tables_are_refused_in_one_sentence():
     with pytest.raises(DataError) as error:
-        PrivateDilca(schema=SCHEMA).fit(ROWS.assign(name="x"))
+        dilca(schema=SCHEMA).fit(ROWS.assign(name="x"))
     assert "'name' is in the data but not declared" in sentence_of(error)
     with pytest.raises(DataError) as error:
-        PrivateDilca(schema=SCHEMA).fit(ROWS.head(0))
+        dilca(schema=SCHEMA).fit(ROWS.head(0))
     assert "no rows" in sentence_of(error)
 
 
@@ -129,15 +128,15 @@ def test_undeclared_columns_and_empty_tables_are_refused_in_one_sentence():
 def test_constant_columns_and_one_value_attributes_are_harmless(method):
     schema = Schema({**SCHEMA.columns, "one": Categories(["x"]), "same": Categories(["a", "b"])})
     rows = ROWS.assign(one="x", same="a")
-    model = PrivateDilca(schema=schema, method=method, context_size=2).fit(rows)
+    model = dilca(schema=schema, method=method, context_size=2).fit(rows)
     assert model.distance_matrix("one").tolist() == [[0]]
     assert np.isfinite(model.transform(rows)).all()
-    PrivateCategoricalKMeans(2, schema=schema).fit(rows)
+    categorical_kmeans(2, schema=schema).fit(rows)
 
 
 def test_one_row_is_enough():
     for method in ("pairs", "tree", "mean-su", "max-relevance", "max-dependency", "baseline"):
-        model = PrivateDilca(schema=SCHEMA, method=method).fit(ROWS.head(1))
+        model = dilca(schema=SCHEMA, method=method).fit(ROWS.head(1))
         assert np.isfinite(model.transform(ROWS)).all()
 
 
@@ -156,7 +155,7 @@ def test_one_row_is_enough():
 )
 def test_wrong_parameters_are_told(parameters, said):
     with pytest.raises(ValueError, match=said):
-        PrivateDilca(**{"schema": SCHEMA, **parameters}).fit(ROWS)
+        dilca(**{"schema": SCHEMA, **parameters}).fit(ROWS)
 
 
 class ChargedError(Exception):
@@ -184,13 +183,13 @@ class ForbiddenLedger:
 def test_what_the_schema_forbids_is_refused_before_the_ledger_is_charged(schema, method):
     ledger = ForbiddenLedger()
     width = 4 if schema is None else len(schema)
-    model = PrivateDilca(schema=schema, method=method, ledger=ledger, dataset="d")
+    model = dilca(schema=schema, method=method, ledger=ledger, dataset="d")
     with pytest.raises(ValueError, match=r"\."):
         model.fit(np.zeros((4, width), int))
 
 
 def test_the_ledger_is_charged_before_any_row_is_read():
-    model = PrivateDilca(schema=SCHEMA, ledger=ForbiddenLedger(), dataset="d")
+    model = dilca(schema=SCHEMA, ledger=ForbiddenLedger(), dataset="d")
     with pytest.raises(ChargedError):
         model.fit(ROWS.assign(city="not a city"))
 
@@ -198,7 +197,7 @@ def test_the_ledger_is_charged_before_any_row_is_read():
 def test_too_many_subsets_are_refused_before_they_are_counted():
     wide = Schema({f"a{i}": Categories([0, 1]) for i in range(120)})
     with pytest.raises(ValueError, match="smaller context"):
-        PrivateDilca(schema=wide, method="max-dependency").fit(np.zeros((4, 120), int))
+        dilca(schema=wide, method="max-dependency").fit(np.zeros((4, 120), int))
 
 
 def test_types_of_a_frame_can_be_the_declaration():

@@ -16,11 +16,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from privclust import Budget, Categories, Person, Schema
 from privclust.categories.context import Association, choose_context
-from privclust.categories.estimator import PrivateDilca
-from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.papers.dilca.published import Dilca
 from privclust.privacy.mechanisms import Exponential
 from support.survey import SCHEMA, survey
+from support.variants import categorical_kmeans, dilca
 
 ROWS = survey()
 METHODS = ["pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"]
@@ -101,7 +100,7 @@ def test_a_large_budget_finds_the_metric_without_privacy(method, delta):
     rules = {"pairs": "max-relevance", "tree": "max-relevance"}
     rules["baseline"] = "relevant-non-redundant"
     exact = Dilca(rules.get(method, method), context_size=2, schema=SCHEMA).fit(ROWS)
-    model = PrivateDilca(
+    model = dilca(
         epsilon=5000, delta=delta, schema=SCHEMA, method=method, context_size=2, random_state=0
     ).fit(ROWS)
     found = model.distance_matrix("city")
@@ -115,7 +114,7 @@ def test_a_large_budget_finds_the_metric_without_privacy(method, delta):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_spends_its_budget_and_no_more(method, unit, delta):
     budget = Budget(2, delta)
-    model = PrivateDilca(
+    model = dilca(
         epsilon=2, delta=delta, schema=SCHEMA, method=method, unit=unit, context_size=2
     ).fit(ROWS)
     assert budget.covers(model.privacy_.spent)
@@ -124,7 +123,7 @@ def test_every_method_spends_its_budget_and_no_more(method, unit, delta):
 
 
 def test_targets_get_the_whole_budget():
-    model = PrivateDilca(schema=SCHEMA, method="max-relevance", targets=["city"]).fit(ROWS)
+    model = dilca(schema=SCHEMA, method="max-relevance", targets=["city"]).fit(ROWS)
     assert list(model.contexts_) == ["city"]
     assert len(model.privacy_.queries) == 3
     with pytest.raises(KeyError, match="choose one of"):
@@ -132,7 +131,7 @@ def test_targets_get_the_whole_budget():
 
 
 def test_distances_of_coordinates_are_sums_over_attributes():
-    model = PrivateDilca(schema=SCHEMA).fit(ROWS)
+    model = dilca(schema=SCHEMA).fit(ROWS)
     some = ROWS.head(30)
     square = np.zeros((30, 30))
     for name in some:
@@ -153,7 +152,7 @@ def test_ordinal_distances_respect_the_order():
 
 
 def test_scikit_learn_takes_the_coordinates():
-    model = PrivateDilca(epsilon=20, schema=SCHEMA, random_state=0).fit(ROWS)
+    model = dilca(epsilon=20, schema=SCHEMA, random_state=0).fit(ROWS)
     points, rich = model.transform(ROWS), ROWS["city"].isin(["C", "D"])
     knn = KNeighborsClassifier(5).fit(points[:3000], rich[:3000])
     assert knn.score(points[3000:], rich[3000:]) > 0.9
@@ -162,7 +161,7 @@ def test_scikit_learn_takes_the_coordinates():
 
 
 def test_clusters_are_found_within_one_budget():
-    model = PrivateCategoricalKMeans(2, epsilon=2, schema=SCHEMA, random_state=0)
+    model = categorical_kmeans(2, epsilon=2, schema=SCHEMA, random_state=0)
     labels = model.fit_predict(ROWS)
     rich = (ROWS["income"] == 2).astype(int)
     assert adjusted_rand_score(rich, labels) > 0.5
@@ -174,7 +173,7 @@ def test_clusters_are_found_within_one_budget():
 @pytest.mark.parametrize("share", [0.3, 0.7])
 def test_metric_and_clusters_divide_the_whole_budget(share):
     """A half for each would hide which of them takes what."""
-    model = PrivateCategoricalKMeans(2, schema=SCHEMA, metric_share=share, random_state=0)
+    model = categorical_kmeans(2, schema=SCHEMA, metric_share=share, random_state=0)
     model.fit(ROWS[:100])
     queries = model.privacy_.queries
     of_metric = [q.query for q in queries].index("number of rows")
@@ -185,19 +184,19 @@ def test_metric_and_clusters_divide_the_whole_budget(share):
 def test_all_rows_of_a_person_are_hidden():
     rows = ROWS.assign(id=np.arange(len(ROWS)) // 2)
     unit = Person("id", 2)
-    model = PrivateCategoricalKMeans(2, epsilon=5, schema=SCHEMA, unit=unit).fit(rows)
+    model = categorical_kmeans(2, epsilon=5, schema=SCHEMA, unit=unit).fit(rows)
     assert "person" in model.privacy_.protects
     assert len(model.predict(rows)) == len(rows)
-    one = PrivateDilca(epsilon=0.1, schema=SCHEMA, method="pairs").fit(ROWS)
-    two = PrivateDilca(epsilon=0.1, schema=SCHEMA, method="pairs", unit=unit).fit(rows)
+    one = dilca(epsilon=0.1, schema=SCHEMA, method="pairs").fit(ROWS)
+    two = dilca(epsilon=0.1, schema=SCHEMA, method="pairs", unit=unit).fit(rows)
     assert two.cell_error_ == pytest.approx(2 * one.cell_error_, rel=0.01)
 
 
 def test_seeded_fits_repeat_and_say_that_they_are_not_private():
-    fits = [PrivateDilca(schema=SCHEMA, random_state=7).fit(ROWS) for _ in range(2)]
+    fits = [dilca(schema=SCHEMA, random_state=7).fit(ROWS) for _ in range(2)]
     assert np.array_equal(*(fit.distance_matrix("city") for fit in fits))
     assert "NOT PRIVATE" in repr(fits[0])
-    unseeded = [PrivateDilca(schema=SCHEMA).fit(ROWS).transform(ROWS[:1]).sum() for _ in "ab"]
+    unseeded = [dilca(schema=SCHEMA).fit(ROWS).transform(ROWS[:1]).sum() for _ in "ab"]
     assert unseeded[0] != unseeded[1]
 
 
@@ -206,13 +205,13 @@ def test_the_reference_says_that_it_is_not_private():
 
 
 def test_coordinates_come_as_a_named_frame_on_request():
-    model = PrivateDilca(schema=SCHEMA).set_output(transform="pandas").fit(ROWS)
+    model = dilca(schema=SCHEMA).set_output(transform="pandas").fit(ROWS)
     frame = model.transform(ROWS[:5])
     assert list(frame.columns) == list(model.get_feature_names_out())
 
 
 def test_estimators_clone_and_keep_no_rows():
-    model = PrivateCategoricalKMeans(2, schema=SCHEMA).fit(ROWS)
+    model = categorical_kmeans(2, schema=SCHEMA).fit(ROWS)
     clone(model)
     kept = {name: value for name, value in vars(model).items() if name.endswith("_")}
     arrays = [value for value in kept.values() if isinstance(value, np.ndarray)]
@@ -220,10 +219,10 @@ def test_estimators_clone_and_keep_no_rows():
 
 
 def test_the_plan_touches_no_data_and_warns_of_useless_noise():
-    good = PrivateDilca(epsilon=1, schema=SCHEMA).plan(100_000)
+    good = dilca(epsilon=1, schema=SCHEMA).plan(100_000)
     assert "is enough" in good.advice
     assert len(good.queries) == 3
-    poor = PrivateDilca(epsilon=0.01, schema=SCHEMA, method="pairs").plan(100)
+    poor = dilca(epsilon=0.01, schema=SCHEMA, method="pairs").plan(100)
     assert "mostly noise" in poor.advice
     assert poor.to_dict()["error_ratio"] > 20
 
@@ -234,7 +233,7 @@ def test_an_attribute_with_ten_thousand_values_is_learned():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(0, size, 2000) for size in sizes.values()])
     schema = Schema({name: Categories(list(range(size))) for name, size in sizes.items()})
-    model = PrivateDilca(epsilon=1, schema=schema).fit(rows)
+    model = dilca(epsilon=1, schema=schema).fit(rows)
     assert model.metric_["big"].coordinates.shape[0] == 10_000
     assert model.transform(rows[:50]).shape[0] == 50
 
@@ -243,7 +242,7 @@ def test_a_fit_whose_noise_leaves_no_row_still_ends():
     """Every noisy count of this seed is below zero: nothing is known, and nothing may fail."""
     schema = Schema({name: Categories(list("abc")) for name in "xyz"})
     rows = pd.DataFrame([list("abc")] * 2, columns=list("xyz"))
-    model = PrivateDilca(schema=schema, method="mean-su", epsilon=0.001, random_state=112)
+    model = dilca(schema=schema, method="mean-su", epsilon=0.001, random_state=112)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(rows)

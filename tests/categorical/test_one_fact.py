@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from privclust import Bins, Box, Categories, Person, Schema
-from privclust.categories.estimator import PrivateDilca
-from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import DataError, SchemaError
 from privclust.papers.dilca.published import Dilca
+from support.variants import categorical_kmeans, dilca
 
 SCALE = Categories([1, 2, 3, 4, 5], missing="category")
 NAMES = ["q1", "q2", "q3"]
@@ -31,8 +30,8 @@ FRAME = pd.DataFrame(ROWS, columns=NAMES)
 @pytest.mark.parametrize(
     "model",
     [
-        PrivateDilca(epsilon=5, random_state=0),
-        PrivateCategoricalKMeans(2, epsilon=5, random_state=0),
+        dilca(epsilon=5, random_state=0),
+        categorical_kmeans(2, epsilon=5, random_state=0),
         Dilca("max-relevance"),
     ],
     ids=lambda model: type(model).__name__,
@@ -50,7 +49,7 @@ def test_one_fact_stands_for_the_schema_that_says_it_of_every_column(model):
 
 
 def test_what_is_asked_by_name_is_found_by_name():
-    model = PrivateDilca(schema=SCALE, targets=["q2"], epsilon=1e6, random_state=0).fit(FRAME)
+    model = dilca(schema=SCALE, targets=["q2"], epsilon=1e6, random_state=0).fit(FRAME)
     assert list(model.contexts_) == ["q2"]
     assert model.distance_matrix("q2", as_frame=True).columns.tolist() == [
         "1",
@@ -60,19 +59,19 @@ def test_what_is_asked_by_name_is_found_by_name():
         "5",
         "(missing)",
     ]
-    numbered = PrivateDilca(schema=SCALE, targets=["x1"], random_state=0).fit(ROWS)
+    numbered = dilca(schema=SCALE, targets=["x1"], random_state=0).fit(ROWS)
     assert list(numbered.contexts_) == ["x1"]
 
 
 def test_the_column_that_names_a_person_is_not_declared():
     rows = FRAME.assign(id=np.arange(len(FRAME)) // 2)
-    model = PrivateDilca(schema=SCALE, unit=Person("id", max_rows=2)).fit(rows)
+    model = dilca(schema=SCALE, unit=Person("id", max_rows=2)).fit(rows)
     assert model.schema_.names == tuple(NAMES)
     assert model.transform(rows).shape == model.transform(FRAME).shape
 
 
 def test_new_rows_need_the_columns_of_the_fit():
-    model = PrivateDilca(schema=SCALE).fit(ROWS)
+    model = dilca(schema=SCALE).fit(ROWS)
     with pytest.raises(ValueError, match="X has 2 features, but PrivateDilca is expecting 3"):
         model.transform(ROWS[:, :2])
     with pytest.raises(DataError, match="have 2 columns but the schema declares 3"):
@@ -83,16 +82,16 @@ def test_new_rows_need_the_columns_of_the_fit():
 
 
 def test_infinite_numbers_fall_into_the_outermost_bins():
-    model = PrivateDilca(schema=Bins([0, 2, 4, 6])).fit(np.where(np.isnan(ROWS), 0, ROWS))
+    model = dilca(schema=Bins([0, 2, 4, 6])).fit(np.where(np.isnan(ROWS), 0, ROWS))
     points = model.transform([[np.inf, 5.0, -np.inf], [5.0, 5.0, 1.0]])
     np.testing.assert_array_equal(points[0], points[1])
 
 
 def test_a_plan_asks_for_the_number_of_columns():
-    model = PrivateDilca(schema=SCALE)
+    model = dilca(schema=SCALE)
     with pytest.raises(SchemaError, match="give n_features"):
         model.plan()
-    named = PrivateDilca(schema=Schema(dict.fromkeys(NAMES, SCALE)))
+    named = dilca(schema=Schema(dict.fromkeys(NAMES, SCALE)))
     assert str(model.plan(500, n_features=3)) == str(named.plan(500))
 
 
@@ -102,4 +101,4 @@ def test_a_plan_asks_for_the_number_of_columns():
 )
 def test_a_fact_that_is_not_about_categories_is_refused(fact, said):
     with pytest.raises(SchemaError, match=said):
-        PrivateDilca(schema=fact).fit(FRAME)
+        dilca(schema=fact).fit(FRAME)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from privclust import Budget, Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
+from privclust import Budget, Categories, Schema
 from privclust.categories.learn import Learned
 from privclust.categories.shrinkage import plain_estimate
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.exceptions import ParameterError
 from privclust.papers.dilca.private import joined_estimate
+from support.variants import categorical_kmeans, dilca
 
 PUBLISHED = ("baseline", "mean-su", "max-relevance", "max-dependency")
 SCHEMA = Schema({name: Categories([0, 1, 2]) for name in "abcd"})
@@ -33,14 +34,14 @@ ROWS, CLASSES = rows()
 
 @pytest.mark.parametrize("method", ["mean-su", "max-relevance", "max-dependency"])
 def test_a_budget_for_each_target_is_charged_for_all_of_them(method):
-    model = PrivateDilca(epsilon=1, schema=SCHEMA, method=method, budget_per_target=True).fit(ROWS)
+    model = dilca(epsilon=1, schema=SCHEMA, method=method, budget_per_target=True).fit(ROWS)
     assert model.privacy_.epsilon == 4
     assert model.privacy_.spent.pure == 4
     assert model.plan(600).budget.epsilon == 4
 
 
 def test_a_budget_for_each_target_counts_the_targets_that_are_named():
-    model = PrivateDilca(
+    model = dilca(
         epsilon="0.5",
         schema=SCHEMA,
         method="max-relevance",
@@ -52,7 +53,7 @@ def test_a_budget_for_each_target_counts_the_targets_that_are_named():
 
 def test_with_delta_the_rho_of_each_target_adds_up():
     one = Budget(1, 1e-6)
-    model = PrivateDilca(
+    model = dilca(
         epsilon=1, delta=1e-6, schema=SCHEMA, method="max-relevance", budget_per_target=True
     ).fit(ROWS)
     assert model.privacy_.spent.rho <= 4 * one.amount
@@ -62,28 +63,26 @@ def test_with_delta_the_rho_of_each_target_adds_up():
 
 @pytest.mark.parametrize("method", ["pairs", "tree", "baseline"])
 def test_what_measures_once_for_all_targets_costs_the_same_either_way(method):
-    model = PrivateDilca(epsilon=1, schema=SCHEMA, method=method, budget_per_target=True).fit(ROWS)
+    model = dilca(epsilon=1, schema=SCHEMA, method=method, budget_per_target=True).fit(ROWS)
     assert model.privacy_.spent.pure == 1
 
 
 def test_the_cells_of_a_target_are_as_noisy_as_if_it_were_alone():
     options = {"epsilon": 1, "schema": SCHEMA, "method": "max-relevance"}
-    alone = PrivateDilca(targets=["a"], **options).fit(ROWS)
-    together = PrivateDilca(budget_per_target=True, **options).fit(ROWS)
+    alone = dilca(targets=["a"], **options).fit(ROWS)
+    together = dilca(budget_per_target=True, **options).fit(ROWS)
     assert together.cell_error_ == pytest.approx(alone.cell_error_, rel=1e-6)
 
 
 def test_targets_that_nobody_counted_are_refused_before_the_data_are_opened():
-    model = PrivateDilca(
-        schema=Categories([0, 1, 2]), method="max-relevance", budget_per_target=True
-    )
+    model = dilca(schema=Categories([0, 1, 2]), method="max-relevance", budget_per_target=True)
     with pytest.raises(ParameterError, match="name them"):
         model.fit(ROWS)
 
 
 def test_a_smaller_sigma_lets_more_attributes_into_a_context():
     few, many = (
-        PrivateDilca(epsilon=1e5, schema=SCHEMA, method="mean-su", sigma=sigma).fit(ROWS)
+        dilca(epsilon=1e5, schema=SCHEMA, method="mean-su", sigma=sigma).fit(ROWS)
         for sigma in (1.05, 0.2)
     )
     assert max(map(len, few.contexts_.values())) < 3
@@ -92,9 +91,9 @@ def test_a_smaller_sigma_lets_more_attributes_into_a_context():
 
 @pytest.mark.parametrize("method", PUBLISHED)
 def test_clusters_are_found_in_the_metric_of_every_published_variant(method):
-    model = PrivateCategoricalKMeans(
-        3, epsilon=40, schema=SCHEMA, method=method, random_state=0
-    ).fit(ROWS)
+    model = categorical_kmeans(3, epsilon=40, schema=SCHEMA, method=method, random_state=0).fit(
+        ROWS
+    )
     assert adjusted_rand_score(CLASSES, model.predict(ROWS)) > 0.6
     assert model.privacy_.spent.pure == 40
 

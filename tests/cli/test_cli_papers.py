@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from privclust.categories.command import CategoricalOptions
-from privclust.clustering.kmeans_command import KMeansOptions
-from privclust.coclustering.command import CoclusteringOptions
-from privclust.source_target.command import SourceTargetOptions
 
-from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, Schema
+from privclust import Categories, Schema
+from privclust.cli.fit import options_of
+from privclust.cli.inputs import SHAPES, tasks_of
 from privclust.cli.screen import UsageError
-from privclust.papers.tau.private import PrivateTauCoclustering
-from privclust.papers.zones.private import PrivateZoneKMeans
+from privclust.papers.dilca import PrivateContextDilca, PrivateContextKMeans
+from privclust.papers.targets import PrivateNearestMedoids
+from privclust.papers.tau import PrivateTauCoclustering
+from privclust.papers.zones import PrivateZoneKMeans
+
+
+def model_of(command, **given):
+    """Return the estimator that options of a command mean."""
+    tasks = tasks_of(command)
+    return options_of(SHAPES[tasks[0].takes][0], tasks)(**given).model()
 
 
 def told(model, **parameters):
@@ -20,25 +26,18 @@ def told(model, **parameters):
 
 
 def test_co_clustering_takes_rounds_and_the_share_of_choices():
-    model = CoclusteringOptions(method="tau", rounds="4", choice_share=0.7).model()
+    model = model_of("cocluster", method="tau", n_rounds="4", choice_share=0.7)
     assert isinstance(model, PrivateTauCoclustering)
     assert told(model, n_rounds=4, choice_share=0.7)
-    assert told(CoclusteringOptions(method="tau", rounds="auto").model(), n_rounds="auto")
-    assert told(CoclusteringOptions(rule="tau").model(), rule="tau")
+    assert told(model_of("cocluster", method="tau", n_rounds="auto"), n_rounds="auto")
+    assert told(model_of("cocluster", rule="tau"), rule="tau")
 
 
 def test_zones_take_their_settings():
-    model = KMeansOptions(
-        method="zones",
-        bounds=(0, 1),
-        steps=5,
-        candidates=6,
-        internal_k=2,
-        choice_share=0.3,
-        last_share=0.4,
-    ).model()
+    own = {"n_steps": 5, "n_candidates": 6, "internal_k": 2, "choice_share": 0.3, "last_share": 0.4}
+    model = model_of("kmeans", method="zones", bounds=(0, 1), **own)
     assert isinstance(model, PrivateZoneKMeans)
-    assert told(model, n_steps=5, n_candidates=6, internal_k=2, choice_share=0.3, last_share=0.4)
+    assert told(model, **own)
 
 
 @pytest.fixture
@@ -49,38 +48,37 @@ def schema(tmp_path):
 
 def test_a_metric_takes_the_settings_of_the_published_variants(schema):
     own = {"schema": schema, "method": "mean-su", "sigma": 0.5, "selection_share": 0.4}
-    model = CategoricalOptions(**own, target=["a"], per_target=True).model()
-    assert isinstance(model, PrivateDilca)
+    model = model_of("categorical", **own, targets=["a"], budget_per_target=True)
+    assert isinstance(model, PrivateContextDilca)
     assert told(model, sigma=0.5, selection_share=0.4, targets=["a"], budget_per_target=True)
-    model = CategoricalOptions(**own, clusters=2, metric_share=0.6).model()
-    assert isinstance(model, PrivateCategoricalKMeans)
+    model = model_of("categorical", **own, n_clusters=2, metric_share=0.6)
+    assert isinstance(model, PrivateContextKMeans)
     assert told(model, method="mean-su", sigma=0.5, metric_share=0.6)
 
 
 def test_sources_take_the_settings_of_both_published_methods():
-    nna = SourceTargetOptions(
-        method="nna", coreset="net", counts_share=0.5, false_cells=1.0, pull=False
-    ).model({})
-    assert told(nna, coreset="net", counts_share=0.5, false_cells=1.0, pull=False)
-    nas = SourceTargetOptions(
-        method="nas", coreset="none", nearest=75, spread_share=0.2, coreset_radius=0.1
-    ).model({})
-    assert told(nas, coreset=None, n_nearest=75, spread_share=0.2, coreset_radius=0.1)
-    assert told(SourceTargetOptions(projected=3).model({}), n_projected=3)
+    own = {"coreset": "net", "counts_share": 0.5, "false_cells": 1.0, "pull": False}
+    nna = model_of("source-target", method="nna", **own)
+    assert isinstance(nna, PrivateNearestMedoids)
+    assert told(nna, **own)
+    own = {"n_nearest": 75, "spread_share": 0.2, "coreset_radius": 0.1}
+    assert told(model_of("source-target", method="nas", coreset="none", **own), coreset=None, **own)
+    assert told(model_of("source-target", n_projected=3), n_projected=3)
 
 
 @pytest.mark.parametrize(
-    ("make", "option"),
+    ("command", "given", "sentence"),
     [
-        (lambda: CoclusteringOptions(rounds="4").model(), "--rounds"),
-        (lambda: CoclusteringOptions(method="tau", rule="tau").model(), "--rule"),
-        (lambda: CoclusteringOptions(method="tau", rounds="four").model(), "--rounds"),
-        (lambda: KMeansOptions(bounds=(0, 1), internal_k=2).model(), "--internal-k"),
-        (lambda: SourceTargetOptions(nearest=3).model({}), "--nearest"),
-        (lambda: SourceTargetOptions(method="nas", pull=False).model({}), "--pull"),
-        (lambda: SourceTargetOptions(coreset="net").model({}), "--coreset"),
+        ("cocluster", {"n_rounds": "4"}, "--rounds belongs to --method tau"),
+        ("cocluster", {"method": "tau", "rule": "tau"}, "--rule belongs to --method tables"),
+        ("kmeans", {"bounds": (0, 1), "internal_k": 2}, "--internal-k belongs to --method zones"),
+        ("source-target", {"n_nearest": 3}, "--nearest belongs to --method nna or nas"),
+        ("source-target", {"method": "nas", "pull": False}, "--pull belongs to --method nna;"),
+        ("source-target", {"coreset": "net"}, "--coreset belongs to --method nna or nas"),
+        ("categorical", {"metric_share": 0.5}, "--metric-share belongs to --clusters"),
+        ("categorical", {"n_clusters": 2, "targets": ["a"]}, "--target belongs to the metric"),
     ],
 )
-def test_an_option_of_another_method_is_refused_by_name(make, option):
-    with pytest.raises(UsageError, match=option):
-        make()
+def test_an_option_of_another_method_is_refused_by_name(command, given, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        model_of(command, **given)

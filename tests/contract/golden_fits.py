@@ -28,11 +28,8 @@ from privclust import (
     MatrixRow,
     Person,
     PrivateBounds,
-    PrivateCategoricalKMeans,
     PrivateCoclustering,
-    PrivateDilca,
     PrivateKMeans,
-    PrivateSourceTargetMedoids,
     ReplaceRow,
 )
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
@@ -41,6 +38,7 @@ from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
 from privclust.papers.tau.private import PrivateTauCoclustering
 from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import PLACES, POINTS, SURVEY, baskets, places, points, survey
+from support.variants import categorical_kmeans, dilca, medoids
 
 FILE = Path(__file__).with_name("golden.json")
 ROW_UNITS = {"add": AddRemoveRow(), "replace": ReplaceRow(), "person": Person("who", 2)}
@@ -82,16 +80,16 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
     yield "bounds", _of(PrivateBounds(columns=["x", "y", "z"], **common), rows)
     answers = _without_who(survey, unit)
     for method in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"):
-        model = PrivateDilca(method=method, schema=SURVEY, **common)
+        model = dilca(method=method, schema=SURVEY, **common)
         yield f"dilca {method}", _of(model, answers)
     for method in ("pairs", "tree"):
-        model = PrivateCategoricalKMeans(3, method=method, schema=SURVEY, **common)
+        model = categorical_kmeans(3, method=method, schema=SURVEY, **common)
         yield f"categorical kmeans {method}", _of(model, answers)
     if unit == "add":
         one_hot = PrivateOneHotKMeans(3, schema=SURVEY, **common)
         yield "baseline PrivateOneHotKMeans", _of(one_hot, answers)
     for method in ("rings", "nna", "nas"):
-        model = PrivateSourceTargetMedoids(3, method=method, schema=PLACES, **common)
+        model = medoids(3, method=method, schema=PLACES, **common)
         yield f"source-target {method}", _of_sources(model, unit)
 
 

@@ -22,7 +22,7 @@ def called(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
-    for family in (*(family.folder for family in FAMILIES), "baselines"):
+    for family in (*(family.folder for family in FAMILIES), "papers"):
         for path in sorted((PACKAGE / family).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.FunctionDef):

@@ -20,7 +20,7 @@ from privclust.data.door import Door
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.matrix.rows import MatrixSource
 from privclust.data.numbers.door import NumberRows
-from privclust.data.papers.door import BaselineRows, NonNegativeRows
+from privclust.data.papers.door import NonNegativeRows, PaperRows
 from privclust.data.points.door import PointRows
 from privclust.data.rows import RowReader
 from privclust.data.sites.door import SourceRows
@@ -56,7 +56,7 @@ def doors() -> list[Any]:
     letters = open_table(pd.DataFrame({"a": ["x", "y"], "b": ["y", "x"]}), Categories(["x", "y"]))
     return [
         PointRows(opened),
-        BaselineRows(opened),
+        PaperRows(opened),
         NonNegativeRows(opened),
         SourceRows(opened),
         NumberRows(open_numbers(POINTS)),
@@ -150,7 +150,7 @@ def test_labels_are_not_kept(record: EstimatorRecord) -> None:
 # What the families write
 
 PACKAGE = Path(privclust.__file__).parent
-FOLDERS = [*(family.folder for family in FAMILIES), "baselines"]
+FOLDERS = [*(family.folder for family in FAMILIES), "papers"]
 MODULES = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py"))]
 STEPS = {"_ask", "_keep", "_published"}
 OWN = {"self", "cls"}

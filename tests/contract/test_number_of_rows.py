@@ -14,8 +14,6 @@ import pytest
 
 from privclust import (
     Categories,
-    PrivateCategoricalKMeans,
-    PrivateDilca,
     PrivateKMeans,
     ReplaceRow,
     Schema,
@@ -29,12 +27,13 @@ from privclust.release.release import Release
 from support.command_line import CliRunner
 from support.estimators import ESTIMATORS
 from support.transcripts import recorded_draws, replayed_draws
+from support.variants import categorical_kmeans, dilca
 
 TOTAL: dict[str, Any] = {"missing": "category", "unknown": "other"}
 SCHEMA = Schema({"a": Categories(["p", "q"], **TOTAL), "b": Categories([0, 1], **TOTAL)})
 MODELS = {
-    "dilca": lambda unit, **more: PrivateDilca(epsilon=1, schema=SCHEMA, unit=unit, **more),
-    "categories": lambda unit, **more: PrivateCategoricalKMeans(
+    "dilca": lambda unit, **more: dilca(epsilon=1, schema=SCHEMA, unit=unit, **more),
+    "categories": lambda unit, **more: categorical_kmeans(
         2, epsilon=1, schema=SCHEMA, unit=unit, **more
     ),
     "points": lambda unit, **more: PrivateKMeans(

@@ -37,7 +37,7 @@ CHOICES = ("method", "metric", "rule")
 MORE = {
     "PrivateKMeans": [{"profile_share": 0.2}],
     "PrivateKMeans-mixed": [{"profile_share": 0.2}],
-    "PrivateSourceTargetMedoids": [
+    "PrivateNearestMedoids": [
         {"method": "nas", "spread_share": 0.3},
         {"method": "nna", "n_projected": 1},
     ],

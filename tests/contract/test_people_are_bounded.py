@@ -14,15 +14,15 @@ from privclust import (
     Person,
     PrivateBounds,
     PrivateCategoricalKMeans,
-    PrivateDilca,
     PrivateKMeans,
-    PrivateSourceTargetMedoids,
 )
 from privclust.papers.zones.private import PrivateZoneKMeans
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
+from privclust.source_target.estimator import SourceTargetEstimator
 from support.datasets import POINTS, SURVEY, places, points, survey
 from support.transcripts import recorded_draws
+from support.variants import dilca, medoids
 
 COMMON = {"epsilon": 5.0, "random_state": 3}
 PLANE = Schema({"x": Box(0, 10), "y": Box(0, 10)})
@@ -41,7 +41,7 @@ def sources():
 
 
 def fit(model, data):
-    if isinstance(model, PrivateSourceTargetMedoids):
+    if isinstance(model, SourceTargetEstimator):
         return model.fit(pd.DataFrame(places()[0], columns=["x", "y"]), source=data)
     return model.fit(data)
 
@@ -54,7 +54,7 @@ MODELS = {
     "zones": (PrivateZoneKMeans, {}, POINTS, rows),
     "bounds": (PrivateBounds, {"columns": ["x", "y", "z"]}, None, rows),
     **{
-        f"dilca {m}": (PrivateDilca, {"method": m}, SURVEY, answers)
+        f"dilca {m}": (dilca, {"method": m}, SURVEY, answers)
         for m in ("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency")
     },
     **{
@@ -62,7 +62,7 @@ MODELS = {
         for m in ("pairs", "tree")
     },
     **{
-        f"source-target {m}": (PrivateSourceTargetMedoids, {"method": m}, PLANE, sources)
+        f"source-target {m}": (medoids, {"method": m}, PLANE, sources)
         for m in ("rings", "nna", "nas")
     },
 }
@@ -70,8 +70,8 @@ MODELS = {
 
 def exact_answers(kind, options, schema, unit, data):
     """Return all exact integers that a seeded fit gives to mechanisms, and what it releases."""
-    sizes = {} if kind in (PrivateDilca, PrivateBounds) else {"n_clusters": 2}
-    sizes = {"n_centers": 2} if kind is PrivateSourceTargetMedoids else sizes
+    sizes = {} if kind in (dilca, PrivateBounds) else {"n_clusters": 2}
+    sizes = {"n_centers": 2} if kind == medoids else sizes
     declared = {} if schema is None else {"schema": schema}
     model = kind(unit=unit, **declared, **sizes, **options, **COMMON)
     with warnings.catch_warnings(), recorded_draws() as draws:

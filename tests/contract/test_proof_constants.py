@@ -77,7 +77,7 @@ def test_the_radius_of_mixed_rows_is_that_of_the_page() -> None:
 
 def test_the_loss_of_many_draws_is_that_of_the_page() -> None:
     each, draws, delta, total = numbers_in(
-        "baselines.md",
+        "rivals.md",
         r"ε = ([\d.]+) for each of (\d+) draws, .* δ = ([\de-]+) is about (\d+) in all",
     )
     # Noise of a standard deviation of √(2 ln(1.25/δ)) / ε costs ρ = ε² / (4 ln(1.25/δ)).

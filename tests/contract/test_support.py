@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import privclust
-from privclust import published
 from privclust.budget import Budget
 from privclust.estimator import PrivateEstimator
-from privclust.papers import rivals as baselines
+from privclust.papers import dilca, rivals, targets, tau, zones
 from privclust.privacy import mechanisms
 from privclust.privacy.noise import NoiseSource
 from privclust.privacy.noise.bits import SeededBits
@@ -120,7 +119,7 @@ def test_the_weights_of_picks_are_their_chances():
 def test_every_private_estimator_has_its_record():
     offered = {
         kind
-        for module in (privclust, published, baselines)
+        for module in (privclust, dilca, rivals, targets, tau, zones)
         for name in module.__all__
         if inspect.isclass(kind := getattr(module, name)) and issubclass(kind, PrivateEstimator)
     }

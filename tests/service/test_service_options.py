@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from privclust import Person, PrivateDilca
+from privclust import Person
 from privclust.service.asking import plan_of
 from privclust.service.errors import ServiceError
 from privclust.service.planner import Planner
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from service.browser import message, signed_in
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving
 from service.test_service_api import Api
+from support.variants import dilca, medoids
 
 TOWNS = [[10.0, 1.0], [20.0, 2.0], [60.0, 5.0], [90.0, 9.0]]
 PLACES = {"family": "source-target", "clusters": 2, "columns": ["age", "cost"], "targets": TOWNS}
@@ -84,7 +84,7 @@ def test_a_list_of_columns_has_one_form() -> None:
 
 
 def test_a_budget_for_each_column_is_charged_for_all_of_them(serving: Serving) -> None:
-    model = PrivateDilca(epsilon=0.5, method="mean-su", budget_per_target=True)
+    model = dilca(epsilon=0.5, method="mean-su", budget_per_target=True)
     question = FitQuestion.parsed(question_of(model), SCHEMA)
     answer = serving.jobs.ask(serving.ann, serving.visits, question)
     (pot,) = serving.database.ledger.balance("visits", "ann")
@@ -130,7 +130,7 @@ def test_programs_send_lists_as_lists(serving: Serving) -> None:
 
 
 def test_the_client_takes_what_the_estimators_fit_takes() -> None:
-    model = PrivateSourceTargetMedoids(2)
+    model = medoids(2)
     asked = question_of(model, ["age", "cost"], TOWNS, forced=[1], candidates=TOWNS)
     assert asked["options"] == {"forced": [1], "candidates": TOWNS}
     with pytest.raises(RemoteError, match="cannot be asked for"):

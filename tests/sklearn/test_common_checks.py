@@ -7,7 +7,6 @@ skipped but what would need labels of training rows to be kept.
 
 import inspect
 
-import privclust.reference
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,12 +25,14 @@ from privclust import (
 )
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import NotPrivateWarning
-from privclust.papers.dilca.published import Dilca
-from privclust.papers.targets.published import SourceTargetMedoids
+from privclust.papers import dilca, targets, tau, zones
+from privclust.papers.dilca import Dilca, PrivateContextDilca, PrivateContextKMeans
+from privclust.papers.targets import PrivateNearestMedoids, SourceTargetMedoids
 from privclust.papers.tau.private import PrivateTauCoclustering
 from privclust.papers.tau.published import TauCoclustering
 from privclust.papers.zones.private import PrivateZoneKMeans
 from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
+from privclust.source_target.estimator import SourceTargetEstimator
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:privclust"),
@@ -47,6 +48,8 @@ CODES = Bins([0, 1, 2, 3, 5, 8, 13], missing="category")
 ESTIMATORS = [
     PrivateDilca(schema=CODES, **SEEDED),
     PrivateCategoricalKMeans(3, schema=CODES, **SEEDED),
+    PrivateContextDilca(schema=CODES, **SEEDED),
+    PrivateContextKMeans(3, schema=CODES, **SEEDED),
     Dilca(schema=CODES),
     PrivateKMeans(3, **POINTS),
     PrivateZoneKMeans(3, **POINTS),
@@ -56,6 +59,7 @@ ESTIMATORS = [
     PrivateTauCoclustering(3, 2, unit=FRACTIONS, **SEEDED),
     TauCoclustering(3, 2, random_state=0),
     PrivateSourceTargetMedoids(3, **SEEDED),
+    PrivateNearestMedoids(3, **SEEDED),
     SourceTargetMedoids(3),
 ]
 with pytest.warns(NotPrivateWarning):
@@ -69,7 +73,7 @@ NO_LABELS = (
 
 def not_for(estimator):
     # The targets of a source-target fit are public, and so are their labels.
-    rows_are_public = isinstance(estimator, PrivateSourceTargetMedoids)
+    rows_are_public = isinstance(estimator, SourceTargetEstimator)
     hides_rows = isinstance(estimator, PrivateEstimator) and not rows_are_public
     return {"check_clustering": NO_LABELS} if hides_rows else {}
 
@@ -83,7 +87,7 @@ def test_scikit_learns_own_checks(estimator, check, monkeypatch):
 def test_no_estimator_is_left_out():
     public = [
         getattr(home, name)
-        for home in (privclust, privclust.papers, privclust.papers)
+        for home in (privclust, dilca, targets, tau, zones)
         for name in home.__all__
     ]
     estimators = {

@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 
 from privclust.exceptions import ParameterError
 from privclust.papers.targets.published import source_spread
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.placement import coreset, covering_sites, greedy_net
+from support.variants import medoids
 
 RNG = np.random.default_rng(0)
 CLUMPS = np.concatenate([RNG.normal(c, 0.02, (60, 2)) for c in ((0, 0), (1, 0), (0.5, 1))])
@@ -44,9 +44,9 @@ def test_each_method_takes_the_coreset_that_suits_it():
 @pytest.mark.parametrize("method", ["nna", "nas"])
 @pytest.mark.parametrize("construction", ["auto", "halving", "net", None])
 def test_a_fit_takes_every_coreset_or_none(method, construction):
-    model = PrivateSourceTargetMedoids(
-        2, epsilon=500, method=method, coreset=construction, random_state=0
-    ).fit(CLUMPS, source=SOURCE)
+    model = medoids(2, epsilon=500, method=method, coreset=construction, random_state=0).fit(
+        CLUMPS, source=SOURCE
+    )
     assert len(model.centers_) == 2
     if construction is None and method == "nas":
         assert len(model.released_source_.positions) == len(CLUMPS)
@@ -55,9 +55,9 @@ def test_a_fit_takes_every_coreset_or_none(method, construction):
 @pytest.mark.filterwarnings("ignore::privclust.exceptions.PrivclustWarning")
 def test_a_larger_share_of_false_cells_lets_more_of_them_through():
     few, many, all_of_them = (
-        PrivateSourceTargetMedoids(
-            2, epsilon=1, method="nna", false_cells=expected, random_state=1
-        ).fit(CLUMPS, source=None)
+        medoids(2, epsilon=1, method="nna", false_cells=expected, random_state=1).fit(
+            CLUMPS, source=None
+        )
         for expected in (1e-6, 5.0, 1e6)
     )
     assert len(few.released_source_.counts) == 0
@@ -66,9 +66,7 @@ def test_a_larger_share_of_false_cells_lets_more_of_them_through():
 
 def test_without_a_pull_averages_leave_their_cells():
     pulled, free = (
-        PrivateSourceTargetMedoids(
-            2, epsilon=4, method="nna", pull=pull, counts_share=0.9, random_state=0
-        )
+        medoids(2, epsilon=4, method="nna", pull=pull, counts_share=0.9, random_state=0)
         .fit(CLUMPS, source=SOURCE)
         .released_source_.positions
         for pull in (True, False)
@@ -78,7 +76,7 @@ def test_without_a_pull_averages_leave_their_cells():
 
 def test_the_share_of_counts_moves_noise_from_counts_to_sums():
     less, more = (
-        PrivateSourceTargetMedoids(2, method="nna", counts_share=share)
+        medoids(2, method="nna", counts_share=share)
         .fit(CLUMPS, source=SOURCE)
         .released_source_.count_error
         for share in (0.2, 0.8)
@@ -87,7 +85,7 @@ def test_the_share_of_counts_moves_noise_from_counts_to_sums():
 
 
 def test_nas_releases_its_spread_if_it_is_paid_for():
-    model = PrivateSourceTargetMedoids(
+    model = medoids(
         2, epsilon=2000, method="nas", coreset=None, n_nearest=5, spread_share=0.5, random_state=0
     ).fit(CLUMPS, source=SOURCE)
     exact = source_spread(SOURCE, CLUMPS, 5)
@@ -100,4 +98,4 @@ def test_nas_releases_its_spread_if_it_is_paid_for():
 
 def test_only_nas_has_a_spread():
     with pytest.raises(ParameterError, match="spread_share"):
-        PrivateSourceTargetMedoids(2, spread_share=0.1).fit(CLUMPS, source=SOURCE)
+        medoids(2, spread_share=0.1).fit(CLUMPS, source=SOURCE)

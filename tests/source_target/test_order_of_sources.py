@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust import PrivateSourceTargetMedoids
 from privclust.audit.neighbours import NeighbourPair
 from privclust.budget import Budget
 from privclust.data.sites.kernels import NearestRows, nearest_rows
 from privclust.data.sites.public import FARTHEST_APART, TargetSpace
 from support.audits import quick_audit
 from support.transcripts import allowed_change, change, recorded_draws, replayed_draws
+from support.variants import medoids
 
 CORNERS = np.array([[x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
 SPACE = TargetSpace(CORNERS)
@@ -94,7 +94,7 @@ REORDERED = (np.concatenate([RIGHT, LEFT]), np.concatenate([LEFT, RIGHT[:-1]]))
 
 def model(**options):
     options = {"epsilon": 1, "n_nearest": 50, "coreset": None, "bounds": (-2, 2)} | options
-    return PrivateSourceTargetMedoids(2, method="nas", **options)
+    return medoids(2, method="nas", **options)
 
 
 def fitted(made, rows):

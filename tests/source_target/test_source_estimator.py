@@ -16,9 +16,9 @@ from privclust.exceptions import LowSignalWarning, PrivclustWarning
 from privclust.papers.targets.published import SourceTargetMedoids
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.unit.rows import Person
 from support.transcripts import recorded_draws, replayed_draws
+from support.variants import medoids
 
 METHODS = ["rings", "nna", "nas"]
 
@@ -46,9 +46,7 @@ def true_cost(targets, source, centres):
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_released_depends_on_the_source_but_through_noisy_answers(method, delta):
     """With the answers of mechanisms held fixed, a different source gives the same release."""
-    model = PrivateSourceTargetMedoids(
-        5, epsilon=2, delta=delta, method=method, n_nearest=20, random_state=0
-    )
+    model = medoids(5, epsilon=2, delta=delta, method=method, n_nearest=20, random_state=0)
     with recorded_draws() as seen:
         one = quiet_fit(clone(model), towns(), source=sources())
     answers = [draw.answer for draw in seen]
@@ -74,7 +72,7 @@ QUERIES = {
 def test_nothing_else_is_asked_than_what_is_written_here(method):
     """With any source, or none: the list does not depend on it."""
     for source in (sources(), sources(3), None):
-        model = PrivateSourceTargetMedoids(3, method=method, random_state=0)
+        model = medoids(3, method=method, random_state=0)
         quiet_fit(model, towns(), source=source)
         assert [charge.query for charge in model.privacy_.queries] == QUERIES[method]
         assert model.privacy_.spent.pure == 1
@@ -84,7 +82,7 @@ def test_nothing_else_is_asked_than_what_is_written_here(method):
 def test_no_source_is_charged_for_and_gives_the_centres_of_the_targets_alone(method):
     targets = towns()
     for unit in ("add-remove-row", Person("who", 2)):
-        model = PrivateSourceTargetMedoids(4, epsilon=5, method=method, unit=unit, random_state=0)
+        model = medoids(4, epsilon=5, method=method, unit=unit, random_state=0)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             model.fit(targets)
@@ -106,13 +104,13 @@ def test_points_are_labelled_and_measured_in_the_units_of_the_metric():
         "precomputed": table,
     }
     for metric, targets in kinds.items():
-        model = quiet_fit(PrivateSourceTargetMedoids(3, metric=metric, random_state=0), targets)
+        model = quiet_fit(medoids(3, metric=metric, random_state=0), targets)
         norm = {"manhattan": "cityblock", "precomputed": "euclidean"}.get(metric, metric)
         places = towns() if metric == "precomputed" else targets
         expected = cdist(places, places[model.medoid_indices_], norm)
         np.testing.assert_allclose(model.transform(targets), expected, atol=1e-12)
         np.testing.assert_array_equal(model.labels_, expected.argmin(axis=1))
-    globe = PrivateSourceTargetMedoids(1, metric="haversine", random_state=0)
+    globe = medoids(1, metric="haversine", random_state=0)
     quiet_fit(globe, [[0.0, 0.0], [0.0, 90.0]], forced=[0])
     assert globe.transform([[90.0, 0.0]])[0, 0] == pytest.approx(6371.0088 * np.pi / 2)
 
@@ -120,7 +118,7 @@ def test_points_are_labelled_and_measured_in_the_units_of_the_metric():
 def test_distances_to_separate_candidates_are_what_labels_precomputed_points():
     between = cdist(towns(6), towns(6))
     candidates = cdist([[0.0, 0.0], [1.0, 1.0]], towns(6))
-    model = PrivateSourceTargetMedoids(2, metric="precomputed", random_state=0)
+    model = medoids(2, metric="precomputed", random_state=0)
     quiet_fit(model, between, candidates=candidates)
     np.testing.assert_array_equal(model.labels_, candidates[model.medoid_indices_].argmin(axis=0))
     np.testing.assert_array_equal(model.predict(candidates.T), model.labels_)
@@ -129,7 +127,7 @@ def test_distances_to_separate_candidates_are_what_labels_precomputed_points():
 @pytest.mark.parametrize("method", ["rings", "nna"])
 def test_centres_stay_away_from_targets_that_sources_serve(method):
     targets, source = towns(400), sources(2000)
-    model = PrivateSourceTargetMedoids(6, epsilon=5, method=method, random_state=0)
+    model = medoids(6, epsilon=5, method=method, random_state=0)
     cost = true_cost(targets, source, quiet_fit(model, targets, source=source).centers_)
     alone = SourceTargetMedoids(6).fit(targets).centers_
     best = SourceTargetMedoids(6).fit(targets, source=source)
@@ -140,7 +138,7 @@ def test_centres_stay_away_from_targets_that_sources_serve(method):
 
 def test_a_source_that_noise_hides_gives_the_centres_of_the_targets_alone():
     targets = towns()
-    model = PrivateSourceTargetMedoids(4, epsilon=0.01, random_state=3)
+    model = medoids(4, epsilon=0.01, random_state=3)
     with pytest.warns(LowSignalWarning):
         model.fit(targets, source=sources(5))
     assert not len(model.released_source_.positions)
@@ -150,17 +148,14 @@ def test_a_source_that_noise_hides_gives_the_centres_of_the_targets_alone():
 
 
 def test_the_beginning_of_the_order_serves_fewer_centres():
-    few, many = (
-        quiet_fit(PrivateSourceTargetMedoids(k, random_state=0), towns(), source=sources())
-        for k in (3, 9)
-    )
+    few, many = (quiet_fit(medoids(k, random_state=0), towns(), source=sources()) for k in (3, 9))
     assert few.order_.tolist() == many.order_[:3].tolist()
     assert (np.diff(many.order_costs_) <= 0).all()
     assert many.cost_estimate_ <= many.order_costs_[-1] + 1e-9
 
 
 def test_no_exact_statement_about_the_source_is_kept():
-    model = quiet_fit(PrivateSourceTargetMedoids(3), towns(), source=sources(777))
+    model = quiet_fit(medoids(3), towns(), source=sources(777))
     kept = pickle.dumps(vars(model))
     assert sources(777).tobytes()[:64] not in kept
     assert not any(name in vars(model) for name in ("cost_", "source_"))
@@ -171,7 +166,7 @@ def test_no_exact_statement_about_the_source_is_kept():
 def test_every_method_works_in_every_metric(method, metric):
     scale = np.array([100.0, 300.0]) if metric == "haversine" else 1.0
     shift = np.array([50.0, 150.0]) if metric == "haversine" else -0.1
-    model = PrivateSourceTargetMedoids(3, method=method, metric=metric, random_state=0)
+    model = medoids(3, method=method, metric=metric, random_state=0)
     targets = towns() * scale - shift
     quiet_fit(model, targets, source=sources() * scale - shift)
     assert len(set(model.medoid_indices_)) == 3
@@ -183,7 +178,7 @@ def test_every_method_works_in_every_metric(method, metric):
 def test_precomputed_distances_serve_graphs():
     targets, source = towns(300), sources(1500)
     table, rows = cdist(targets, targets), cdist(source, targets)
-    model = PrivateSourceTargetMedoids(5, epsilon=5, metric="precomputed", random_state=0)
+    model = medoids(5, epsilon=5, metric="precomputed", random_state=0)
     quiet_fit(model, table, source=rows)
     cost = np.minimum(rows.min(axis=0), table[model.medoid_indices_].min(axis=0)).mean()
     alone = SourceTargetMedoids(5, metric="precomputed").fit(table).medoid_indices_
@@ -192,13 +187,13 @@ def test_precomputed_distances_serve_graphs():
 
 def test_forced_forbidden_weighted_and_separate_candidates():
     targets = towns()
-    model = PrivateSourceTargetMedoids(4, random_state=0)
+    model = medoids(4, random_state=0)
     quiet_fit(model, targets, source=sources(), forced=[7], forbidden=range(20, 150))
     assert model.medoid_indices_[0] == model.order_[0] == 7
     assert model.medoid_indices_.max() < 20
     corner = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5]])
     only = np.isclose(targets, targets[targets.sum(axis=1).argmax()]).all(axis=1)
-    model = PrivateSourceTargetMedoids(1, epsilon=5, random_state=0)
+    model = medoids(1, epsilon=5, random_state=0)
     quiet_fit(model, targets, source=sources(), candidates=corner, sample_weight=only)
     assert model.medoid_indices_.tolist() == [1]
 
@@ -206,7 +201,7 @@ def test_forced_forbidden_weighted_and_separate_candidates():
 def test_a_projection_keeps_the_centres_in_the_original_columns():
     rng = np.random.default_rng(0)
     targets, source = rng.normal(size=(100, 20)), rng.normal(size=(400, 20))
-    model = PrivateSourceTargetMedoids(3, n_projected=4, random_state=0)
+    model = medoids(3, n_projected=4, random_state=0)
     quiet_fit(model, targets, source=source)
     assert model.centers_.shape == (3, 20)
     assert model.released_source_.positions.shape[1] == 4
@@ -215,14 +210,14 @@ def test_a_projection_keeps_the_centres_in_the_original_columns():
 def test_people_with_many_sources_are_bounded():
     frame = pd.DataFrame(sources(), columns=["x", "y"]).assign(who=np.arange(600) % 50)
     targets = pd.DataFrame(towns(), columns=["x", "y"])
-    model = PrivateSourceTargetMedoids(3, unit=Person("who", 2), random_state=0)
+    model = medoids(3, unit=Person("who", 2), random_state=0)
     quiet_fit(model, targets, source=frame)
     assert "who" in model.privacy_.protects
     assert model.feature_names_in_.tolist() == ["x", "y"]
 
 
 def test_a_seeded_fit_says_that_it_is_not_private():
-    model = quiet_fit(PrivateSourceTargetMedoids(2, random_state=0), towns(), source=sources())
+    model = quiet_fit(medoids(2, random_state=0), towns(), source=sources())
     assert "NOT PRIVATE" in repr(model)
     assert not model.release().privacy.private
 
@@ -235,7 +230,7 @@ def test_few_or_no_sources_and_duplicate_or_single_targets_are_served(method):
     for targets in (np.repeat(towns(3), 40, axis=0), np.zeros((5, 2)), towns(2), towns(60)[:, :1]):
         width = targets.shape[1]
         for source in (np.empty((0, width)), sources(3)[:, :width]):
-            model = PrivateSourceTargetMedoids(2, method=method, n_nearest=10)
+            model = medoids(2, method=method, n_nearest=10)
             quiet_fit(model, targets, source=source)
             assert len(set(model.medoid_indices_)) == 2
             assert np.isfinite(model.cost_estimate_)
@@ -252,7 +247,7 @@ def test_every_form_of_an_empty_source_is_answered_like_any_other(unit, tmp_path
     arrays = () if isinstance(unit, Person) else (np.empty((0, 2)), sparse.csr_array((0, 2)))
     releases = set()
     for source in (None, [], (), *named, pa.Table.from_pandas(frame), *arrays):
-        model = PrivateSourceTargetMedoids(3, epsilon=5, unit=unit, random_state=1)
+        model = medoids(3, epsilon=5, unit=unit, random_state=1)
         quiet_fit(model, pd.DataFrame(towns(), columns=["x", "y"]), source=source)
         assert "targets alone" in model.warnings_[0]
         releases.add(model.release().digest)
@@ -260,7 +255,7 @@ def test_every_form_of_an_empty_source_is_answered_like_any_other(unit, tmp_path
 
 
 def test_sources_outside_the_bounds_are_left_out_and_told():
-    model = PrivateSourceTargetMedoids(3, epsilon=5, bounds=(0, 1), random_state=0)
+    model = medoids(3, epsilon=5, bounds=(0, 1), random_state=0)
     with pytest.warns(LowSignalWarning, match="outside the declared bounds"):
         model.fit(towns(), source=np.concatenate([sources(300), sources(300) + 50]))
     assert model.released_source_.counts.sum() < 400
@@ -302,7 +297,7 @@ BAD_FITS = {
 @pytest.mark.parametrize("words", BAD_FITS)
 def test_bad_input_is_answered_in_one_sentence(words):
     parameters, data = BAD_FITS[words]
-    model = PrivateSourceTargetMedoids(**{"n_centers": 3, **parameters})
+    model = medoids(**{"n_centers": 3, **parameters})
     with pytest.raises(ValueError, match=words) as raised:
         model.fit(**{"target": towns(), "source": sources(), **data})
     message = str(raised.value)

@@ -11,9 +11,9 @@ from privclust.source_target.command import fit, plan
 
 from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release.release import Release
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.source_target.release import distances_to_centres
 from support.command_line import CliRunner
+from support.variants import medoids
 
 words_only = pytest.mark.usefixtures("blank_pictures")
 
@@ -23,9 +23,7 @@ HOMES = pd.DataFrame(RNG.normal([43, 3], 0.3, (500, 2)), columns=["latitude", "l
 
 
 def fitted(**parameters):
-    model = PrivateSourceTargetMedoids(
-        4, **({"metric": "haversine", "random_state": 0} | parameters)
-    )
+    model = medoids(4, **({"metric": "haversine", "random_state": 0} | parameters))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivclustWarning)
         return model.fit(TOWNS, source=HOMES)
@@ -48,7 +46,7 @@ def test_new_points_go_to_the_nearest_centre_on_the_globe():
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
 def test_released_labels_are_those_of_the_model(metric):
-    model = PrivateSourceTargetMedoids(4, metric=metric, random_state=0)
+    model = medoids(4, metric=metric, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivclustWarning)
         model.fit(TOWNS, source=HOMES)
@@ -65,7 +63,7 @@ def test_the_report_has_a_map_and_marks_the_costs_as_an_estimate():
 @words_only
 def test_the_report_of_many_columns_has_no_map():
     rng = np.random.default_rng(0)
-    model = PrivateSourceTargetMedoids(3, random_state=0)
+    model = medoids(3, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivclustWarning)
         model.fit(rng.normal(size=(50, 5)), source=rng.normal(size=(300, 5)))
@@ -142,7 +140,7 @@ def test_coordinates_must_be_named(files):
 
 
 def test_a_plan_spends_the_whole_budget_and_no_ledger():
-    made = PrivateSourceTargetMedoids(3, epsilon=2, metric="haversine").plan(300, target=TOWNS)
+    made = medoids(3, epsilon=2, metric="haversine").plan(300, target=TOWNS)
     assert made.spent.pure == 2
     assert 0.9 < made.error_ratio < 2
 

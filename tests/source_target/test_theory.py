@@ -23,7 +23,7 @@ from privclust.papers.targets.theory import (
     sensitive_example,
     zcdp_bound,
 )
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from support.variants import medoids
 
 
 def everything_between(target, k):
@@ -89,7 +89,7 @@ def test_the_bounds_hold_for_the_noise_of_each_theorem(seed):
 def test_the_bound_of_zcdp_holds_for_a_fit_and_its_coreset():
     source, target = sources_and_targets(0)
     rho, t = 20.0, 20
-    model = PrivateSourceTargetMedoids(
+    model = medoids(
         2,
         budget=Budget.of_rho(rho, 1e-6),
         method="nas",
@@ -146,7 +146,7 @@ def test_a_private_method_errs_on_one_of_them_as_often_as_it_must(method):
             source_target_cost(
                 source,
                 made.target,
-                PrivateSourceTargetMedoids(2, epsilon=0.1, method=method, random_state=seed)
+                medoids(2, epsilon=0.1, method=method, random_state=seed)
                 .fit(made.target, source=source)
                 .centers_,
             )

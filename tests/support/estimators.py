@@ -30,10 +30,12 @@ from privclust import (
     ReplaceRow,
 )
 from privclust.audit.neighbours import NeighbourPair
+from privclust.papers.dilca.private import PrivateContextDilca, PrivateContextKMeans
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 from privclust.papers.rivals.nmf import PrivateNMF
 from privclust.papers.rivals.one_hot import PrivateOneHotKMeans
 from privclust.papers.rivals.wgan import PrivateWGAN
+from privclust.papers.targets.private import PrivateNearestMedoids
 from privclust.papers.tau.private import PrivateTauCoclustering
 from privclust.papers.zones.private import PrivateZoneKMeans
 from support.datasets import MIXED, PLACES, POINTS, SURVEY, baskets, mixed, places, points, survey
@@ -154,6 +156,10 @@ _BASKETS = {
     "private_data": baskets, "neighbours": _one_count_more, "positional": (3, 3),
     "refused": ROW_UNITS,
 }  # fmt: skip
+_PLACES = {
+    "private_data": _source, "public_data": _target, "neighbours": _one_row_less,
+    "positional": (3,), "parameters": {"schema": PLACES},
+}  # fmt: skip
 
 ESTIMATORS = (
     EstimatorRecord(PrivateKMeans, methods=("cells", "cautious", "grid", "lloyd"), **_POINTS),
@@ -196,23 +202,20 @@ ESTIMATORS = (
         parameters={"columns": ["x", "y", "z"]},
     ),
     EstimatorRecord(
-        PrivateDilca,
-        methods=("pairs", "tree", "baseline", "mean-su", "max-relevance", "max-dependency"),
+        PrivateContextDilca,
+        methods=("baseline", "mean-su", "max-relevance", "max-dependency"),
         **_SURVEY,
     ),
+    EstimatorRecord(PrivateDilca, methods=("pairs", "tree"), **_SURVEY),
     EstimatorRecord(
         PrivateCategoricalKMeans, positional=(3,), methods=("pairs", "tree"), **_SURVEY
+    ),
+    EstimatorRecord(
+        PrivateContextKMeans, positional=(3,), methods=("baseline", "mean-su"), **_SURVEY
     ),
     EstimatorRecord(PrivateOneHotKMeans, positional=(3,), methods=("lloyd", "cells"), **_SURVEY),
     EstimatorRecord(PrivateCoclustering, units=MATRIX_UNITS, **_BASKETS),
     EstimatorRecord(PrivateTauCoclustering, units=MATRIX_UNITS[:2], **_BASKETS),
-    EstimatorRecord(
-        PrivateSourceTargetMedoids,
-        private_data=_source,
-        public_data=_target,
-        neighbours=_one_row_less,
-        positional=(3,),
-        parameters={"schema": PLACES},
-        methods=("rings", "nna", "nas"),
-    ),
+    EstimatorRecord(PrivateSourceTargetMedoids, **_PLACES),
+    EstimatorRecord(PrivateNearestMedoids, methods=("nna", "nas"), **_PLACES),
 )

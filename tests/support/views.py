@@ -9,6 +9,7 @@ from scipy import sparse
 
 from privclust.budget import Budget
 from privclust.data.matrix.view import MatrixView, ProfilesView
+from privclust.data.papers.view import PapersView
 from privclust.data.people import bounded
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
@@ -50,6 +51,11 @@ def view_of(
     meter = Meter(budget or Budget(1))
     rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
     return kind(rows, domain, unit, meter, noise or NoNoise(), **cuts)
+
+
+def papers_view_of(data, schema=None, unit=None, **more):
+    """Return a view that also answers the questions of papers."""
+    return view_of(data, schema, unit, kind=PapersView, **more)
 
 
 def table_view_of(rows, sizes, *, unit=None, budget=None, noise=None):

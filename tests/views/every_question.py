@@ -22,7 +22,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.papers.public import Critic
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.sites.public import Rings, TargetSpace
@@ -105,9 +105,9 @@ def points(meter: Meter, noise: Any, *, readable: bool = True) -> PointsView:
     return PointsView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
 
 
-def baselines(meter: Meter, noise: Any, *, readable: bool = True) -> BaselinesView:
+def papers(meter: Meter, noise: Any, *, readable: bool = True) -> PapersView:
     source = rows_of(POINTS, readable=readable)
-    return BaselinesView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
+    return PapersView(source, domain_of(POINTS), AddRemoveRow(), meter, noise)
 
 
 def numbers(meter: Meter, noise: Any, *, readable: bool = True) -> NumbersView:
@@ -175,11 +175,11 @@ _POINTS = {
     "clusters": _clusters,
     "grouped_clusters": _grouped,
     "second_moments": lambda v, s: v.ask_second_moments("q", FRAME, s),
-    "choices": lambda v, s: v.ask_choices("q", ZONES, s),
-    "zone_cells": lambda v, s: v.ask_zone_cells("q", ZONES, s),
     "cluster_histograms": lambda v, s: v.ask_cluster_histograms("q", CENTRES, PLACES, CUTS, s),
 }
-_BASELINES = {
+_PAPERS = {
+    "choices": lambda v, s: v.ask_choices("q", ZONES, s),
+    "zone_cells": lambda v, s: v.ask_zone_cells("q", ZONES, s),
     "best_swap": lambda v, s: v.ask_best_swap("q", CLIPPED, CENTRES, CELLS, s),
     "factor_sums": lambda v, s: v.ask_factor_sums("q", np.eye(2), s),
     "critic_gradients": lambda v, s: v.ask_critic_gradients("q", CRITIC, 1.0, s),
@@ -222,7 +222,7 @@ QUESTIONS = [
     for view, asked in (
         (points, _POINTS),
         (embedded, _POINTS),
-        (baselines, _BASELINES),
+        (papers, _PAPERS),
         (table, _TABLE),
         (numbers, _NUMBERS),
         (sites, _SITES),

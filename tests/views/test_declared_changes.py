@@ -30,7 +30,7 @@ from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
 from privclust.data.papers.public import Critic
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.public import Projection, Zones
 from privclust.data.points.view import PointsView
 from privclust.data.question import Pick, Question, Scores
@@ -171,7 +171,7 @@ COUNT = {REPLACE: 0.0}
 CONTEXT = {PEOPLE: 0.66}
 _points = partial(Case, partial(open_points, PointsView), rows=CORNERS, bases=POINT_BASES)
 _embedded = partial(Case, open_embedded, rows=CODES, bases=CODE_BASES)
-_baselines = partial(Case, partial(open_points, BaselinesView), rows=CORNERS, bases=POINT_BASES)
+_papers = partial(Case, partial(open_points, PapersView), rows=CORNERS, bases=POINT_BASES)
 _table = partial(Case, open_table, rows=CODES, bases=CODE_BASES)
 _numbers = partial(Case, open_numbers, rows=ODD_NUMBERS, bases=[((0.1, 0.2),), ((0, 1), (1, 2))])
 _sites = partial(Case, open_sites, rows=CORNERS, bases=[(), ((-1, -1),), ((0.2, 0.3), (1, 1))])
@@ -191,8 +191,6 @@ _POINTS: dict[str, dict[str, Any]] = {
         "ask": lambda v, s: v.ask_second_moments("q", CLIPPED, s),
         "loose": {REPLACE: 0.45},
     },
-    "choices": {"ask": lambda v, s: v.ask_choices("q", ZONES, s)},
-    "zone_cells": {"ask": lambda v, s: v.ask_zone_cells("q", ZONES, s)},
     "cluster_histograms": {
         "ask": lambda v, s: v.ask_cluster_histograms(
             "q", MIDDLE, np.array([0, 1]), np.array([[-0.1, 0.1]] * 2), s
@@ -202,15 +200,17 @@ _POINTS: dict[str, dict[str, Any]] = {
 CASES: dict[tuple[str, str], Case] = {
     **{("points", name): _points(**options) for name, options in _POINTS.items()},
     **{("embedded", name): _embedded(**options) for name, options in _POINTS.items()},
-    ("baselines", "best_swap"): _baselines(
+    ("papers", "choices"): _papers(lambda v, s: v.ask_choices("q", ZONES, s)),
+    ("papers", "zone_cells"): _papers(lambda v, s: v.ask_zone_cells("q", ZONES, s)),
+    ("papers", "best_swap"): _papers(
         lambda v, s: v.ask_best_swap("q", CLIPPED, ENDS[:1], ENDS[1:], s)
     ),
     # Loadings are at least zero, so no row turns around what another one adds.
-    ("baselines", "factor_sums"): _baselines(
+    ("papers", "factor_sums"): _papers(
         lambda v, s: v.ask_factor_sums("q", ALONG, s), loose={REPLACE: 0.24}
     ),
     # The gradient in the shift of a layer that is open to both rows points one way.
-    ("baselines", "critic_gradients"): _baselines(
+    ("papers", "critic_gradients"): _papers(
         lambda v, s: v.ask_critic_gradients("q", CRITIC, 1.0, s), loose={REPLACE: 0.49}
     ),
     ("table", "count"): _table(lambda v, s: v.ask_count("q", s), loose=COUNT),

@@ -20,7 +20,7 @@ import privclust
 from privclust.budget import Loss
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.view import NumbersView
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.view import PointsView
 from privclust.data.sites.view import SitesView
 from privclust.data.table.view import TableView
@@ -29,7 +29,7 @@ from privclust.privacy.meter import Meter
 
 VIEWS = (
     PointsView,
-    BaselinesView,
+    PapersView,
     TableView,
     SitesView,
     MatrixView,
@@ -112,8 +112,7 @@ def test_mechanisms_are_drawn_from_in_one_place() -> None:
     package = Path(privclust.__file__).parent
     drawing = {
         path.relative_to(package).as_posix()
-        for folder in ("data", "baselines")
-        for path in (package / folder).rglob("*.py")
+        for path in (package / "data").rglob("*.py")
         if re.search(r"\.draw\(|_noise\.\w+\(|noise\.(laplace|gaussian|ball)\(", path.read_text())
     }
     assert drawing == {"data/view.py"}

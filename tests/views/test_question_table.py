@@ -67,7 +67,7 @@ WORDS = {
 }
 OTHER_WORDS = {
     ("numbers", "histograms"): {"m": 2},
-    ("baselines", "best_swap"): {"L": SwapCosts(CLIPPED, CENTRES, CELLS).largest},
+    ("papers", "best_swap"): {"L": SwapCosts(CLIPPED, CENTRES, CELLS).largest},
 }
 # How it is picked, and how often in turn.
 LAWS = defaultdict(lambda: "bounded", choices="best", best_swap="best", relevant_attributes="top 1")

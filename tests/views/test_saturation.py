@@ -41,28 +41,28 @@ POINT_RANGES: dict[str, tuple[str, list[tuple[int, int]]]] = {
     "clusters": ("points.kernels.block_sums", AROUND),
     "grouped_clusters": ("points.kernels.block_sums", AROUND),
     "second_moments": (
-        "points.moments.outer_products",
+        "points.kernels.outer_products",
         [(-N_ROWS * 7 * 2**13, N_ROWS * 5 * 2**14)],
     ),
-    "choices": ("points.zones.zone_counts", [ONE]),
-    "zone_cells": ("points.zones.zone_counts", [ONE]),
-    "cluster_histograms": ("points.histograms.ClusterHistograms.__call__", [ONE]),
+    "cluster_histograms": ("points.kernels.ClusterHistograms.__call__", [ONE]),
 }
 RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
     "points": POINT_RANGES,
     "embedded": POINT_RANGES,
-    "baselines": {
+    "papers": {
+        "choices": ("papers.kernels.zone_counts", [ONE]),
+        "zone_cells": ("papers.kernels.zone_counts", [ONE]),
         # Squared distances of a frame of radius 1, with 2^20 steps.
         "best_swap": (
-            "baselines.questions.kernels.SwapCosts.__call__",
+            "papers.kernels.SwapCosts.__call__",
             [(-N_ROWS * 4 * 2**40, 0)],
         ),
         "factor_sums": (
-            "baselines.questions.kernels.FactorSums.__call__",
+            "papers.kernels.FactorSums.__call__",
             [(-N_ROWS * 2**20, N_ROWS * 2**20)],
         ),
         "critic_gradients": (
-            "baselines.questions.kernels.CriticGradients.__call__",
+            "papers.kernels.CriticGradients.__call__",
             [(-N_ROWS * 2**14, N_ROWS * 2**14)],
         ),
     },
@@ -75,7 +75,7 @@ RANGES: dict[str, dict[str, tuple[str, list[tuple[int, int]]]]] = {
             "table.kernels.EntropyScale.__call__",
             [(-N_ROWS * STEEPEST, 0)],
         ),
-        "relevant_context": ("table.counts.subset_sums", [(-N_ROWS * STEEPEST, 0)]),
+        "relevant_context": ("table.kernels.subset_sums", [(-N_ROWS * STEEPEST, 0)]),
         # The margins expect nine cells of at most one row each, four in all after rounding.
         "spanning_tree": ("table.kernels.pair_counts", [(0, N_ROWS + 9)] * 2),
     },
@@ -129,8 +129,7 @@ def broken(result: Any, value: int) -> Any:
 @pytest.mark.parametrize("asked", QUESTIONS, ids=str)
 def test_no_kernel_however_wrong_moves_an_answer_beyond_its_rows(asked: Asked, value: int) -> None:
     place, ranges = RANGES[asked.view.__name__][asked.method]
-    home = "privclust" if place.startswith("baselines.") else "privclust.data"
-    target = f"{home}.{place}"
+    target = f"privclust.data.{place}"
     module, name = target.removesuffix(".__call__").rsplit(".", 1)
     original = _resolved(module, name, place)
     view = asked.view(Meter(BUDGET), seeded())

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from privclust.budget import Budget
 from privclust.data.papers.kernels import on_grid, zone_counts
-from privclust.data.points.public import Zones
+from privclust.data.papers.public import Zones
 from privclust.exceptions import BudgetExceededError
 from privclust.privacy.mechanisms import Exponential
 from privclust.unit.base import UnitStep
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
-from support.views import view_of
+from support.views import papers_view_of as view_of
 
 UNITS = [AddRemoveRow(), ReplaceRow(), Person("who", 3)]
 BUDGETS = {"pure": Budget(1), "zcdp": Budget(1, 1e-6)}

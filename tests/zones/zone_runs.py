@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from privclust.data.points.public import Zones
+from privclust.data.papers.public import Zones
 from privclust.papers.zones.private import ZoneMoves, ask_zone_clusters
 from support.transcripts import Transcript
 from support.views import plenty_of, view_of

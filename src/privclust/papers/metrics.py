@@ -1,7 +1,7 @@
 """The papers' measures, exact: NOT PRIVATE.
 
 What is judged is fitted models: private ones, or others with the same attributes ``metric_`` and
-``contexts_``, such as :class:`privclust.papers.Dilca`, which is usually the exact side.
+``contexts_``, such as :class:`privclust.papers.dilca.Dilca`, which is usually the exact side.
 
 The cost knows every source, so it is for experiments alone.
 """

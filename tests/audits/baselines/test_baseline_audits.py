@@ -12,7 +12,7 @@ import pytest
 from privclust.audit.events import epsilon_bound
 from privclust.budget import Budget
 from privclust.data.papers.public import Critic
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.public import Projection
 from support.noise import seeded_noise
 from support.transcripts import recorded_draws
@@ -44,7 +44,7 @@ def hits(ask, budget, halved):
     asked = []
     for side in SIDES:
         with recorded_draws() as draws:
-            ask(view_of(side, budget=budget, kind=BaselinesView), budget.whole)
+            ask(view_of(side, budget=budget, kind=PapersView), budget.whole)
         asked.append(draws[0])
     noise = seeded_noise(0, halved=halved)
     answers = [draw.mechanism.draw(draw.exact.repeat(RUNS, axis=0), noise) for draw in asked]

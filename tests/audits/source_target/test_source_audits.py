@@ -18,11 +18,11 @@ from privclust.data.sites.public import TargetSpace
 from privclust.exceptions import PrivclustWarning
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from source_target.source_doubles import TARGETS, ask, view_of
 from source_target.source_runs import transcript_of, views_for
 from support.audits import answers_at_once, evidence_bound, quick_audit
 from support.noise import HalvedNoise, seeded_noise
+from support.variants import medoids
 from support.views import plenty_of
 
 # Gaussian noise at half its size is told from full noise at moderate probabilities only if δ is
@@ -92,7 +92,7 @@ OUTLIER = NeighbourPair("a far source", CROWD, np.concatenate([CROWD, [[400.0, 4
 
 
 def fitted(rows, rng, radius=None):
-    model = PrivateSourceTargetMedoids(2, epsilon=1, method="nna", bounds=(-500, 500))
+    model = medoids(2, epsilon=1, method="nna", bounds=(-500, 500))
     model.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivclustWarning)

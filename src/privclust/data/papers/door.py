@@ -1,4 +1,4 @@
-"""The door of the baselines: numeric rows, with the questions that only baselines ask."""
+"""The door for papers and rivals: rows as points, with the questions that only they ask."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 
 from privclust.data.door import OpenedRows
 from privclust.data.encode import Domain
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.door import PointRows, Region
 from privclust.exceptions import SchemaError
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 
 
-class BaselineRows(PointRows):
-    """Opened numeric rows; see :class:`PointRows`."""
+class PaperRows(PointRows):
+    """Opened rows; see :class:`PointRows`."""
 
-    def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> BaselinesView:
+    def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PapersView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return BaselinesView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
+        return PapersView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
 
 
-class NonNegativeRows(BaselineRows):
+class NonNegativeRows(PaperRows):
     """Rows of non-negative numbers, clipped to a ball around the origin instead of the box alone.
 
     Parameters

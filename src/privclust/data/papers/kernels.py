@@ -17,10 +17,10 @@ import numpy as np
 
 from privclust._typing import Floats, Indices, Integers
 from privclust.data.encode import GRID_RADIUS, clip_to_ball
-from privclust.data.papers.public import Critic
+from privclust.data.papers.public import Critic, Zones
 from privclust.data.points.kernels import ProjectionGrid, as_line, nearest, sums_by_label
 from privclust.data.points.mixed import GridPiece, dense
-from privclust.data.points.public import WHOLE, Projection, Zones
+from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Pick, Question, Scores, Term
 
 # Exact statistics of one block of grid rows, for the questions of the baselines.

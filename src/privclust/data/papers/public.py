@@ -1,4 +1,4 @@
-"""What a baseline may hold of numeric rows: noisy answers to its own questions."""
+"""What a paper or a rival may hold of numeric rows: arguments of questions, and noisy answers."""
 
 from __future__ import annotations
 
@@ -80,3 +80,25 @@ class FactorAnswer:
     loadings: Floats
     products: Floats
     standard_error: float
+
+
+@dataclass(frozen=True)
+class Zones:
+    """A ball for each cluster, and the candidates that its rows are counted for.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_clusters, n_features)
+        Points of the unit ball; a row belongs to the cluster of the nearest one.
+    middles : ndarray of shape (n_clusters, n_features)
+        The middle of each ball.
+    radii : ndarray of shape (n_clusters,)
+        The radius of each ball.
+    candidates : ndarray of shape (n_clusters, n_candidates, n_features)
+        The candidates of each cluster.
+    """
+
+    centres: Floats
+    middles: Floats
+    radii: Floats
+    candidates: Floats

@@ -1,7 +1,7 @@
-"""``BaselinesView``: numeric rows behind the door, with the questions that only baselines ask.
+"""``PapersView``: rows as points behind the door, with the questions that only papers ask.
 
 It answers everything that ``PointsView`` does, and the questions here, which are proved in
-``proofs/baselines.md``. Neighbours are those of the privacy unit, as there.
+``proofs/rivals.md`` and ``proofs/zones.md``. Neighbours are those of the privacy unit, as there.
 """
 
 from __future__ import annotations
@@ -10,23 +10,50 @@ from typing import ClassVar
 
 import numpy as np
 
-from privclust._typing import Floats
+from privclust._typing import Floats, Integers
 from privclust.budget import Share
-from privclust.data.papers.kernels import CriticGradients, FactorSums, SwapCosts
-from privclust.data.papers.public import Critic, FactorAnswer, Swap
+from privclust.data.papers.kernels import CriticGradients, FactorSums, SwapCosts, ZoneCounts
+from privclust.data.papers.public import Critic, FactorAnswer, Swap, Zones
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 
 
-class BaselinesView(PointsView):
-    """Numeric rows that answer questions, those of the baselines too, only through noise."""
+class PapersView(PointsView):
+    """Rows that answer questions, those of papers and their rivals too, only through noise."""
 
     asks: ClassVar[dict[str, str]] = PointsView.asks | {
+        "choices": "which candidate suits the most rows of each cluster",
+        "zone_cells": "how many rows of each cluster lie near each of its candidates",
         "best_swap": "which exchange of a centre brings rows closer to their centres",
         "factor_sums": "how the rows are made up of the components",
         "critic_gradients": "which change of the network tells rows from made-up ones better",
     }
+
+    def ask_choices(self, name: str, zones: Zones, share: Share) -> Integers:
+        """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
+
+        The score of a candidate is the number of rows of the cluster that lie in its zone and are
+        nearest to this candidate. The answer is the index of the candidate of each cluster.
+
+        Notes
+        -----
+        *Why this is private.* A row adds one to one score of one cluster, so the picks of all
+        clusters together cost one share. Clusters without rows pick like any other.
+        """
+        statistic = ZoneCounts(zones)
+        (picked,) = self._ask(statistic, (name, statistic.pick, share))
+        return np.asarray(picked)
+
+    def ask_zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
+        """Ask how many rows of each cluster lie in its zone nearest to each of its candidates.
+
+        Notes
+        -----
+        *Why this is private.* A row is in one cluster and nearest to one candidate, and counts
+        there if it lies in the zone. So it changes one count by one, as in a histogram.
+        """
+        return self._answer(name, ZoneCounts(zones), share)
 
     def ask_best_swap(
         self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share

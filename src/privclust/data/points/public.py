@@ -52,28 +52,6 @@ class Projection:
         return len(self.origin) if self.axes is None else self.axes.shape[1]
 
 
-@dataclass(frozen=True)
-class Zones:
-    """A ball for each cluster, and the candidates that its rows are counted for.
-
-    Attributes
-    ----------
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball; a row belongs to the cluster of the nearest one.
-    middles : ndarray of shape (n_clusters, n_features)
-        The middle of each ball.
-    radii : ndarray of shape (n_clusters,)
-        The radius of each ball.
-    candidates : ndarray of shape (n_clusters, n_candidates, n_features)
-        The candidates of each cluster.
-    """
-
-    centres: Floats
-    middles: Floats
-    radii: Floats
-    candidates: Floats
-
-
 NOT_ASKED = Noisy(np.empty(0), np.inf)
 
 

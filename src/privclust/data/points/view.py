@@ -11,10 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from privclust._typing import Floats, Indices, Integers
+from privclust._typing import Floats, Indices
 from privclust.budget import Share
 from privclust.data.engines.base import current_engine
-from privclust.data.papers.kernels import ZoneCounts
 from privclust.data.points.kernels import (
     PAIR_WEIGHT,
     ClusterHistograms,
@@ -24,7 +23,7 @@ from privclust.data.points.kernels import (
     RowCount,
 )
 from privclust.data.points.mixed import PIECE, GridRows, Region
-from privclust.data.points.public import ClusterAnswer, Projection, Zones
+from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.public import Noisy
 from privclust.data.question import Question
 from privclust.data.rows import RowReader
@@ -60,8 +59,6 @@ class PointsView(View):
         "square": "how widely the rows spread around their centres",
         "second_moments": "in which directions the rows spread most",
         "cluster_histograms": "how the rows of each cluster spread over the values of columns",
-        "choices": "which candidate suits the most rows of each cluster",
-        "zone_cells": "how many rows of each cluster lie near each of its candidates",
     }
 
     def __init__(
@@ -193,31 +190,6 @@ class PointsView(View):
         other.
         """
         return self._answer(name, ClusterHistograms(centres, coordinates, edges), share)
-
-    def ask_choices(self, name: str, zones: Zones, share: Share) -> Integers:
-        """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
-
-        The score of a candidate is the number of rows of the cluster that lie in its zone and are
-        nearest to this candidate. The answer is the index of the candidate of each cluster.
-
-        Notes
-        -----
-        *Why this is private.* A row adds one to one score of one cluster, so the picks of all
-        clusters together cost one share. Clusters without rows pick like any other.
-        """
-        statistic = ZoneCounts(zones)
-        (picked,) = self._ask(statistic, (name, statistic.pick, share))
-        return np.asarray(picked)
-
-    def ask_zone_cells(self, name: str, zones: Zones, share: Share) -> Noisy:
-        """Ask how many rows of each cluster lie in its zone nearest to each of its candidates.
-
-        Notes
-        -----
-        *Why this is private.* A row is in one cluster and nearest to one candidate, and counts
-        there if it lies in the zone. So it changes one count by one, as in a histogram.
-        """
-        return self._answer(name, ZoneCounts(zones), share)
 
     # The noise that a share would buy, for planning; no row is read.
     def count_error(self, share: Share) -> float:

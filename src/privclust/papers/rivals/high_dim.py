@@ -6,7 +6,7 @@
 4. Lift back: the noisy means of the clusters in all dimensions, then three noisy Lloyd steps.
 
 Unlike in the public code of the paper, noise never depends on the data, sizes are noisy, empty
-cells are noised like all others, and the shares add up to the budget. ``proofs/baselines.md``.
+cells are noised like all others, and the shares add up to the budget. ``proofs/rivals.md``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from privclust.budget import Budget, Share
 from privclust.clustering.kmeans import KMeansEstimator
 from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
-from privclust.data.papers.door import BaselineRows
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.door import PaperRows
+from privclust.data.papers.view import PapersView
 from privclust.data.points.public import Projection
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened
@@ -42,7 +42,7 @@ _REACH = 2.0
 
 
 def ask_high_dim_centres(
-    view: BaselinesView,
+    view: PapersView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,
@@ -81,7 +81,7 @@ def _projection(dimension: int, n_rows: float, rng: np.random.Generator) -> Proj
 
 
 def _ask_candidates(
-    view: BaselinesView, frame: Projection, budget: Share, rng: np.random.Generator
+    view: PapersView, frame: Projection, budget: Share, rng: np.random.Generator
 ) -> Floats:
     """Return the middles of the cells of a randomly shifted quadtree that noise lets us see."""
     side = 4 * frame.radius
@@ -191,8 +191,8 @@ class PrivateHighDimKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _door(self, opened: Opened) -> BaselineRows:
-        return BaselineRows(opened, rescale=self._rescales(opened.schema))
+    def _door(self, opened: Opened) -> PaperRows:
+        return PaperRows(opened, rescale=self._rescales(opened.schema))
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return ask_high_dim_centres(

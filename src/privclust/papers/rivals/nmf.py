@@ -3,7 +3,7 @@
 Every step asks once, with public components W, for the sums of h hᵀ and h vᵀ over all rows v and
 their own loadings h, and improves W by what is answered. Unlike in the authors' notebook, the start
 is drawn without data, rows and loadings are bounded at the door, the number of steps is fixed, and
-all of them together cost the budget. ``proofs/baselines.md``.
+all of them together cost the budget. ``proofs/rivals.md``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privclust.clustering.kmeans import KMeansEstimator
 from privclust.clustering.result import KMeansResult
 from privclust.data.papers.door import NonNegativeRows, around_origin
 from privclust.data.papers.public import FactorAnswer
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.door import Region
 from privclust.data.points.public import Projection
 from privclust.exceptions import ParameterError
@@ -38,7 +38,7 @@ _LEAST_LENGTH = 0.05
 
 
 def ask_factors(
-    view: BaselinesView,
+    view: PapersView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,

@@ -6,7 +6,7 @@ it costs nothing. The public code (dpwgan 2019) differs: there one noise value i
 layer, gradients are not shortened row by row, and nothing is accounted for.
 
 No rows are sampled. Sampling saves time, and its amplified promise is neither pure nor zCDP, so the
-meter could not add it to anything else. ``proofs/baselines.md``.
+meter could not add it to anything else. ``proofs/rivals.md``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from privclust.budget import Budget, Share
 from privclust.clustering.kmeans import KMeansEstimator
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.weighted_kmeans import weighted_kmeans
-from privclust.data.papers.door import BaselineRows
+from privclust.data.papers.door import PaperRows
 from privclust.data.papers.public import Critic
-from privclust.data.papers.view import BaselinesView
+from privclust.data.papers.view import PapersView
 from privclust.data.points.door import region_of
 from privclust.data.points.public import Projection
 from privclust.ledger.ledger import Ledger
@@ -83,7 +83,7 @@ class Generator:
 
 
 def ask_generator(
-    view: BaselinesView,
+    view: PapersView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,
@@ -224,8 +224,8 @@ class PrivateWGAN(KMeansEstimator):
         )
         return result
 
-    def _door(self, opened: Opened) -> BaselineRows:
-        return BaselineRows(opened, rescale=self._rescales(opened.schema))
+    def _door(self, opened: Opened) -> PaperRows:
+        return PaperRows(opened, rescale=self._rescales(opened.schema))
 
     def _options(self) -> dict[str, Any]:
         return {"n_steps": int(self.n_steps)}

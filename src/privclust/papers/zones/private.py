@@ -28,10 +28,13 @@ from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import ZONE_PARAMETERS
 from privclust.clustering.weighted_kmeans import packed_centres
-from privclust.data.points.public import Projection, Zones
-from privclust.data.points.view import PointsView
+from privclust.data.papers.door import PaperRows
+from privclust.data.papers.public import Zones
+from privclust.data.papers.view import PapersView
+from privclust.data.points.public import Projection
 from privclust.exceptions import ParameterError
 from privclust.ledger.ledger import Ledger
+from privclust.opening.rows import Opened
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 
@@ -135,7 +138,7 @@ class ZoneStep:
 
 
 def ask_zone_clusters(
-    view: PointsView,
+    view: PapersView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,
@@ -156,7 +159,7 @@ def ask_zone_clusters(
 
 
 def ask_zone_steps(
-    view: PointsView,
+    view: PapersView,
     shares: tuple[Share, ...],
     centres: Floats,
     moves: ZoneMoves,
@@ -180,7 +183,7 @@ def ask_zone_steps(
 
 
 def _zones(
-    view: PointsView,
+    view: PapersView,
     centres: Floats,
     lloyd: Floats,
     n_candidates: int,
@@ -284,7 +287,7 @@ class PrivateZoneKMeans(KMeansEstimator):
 
     Examples
     --------
-    >>> from privclust.papers import PrivateZoneKMeans
+    >>> from privclust.papers.zones import PrivateZoneKMeans
     >>> model = PrivateZoneKMeans(3, epsilon=1.0, bounds=(0, 8))
     >>> model.fit([[0.0, 1.0], [7.0, 5.0], [4.0, 4.0]]).cluster_centers_.shape
     (3, 2)
@@ -329,8 +332,11 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _ask_clusters(
-        self, view: PointsView, share: Share, rng: np.random.Generator
+    def _door(self, opened: Opened) -> PaperRows:
+        return PaperRows(opened, rescale=self._rescales(opened.schema))
+
+    def _ask_clusters(  # type: ignore[override]  # its own door gives its own view
+        self, view: PapersView, share: Share, rng: np.random.Generator
     ) -> KMeansResult:
         internal_k = None if self.internal_k is None else int(self.internal_k)
         moves = ZoneMoves(int(self.n_candidates), internal_k, self.choice_share)

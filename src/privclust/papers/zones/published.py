@@ -3,7 +3,7 @@
 ``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
 and Thakkar (2022). Both claim ε-differential privacy and have none. They are reconstructed from
 the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The private
-algorithm of the same idea is :class:`privclust.papers.PrivateZoneKMeans`.
+algorithm of the same idea is :class:`privclust.papers.zones.PrivateZoneKMeans`.
 
 Why they are not private
 ------------------------
@@ -68,7 +68,7 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} is NOT PRIVATE, whatever its epsilon says: single rows decide "
             "what it can return. Use it for comparison on public data; "
-            "privclust.papers.PrivateZoneKMeans is the private algorithm of the same idea.",
+            "privclust.papers.zones.PrivateZoneKMeans is the private algorithm of the same idea.",
             NotPrivateWarning,
             stacklevel=3,
         )
