@@ -93,7 +93,7 @@ def command_pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the page of every command, in the order in which help lists them."""
     from typer.main import get_command
 
-    from privclust.cli.app import app
+    from privclust.cli.commands import app
 
     root = get_command(app)
     yield from _pages_of(root, "privclust")

@@ -1,5 +1,5 @@
 """``python -m privclust``: the command line where no script is installed."""
 
-from privclust.cli.app import main
+from privclust.cli.commands import main
 
 main()

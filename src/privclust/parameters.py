@@ -80,7 +80,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class OneOf(Kind):
     """One of a list of texts.
 
     Attributes

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from privclust.exceptions import ParameterError
 from privclust.parameters import Parameter
 
 
@@ -95,10 +96,13 @@ class Task:
 
     def variant(self, method: str | None) -> Variant:
         """Return the variant that a method means; the first if none is named."""
+        if method is None:
+            return self.variants[0]
         for variant in self.variants:
             if method in variant.methods:
                 return variant
-        return self.variants[0]
+        choices = ", ".join(self.methods)
+        raise ParameterError(f"method must be one of {choices}, got {method!r}.")
 
     def model(self, *positional: Any, method: str | None = None, **parameters: Any) -> Any:
         """Return the estimator that a method means, with these parameters."""

@@ -146,7 +146,7 @@ def test_one_row_is_enough():
         ({"method": "best"}, "method must be one of"),
         ({"context_rule": "best"}, "context_rule must be one of"),
         ({"context_size": 0}, "context_size must be"),
-        ({"selection_share": 1}, "selection_share must be"),
+        ({"method": "mean-su", "selection_share": 1}, "selection_share must be"),
         ({"targets": ["name"]}, "'name' is not a declared column"),
         ({"targets": []}, "targets is empty"),
         ({"epsilon": 0}, "epsilon must be above zero"),

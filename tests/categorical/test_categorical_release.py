@@ -6,10 +6,9 @@ import json
 
 import numpy as np
 import pytest
-import typer
 
-from privclust.categories import command as categorical
 from privclust.categories.estimator import PrivateDilca
+from privclust.cli import app
 from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.exceptions import ReleaseError
 from privclust.release.release import Release
@@ -91,30 +90,22 @@ def test_the_report_of_clusters_shows_sizes_and_typical_values(clusters, tmp_pat
 
 
 @pytest.fixture
-def app():
-    made = typer.Typer()
-    made.command("categorical")(categorical.fit)
-    made.command("plan")(categorical.plan)
-    return made
-
-
-@pytest.fixture
 def files(tmp_path):
     ROWS.to_csv(tmp_path / "rows.csv", index=False)
     SCHEMA.save(tmp_path / "schema.toml")
     return tmp_path
 
 
-def run(app, *arguments):
+def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize("wanted", [[], ["-k", "2"]])
-def test_the_command_writes_release_and_report(app, files, wanted):
+def test_the_command_writes_release_and_report(files, wanted):
     place = files / "out"
     schema = files / "schema.toml"
     result = run(
-        app, "categorical", files / "rows.csv", "--schema", schema, "-o", place, "--json", *wanted
+        "categorical", files / "rows.csv", "--schema", schema, "-o", place, "--json", *wanted
     )
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
@@ -124,8 +115,8 @@ def test_the_command_writes_release_and_report(app, files, wanted):
     assert (place / "report.html").exists()
 
 
-def test_the_command_tells_what_it_would_ask(app, files):
-    result = run(app, "plan", "--schema", files / "schema.toml", "--rows", 50_000)
+def test_the_command_tells_what_it_would_ask(files):
+    result = run("plan", "categorical", "--schema", files / "schema.toml", "--rows", 50_000)
     assert result.exit_code == 0, result.output
     assert "tables along the tree" in result.stdout
 
@@ -133,10 +124,8 @@ def test_the_command_tells_what_it_would_ask(app, files):
 @pytest.mark.parametrize(
     "wrong", [["-k", "2", "--per-target"], ["--unit", "person"], ["--holder", "x"]]
 )
-def test_the_command_refuses_what_makes_no_sense(app, files, wrong):
+def test_the_command_refuses_what_makes_no_sense(files, wrong):
     schema = files / "schema.toml"
-    result = run(
-        app, "categorical", files / "rows.csv", "--schema", schema, "-o", files / "o", *wrong
-    )
+    result = run("categorical", files / "rows.csv", "--schema", schema, "-o", files / "o", *wrong)
     assert result.exit_code != 0
     assert not (files / "o").exists()

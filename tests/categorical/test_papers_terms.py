@@ -61,9 +61,8 @@ def test_with_delta_the_rho_of_each_target_adds_up():
     assert 1 < model.privacy_.epsilon < 4
 
 
-@pytest.mark.parametrize("method", ["pairs", "tree", "baseline"])
-def test_what_measures_once_for_all_targets_costs_the_same_either_way(method):
-    model = dilca(epsilon=1, schema=SCHEMA, method=method, budget_per_target=True).fit(ROWS)
+def test_what_measures_once_for_all_targets_costs_the_same_either_way():
+    model = dilca(epsilon=1, schema=SCHEMA, method="baseline", budget_per_target=True).fit(ROWS)
     assert model.privacy_.spent.pure == 1
 
 

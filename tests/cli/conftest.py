@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from support.command_line import SCHEMA, CliRunner, Run, clumps, write_csv
 
 

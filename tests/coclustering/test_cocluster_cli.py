@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from privclust.coclustering.plan import synthetic_counts
 from privclust.release.release import Release
 from support.command_line import CliRunner

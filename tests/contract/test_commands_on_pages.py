@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from support.command_line import command_of
 
 ROOT = Path(__file__).parents[2]

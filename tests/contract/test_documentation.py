@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from privclust.audit import auditor
-from privclust.cli.app import main
+from privclust.cli.commands import main
 from support.datasets import baskets
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from inspect import isclass
 import pytest
 from typer.main import get_command
 
-from privclust.cli.app import app
 from privclust.cli.audit import SUBJECTS
+from privclust.cli.commands import app
 from privclust.cli.fit import FitOptions
 from privclust.cli.options import BudgetOptions
 from privclust.estimator import PrivateEstimator
@@ -26,10 +26,9 @@ PAPERS = (dilca, rivals, targets, tau, zones)
 
 def estimators(family: Family) -> set[type]:
     """Return the private estimators that the package of a family offers."""
-    package = import_module(f"privclust.{family.folder}")
-    offered = [getattr(package, name) for name in package.__all__]
     # What a paper has is kept apart from the family whose kind of release it makes.
-    offered += [getattr(home, name) for home in PAPERS for name in home.__all__]
+    homes = [import_module(f"privclust.{folder}") for folder in {f.folder for f in FAMILIES}]
+    offered = [getattr(home, name) for home in (*homes, *PAPERS) for name in home.__all__]
     private = {kind for kind in offered if isclass(kind) and issubclass(kind, PrivateEstimator)}
     return {kind for kind in private if kind._kind == family.name}
 

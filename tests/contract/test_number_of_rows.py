@@ -18,7 +18,7 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from privclust.data.table.door import TableRows
 from privclust.exceptions import DataError, UnitMismatchError
 from privclust.ledger.ledger import Ledger

@@ -109,7 +109,6 @@ def refused(record: EstimatorRecord, unit: Any, options: dict[str, Any]) -> bool
     metric, method = options.get("metric"), options.get("method", "auto")
     return (
         (metric == "dilca" and not record.parameters["schema"].categorical)
-        or (metric == "precomputed" and method != "rings")
         or (record.positional == ("auto",) and method != "auto")
         or (options.get("rule") == "tau" and isinstance(unit, MatrixRow))
     )

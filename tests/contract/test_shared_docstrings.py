@@ -12,6 +12,9 @@ from support.estimators import ESTIMATORS
 # A published algorithm may refer to the estimator that is recommended in its place.
 REFERRING = {
     "PrivateTauCoclustering": "PrivateCoclustering",
+    "PrivateContextDilca": "privclust.PrivateDilca",
+    "PrivateContextKMeans": "privclust.PrivateCategoricalKMeans",
+    "PrivateNearestMedoids": "privclust.PrivateSourceTargetMedoids",
     "PrivateHighDimKMeans": "PrivateKMeans",
     "PrivateNMF": "PrivateKMeans",
     "PrivateWGAN": "PrivateKMeans",

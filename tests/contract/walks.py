@@ -70,7 +70,7 @@ class RowsAbove:
         ),
         (
             "data/points/view.py",
-            '        "choices": "which',
+            '        "second_moments": "in which',
             '        "rows_above": "how many rows lie above a level",\n',
         ),
         (
@@ -168,13 +168,11 @@ METHOD = Walk(
     "a method in a family",
     (
         (
-            "kmeans/twice.py",
+            "clustering/twice.py",
             END,
             '''"""The method "twice"."""
 
 from privclust.clustering.lloyd import ask_lloyd as ask_twice
-
-__all__ = ["ask_twice"]
 ''',
         ),
         ("clustering/kmeans.py", '    "lloyd": ask_lloyd,', '    "twice": ask_twice,\n'),
@@ -184,8 +182,7 @@ __all__ = ["ask_twice"]
             "from privclust.clustering.twice import ask_twice\n",
         ),
         ("clustering/kmeans.py", '"lloyd"] = "auto"', '"twice", '),
-        ("clustering/kmeans_command.py", '"lloyd", "zones"],', '"twice", '),
-        ("service/offers.py", '"lloyd"),', '"twice", '),
+        ("clustering/task.py", '"lloyd")', '"twice", '),
     ),
     f"""{ROWS}
 command("kmeans", "rows.csv", "--bounds", "0", "1", "--clusters", "2", "--method", "twice",
@@ -194,7 +191,7 @@ import inspect
 from privclust import PrivateKMeans
 from privclust.service.offers import OFFERS
 assert "twice" in str(inspect.signature(PrivateKMeans))
-assert any("twice" in str(offer) for offer in OFFERS.values())
+assert any("twice" in str(offer.options) for offer in OFFERS.values())
 """,
 )
 
@@ -218,40 +215,51 @@ for family in FAMILIES:
 )
 
 ANY_OPTION = Walk(
-    "an option of all commands, before their names",
+    "an option of all commands",
     (
         (
-            "cli/app.py",
-            "    version: Annotated[bool",
-            '    calm: Annotated[bool, typer.Option("--calm", help="Say less.")] = False,\n',
+            "cli/screen.py",
+            '    "as_json": Annotated[bool',
+            '    "calm": Annotated[bool, typer.Option("--calm", help="Say less.")],\n',
         ),
-        ("cli/app.py", "    if version:", "    context.obj = calm\n"),
     ),
     """
 from privclust.cli import app
 from support.command_line import command_of
 root = command_of(app)
-for name in root.commands:
-    with root.make_context("privclust", ["--calm", name, "--help"]) as context:
-        assert context.params["calm"]
+for name in ("kmeans", "audit", "demo"):
+    assert "calm" in {option.name for option in root.commands[name].params}
+assert "calm" in {option.name for option in root.commands["ledger"].commands["grant"].params}
 """,
 )
 
 OWN_OPTION = Walk(
-    "an option of one command",
+    "an option of a family",
     (
         (
-            "bounds/command.py",
-            "    unreadable: Annotated[",
-            '    calm: Annotated[bool, typer.Option("--calm", help="Say less.")] = False\n',
+            "bounds/task.py",
+            "UNREADABLE = Parameter(",
+            'CALM = Parameter("calm", FLAG, False, "Say less.")\n',
         ),
+        ("bounds/task.py", "SHARE, OneOf", "FLAG, "),
+        ("bounds/task.py", "UNREADABLE), in_service", "CALM, "),
+        ("bounds/estimator.py", "        delta: Any = 0,", "        calm: bool = False,\n"),
+        ("bounds/estimator.py", "        self.delta = delta", "        self.calm = calm\n"),
     ),
-    """
+    f"""{ROWS}
+from privclust import PrivateBounds
 from privclust.cli import app
+from privclust.exceptions import ParameterError
 from support.command_line import command_of
 commands = command_of(app).commands
 for group in (commands, commands["plan"].commands):
-    assert "calm" in {option.name for option in group["bounds"].params}
+    assert "calm" in {{option.name for option in group["bounds"].params}}
+try:
+    PrivateBounds(calm="no").fit(rows)
+except ParameterError as error:
+    assert "calm must be True or False" in str(error)
+else:
+    raise AssertionError
 """,
 )
 
@@ -264,6 +272,7 @@ METRIC = Walk(
             '    Metric("twice", lengths=lambda straight: np.asarray(2 * straight)),\n',
         ),
         ("data/sites/metrics.py", '"manhattan", "cosine"', '"twice", '),
+        ("source_target/task.py", '"manhattan", "cosine"', '"twice", '),
     ),
     f"""{ROWS}
 from privclust import PrivateSourceTargetMedoids, Release
@@ -333,10 +342,11 @@ NAMES_OF_THE_FAMILY = {
     "PrivateBounds": "PrivateRanges",
     '_kind = "bounds"': '_kind = "ranges"',
     'name="bounds"': 'name="ranges"',
+    'COMMANDS = {"bounds"': 'COMMANDS = {"ranges"',
 }
 FAMILY = Walk(
     "a family",
-    (("families.py", '    Family("summary"', '    Family("ranges", "ranges"),\n'),),
+    (("families.py", '    Family("summary"', '    Family("ranges", "ranges", "ranges"),\n'),),
     f"""{ROWS}
 command("ranges", "rows.csv", "--epsilon", "2", "--output", "release")
 command("plan", "ranges", "--columns", "2")

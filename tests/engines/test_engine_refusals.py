@@ -202,7 +202,7 @@ def test_no_row_at_all_is_told_by_every_engine(client, tmp_path):
     ],
 )
 def test_the_command_line_refuses_alike(options, part, tmp_path, monkeypatch, capsys):
-    from privclust.cli.app import main
+    from privclust.cli.commands import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("privclust.engines.choose._WAIT_SECONDS", 0.3)

@@ -5,7 +5,7 @@ import pyarrow.csv
 import pytest
 
 from privclust import Release
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from privclust.engines.dask import DaskRows
 from support.command_line import CliRunner
 from support.datasets import POINTS, points

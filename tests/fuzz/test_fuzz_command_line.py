@@ -17,7 +17,7 @@ from scipy import sparse
 from typer.main import get_command
 
 from privclust import Bins, Box, Categories, PrivateKMeans, Schema
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from support.command_line import CliRunner
 
 INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "40"))

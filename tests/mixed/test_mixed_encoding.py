@@ -8,9 +8,10 @@ import pytest
 
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.papers.kernels import ZoneCounts
+from privclust.data.papers.public import Zones
 from privclust.data.points.kernels import ClusterSums, GroupedSums, Moments, RowCount
 from privclust.data.points.mixed import region_of
-from privclust.data.points.public import Projection, Zones
+from privclust.data.points.public import Projection
 from privclust.data.table.as_points import BinnedCoder
 from privclust.exceptions import SchemaError
 from privclust.holder.kernels import square_lengths

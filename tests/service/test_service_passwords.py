@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from service.clocks import later
 from service.serving import PASSWORD, Serving
 from support.command_line import CliRunner

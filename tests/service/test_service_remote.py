@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from privclust import Person, PrivateDilca, PrivateKMeans
-from privclust.cli.app import app
+from privclust.cli.commands import app
 from privclust.service.remote import RemoteDataset, RemoteError
 from service.browser import ORIGIN, Browser, site_on
 from service.clocks import later, run_one

@@ -98,4 +98,4 @@ def test_nas_releases_its_spread_if_it_is_paid_for():
 
 def test_only_nas_has_a_spread():
     with pytest.raises(ParameterError, match="spread_share"):
-        medoids(2, spread_share=0.1).fit(CLUMPS, source=SOURCE)
+        medoids(2, method="nna", spread_share=0.1).fit(CLUMPS, source=SOURCE)

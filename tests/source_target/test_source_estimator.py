@@ -23,6 +23,11 @@ from support.variants import medoids
 METHODS = ["rings", "nna", "nas"]
 
 
+def few_nearest(method, number):
+    """Return how many sources NAS averages, where there is such a setting."""
+    return {} if method == "rings" else {"n_nearest": number}
+
+
 def towns(n=150, seed=0):
     return np.random.default_rng(seed).uniform(0, 1, (n, 2))
 
@@ -46,7 +51,8 @@ def true_cost(targets, source, centres):
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_released_depends_on_the_source_but_through_noisy_answers(method, delta):
     """With the answers of mechanisms held fixed, a different source gives the same release."""
-    model = medoids(5, epsilon=2, delta=delta, method=method, n_nearest=20, random_state=0)
+    given = {"delta": delta, "random_state": 0, **few_nearest(method, 20)}
+    model = medoids(5, epsilon=2, method=method, **given)
     with recorded_draws() as seen:
         one = quiet_fit(clone(model), towns(), source=sources())
     answers = [draw.answer for draw in seen]
@@ -230,7 +236,7 @@ def test_few_or_no_sources_and_duplicate_or_single_targets_are_served(method):
     for targets in (np.repeat(towns(3), 40, axis=0), np.zeros((5, 2)), towns(2), towns(60)[:, :1]):
         width = targets.shape[1]
         for source in (np.empty((0, width)), sources(3)[:, :width]):
-            model = medoids(2, method=method, n_nearest=10)
+            model = medoids(2, method=method, **few_nearest(method, 10))
             quiet_fit(model, targets, source=source)
             assert len(set(model.medoid_indices_)) == 2
             assert np.isfinite(model.cost_estimate_)
@@ -267,12 +273,14 @@ def test_sources_outside_the_bounds_are_left_out_and_told():
 BAD_FITS = {
     "n_centers=200 is more than the 150 candidates": ({"n_centers": 200}, {}),
     "n_centers must be a whole number": ({"n_centers": 2.5}, {}),
-    "method must be one of": ({"method": "best"}, {}),
     "metric must be one of": ({"metric": "chebyshev"}, {}),
     "epsilon must be above zero": ({"epsilon": 0}, {}),
-    "coreset_radius must be a number above 0": ({"coreset_radius": 0}, {}),
-    "n_nearest must be a whole number": ({"n_nearest": 0}, {}),
-    "averages coordinates": ({"metric": "precomputed", "method": "nna"}, {}),
+    "coreset_radius must be a number above 0": ({"method": "nna", "coreset_radius": 0}, {}),
+    "n_nearest must be a whole number": ({"method": "nas", "n_nearest": 0}, {}),
+    "one of euclidean, manhattan, cosine, haversine, got": (
+        {"metric": "precomputed", "method": "nna"},
+        {},
+    ),
     "must be a square table": ({"metric": "precomputed"}, {}),
     "keeps Euclidean distances only": ({"metric": "manhattan", "n_projected": 1}, {}),
     "must be a table": ({}, {"target": np.zeros(5)}),
@@ -292,6 +300,11 @@ BAD_FITS = {
     "candidates have 3 columns": ({}, {"candidates": np.zeros((4, 3))}),
     "declares 1 numeric columns": ({"schema": Schema({"x": Box(0, 1)})}, {}),
 }
+
+
+def test_a_method_that_nobody_has_is_refused_with_those_that_there_are():
+    with pytest.raises(ValueError, match="method must be one of rings, nna, nas, got 'best'"):
+        medoids(method="best")
 
 
 @pytest.mark.parametrize("words", BAD_FITS)

@@ -6,9 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import typer
-from privclust.source_target.command import fit, plan
 
+from privclust.cli import app
 from privclust.exceptions import DataError, PrivclustWarning, ReleaseError
 from privclust.release.release import Release
 from privclust.source_target.release import distances_to_centres
@@ -94,9 +93,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def run(command, *arguments):
-    app = typer.Typer()
-    app.command()(command)
+def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
@@ -108,7 +105,7 @@ def coordinates(files):
 @words_only
 def test_the_command_chooses_named_centres_and_writes_a_release(files):
     result = run(
-        fit, "--source", files / "homes.csv", *coordinates(files), "--names", "town",
+        "source-target", "--source", files / "homes.csv", *coordinates(files), "--names", "town",
         "--weights", "people", "--seed", 1, "-o", files / "out", "--json",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -122,19 +119,20 @@ def test_the_command_chooses_named_centres_and_writes_a_release(files):
 
 @words_only
 def test_the_command_shows_a_table(files):
-    result = run(fit, "--source", files / "homes.csv", *coordinates(files), "-o", files / "out")
+    place = ("-o", files / "out")
+    result = run("source-target", "--source", files / "homes.csv", *coordinates(files), *place)
     assert result.exit_code == 0, result.output
     assert "differentially private with ε = 1" in result.stdout
 
 
 def test_the_plan_reads_no_source(files):
-    result = run(plan, *coordinates(files), "--sources", 500, "--json")
+    result = run("plan", "source-target", *coordinates(files), "--sources", 500, "--json")
     assert result.exit_code == 0, result.output
     assert 0.9 < json.loads(result.stdout)["error_ratio"] < 2
 
 
 def test_coordinates_must_be_named(files):
-    result = run(fit, "--source", files / "homes.csv", "--target", files / "towns.csv")
+    result = run("source-target", "--source", files / "homes.csv", "--target", files / "towns.csv")
     assert result.exit_code != 0
     assert "Say which columns are coordinates" in f"{result.output}{result.exception}"
 

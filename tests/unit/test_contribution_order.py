@@ -149,7 +149,7 @@ def test_every_order_of_five_rows_with_one_rank_keeps_the_least_by_content(value
 def test_rows_that_pack_into_a_word_are_ordered_as_by_their_bytes(hashed, rows, max_rows):
     with patch.object(ranks, "_mixed", hashed):
         packed = kept(rows, max_rows, VALUES["codes"])
-        with patch.object(ranks, "packed", lambda content: None):
+        with patch.object(ranks, "pack_content", lambda content: None):
             assert kept(rows, max_rows, VALUES["codes"]) == packed
 
 

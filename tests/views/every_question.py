@@ -21,9 +21,9 @@ from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.numbers.kernels import FiniteNumbers
 from privclust.data.numbers.view import NumbersView
-from privclust.data.papers.public import Critic
+from privclust.data.papers.public import Critic, Zones
 from privclust.data.papers.view import PapersView
-from privclust.data.points.public import Projection, Zones
+from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView

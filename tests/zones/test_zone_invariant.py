@@ -16,7 +16,7 @@ from privclust.clustering.weighted_kmeans import packed_centres
 from privclust.papers.zones import private as module
 from privclust.papers.zones.private import ZoneMoves, ask_zone_steps
 from support.noise import seeded_noise
-from support.views import view_of
+from support.views import papers_view_of as view_of
 
 
 def steps_of(rows, budget, n_clusters, moves, seed, n_steps=4):

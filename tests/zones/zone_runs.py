@@ -7,7 +7,8 @@ import numpy as np
 from privclust.data.papers.public import Zones
 from privclust.papers.zones.private import ZoneMoves, ask_zone_clusters
 from support.transcripts import Transcript
-from support.views import plenty_of, view_of
+from support.views import papers_view_of as view_of
+from support.views import plenty_of
 
 # One cluster, two candidates; the neighbour has a row in the zone, at the second candidate.
 ORIGIN = np.zeros((1, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.parameters import SHARE, Choice, Parameter
+from privclust.parameters import SHARE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 OUTSIDE_SHARE = Parameter(
@@ -10,7 +10,7 @@ OUTSIDE_SHARE = Parameter(
 )
 UNREADABLE = Parameter(
     "unreadable",
-    Choice(("error", "missing")),
+    OneOf(("error", "missing")),
     "error",
     "Refuse values that are not numbers, or count them.",
 )

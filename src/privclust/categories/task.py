@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privclust.parameters import FLAG, POSITIVE, SHARE, WHOLE, Choice, Items, Parameter
+from privclust.parameters import FLAG, POSITIVE, SHARE, WHOLE, Items, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 PAPER = "DP-DILCA (Battaglia, Celano and Pensa 2021)"
@@ -14,13 +14,13 @@ RULES = ("max-relevance", "mean-su", "relevant-non-redundant", "all")
 
 def _method(*choices: str, of_the_paper: str = "") -> Parameter:
     elsewhere = dict.fromkeys(PUBLISHED, f"privclust.papers.dilca.{of_the_paper}")
-    kind = Choice(choices, elsewhere if of_the_paper else {})
+    kind = OneOf(choices, elsewhere if of_the_paper else {})
     return Parameter("method", kind, choices[0], "How the metric is learned.", label="Algorithm")
 
 
 CONTEXT_RULE = Parameter(
     "context_rule",
-    Choice(RULES),
+    OneOf(RULES),
     "max-relevance",
     "Which columns others are compared by.",
     label="Columns that others are compared by",

@@ -1,2 +1,2 @@
-from privclust.cli.app import app as app
-from privclust.cli.app import main as main
+from privclust.cli.commands import app as app
+from privclust.cli.commands import main as main

@@ -27,7 +27,7 @@ from privclust.cli.options import (
 )
 from privclust.cli.screen import UsageError
 from privclust.jobs.fit import Fit
-from privclust.parameters import COMMAND, Choice, Flag, Items, Parameter, Whole
+from privclust.parameters import COMMAND, Flag, Items, OneOf, Parameter, Whole
 from privclust.tasks import Task, Variant
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
     elif isinstance(kind, Whole):
         value, settings["min"] = int, kind.least
         settings.setdefault("metavar", "N")
-    elif isinstance(kind, Choice):
+    elif isinstance(kind, OneOf):
         none = ("none",) if None in parameter.also else ()
         value = Literal[(*kind.choices, *none)]
     elif isinstance(kind, Flag):

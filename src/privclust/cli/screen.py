@@ -34,12 +34,16 @@ def stdout() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
-_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
+# The options of all commands, by name; what the command that runs was given of them.
+OPTIONS_OF_ALL: Final = {
+    "as_json": Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")],
+}
+_given: ContextVar[dict[str, bool]] = ContextVar("given", default={})  # noqa: B039  # never changed
 
 
 def wants_json() -> bool:
     """Return whether the command that runs was given ``--json``."""
-    return _as_json.get()
+    return _given.get().get("as_json", False)
 
 
 def answer(document: Mapping[str, Any], *shown: RenderableType) -> None:
@@ -84,7 +88,7 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
 
 REFUSED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 # A server answers browsers, not the terminal that it was started from.
-_WITHOUT_JSON = ("serve",)
+_WITHOUT = ("serve",)
 
 
 class _Plain(TypedDict):
@@ -105,32 +109,30 @@ class UsageError(Exception):
     """Options that do not go together; the message is one sentence."""
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
-
-
-def give_json_to_all(app: typer.Typer) -> None:
-    """Give every command of an app, and of the apps in it, ``--json``, which ``answer`` heeds."""
+def give_options_of_all(app: typer.Typer) -> None:
+    """Give every command of an app, and of the apps in it, the options of all commands."""
     for command in app.registered_commands:
-        if command.name not in _WITHOUT_JSON and command.callback is not None:
-            command.callback = _with_json(command.callback)
+        if command.name not in _WITHOUT and command.callback is not None:
+            command.callback = _with_options(command.callback)
     for group in app.registered_groups:
         if group.typer_instance is not None:
-            give_json_to_all(group.typer_instance)
+            give_options_of_all(group.typer_instance)
 
 
-def _with_json(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
-    def with_option(*, as_json: bool, **given: Any) -> Any:
-        _as_json.set(as_json)
+    def with_options(**given: Any) -> Any:
+        _given.set({name: given.pop(name) for name in OPTIONS_OF_ALL})
         return command(**given)
 
-    own = inspect.signature(command, eval_str=True).parameters.values()
     keyword = inspect.Parameter.KEYWORD_ONLY
-    added = inspect.Parameter("as_json", keyword, default=False, annotation=Json)
-    shown = [*(parameter.replace(kind=keyword) for parameter in own), added]
-    with_option.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    with_option.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    return with_option
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    shown = [parameter.replace(kind=keyword) for parameter in own]
+    for name, option in OPTIONS_OF_ALL.items():
+        shown.append(inspect.Parameter(name, keyword, default=False, annotation=option))
+    with_options.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return with_options
 
 
 class OneSentence(TyperGroup):

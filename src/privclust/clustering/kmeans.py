@@ -26,8 +26,7 @@ from privclust.clustering.histograms import (
     share_in_words,
 )
 from privclust.clustering.lloyd import ask_lloyd
-from privclust.clustering.plan import INERTIA, MOST_REHEARSED, rehearsable
-from privclust.clustering.plan import synthetic_rows as synthetic
+from privclust.clustering.plan import INERTIA, MOST_REHEARSED, rehearsable, synthetic_rows
 from privclust.clustering.predicting import PointLabels
 from privclust.clustering.release import learned_arrays
 from privclust.clustering.result import KMeansResult
@@ -206,7 +205,7 @@ class KMeansEstimator(PointLabels, PointsEstimator):
         """
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
-            return synthetic(schema, self._looked_for(PLANNED), count, unit, seed)
+            return synthetic_rows(schema, self._looked_for(PLANNED), count, unit, seed)
 
         plan = self._rehearsed(n_rows, n_features, clumps)
         return self._with_profiles(plan, self._looked_for(PLANNED), n_features)

@@ -18,7 +18,7 @@ from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, chosen
 from privclust.clustering.from_cells import clustered, sampled, sampled_table
 from privclust.clustering.histograms import ask_cluster_histograms, check_numbers, divided
 from privclust.clustering.kmeans import PointsEstimator
-from privclust.clustering.plan import synthetic_summary_rows as synthetic
+from privclust.clustering.plan import synthetic_summary_rows
 from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import arrays_of, cells_of, column_scales, kmeans_release
 from privclust.clustering.result import SummaryResult
@@ -343,7 +343,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         WHOLE.check("n_clusters", n_clusters)
 
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
-            return synthetic(schema, int(n_clusters), count, unit, seed)
+            return synthetic_summary_rows(schema, int(n_clusters), count, unit, seed)
 
         plan = self._rehearsed(n_rows, n_features, clumps)
         return self._with_profiles(plan, int(n_clusters), n_features)

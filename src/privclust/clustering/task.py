@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from privclust.parameters import FLAG, SHARE, WHOLE, Choice, Parameter
+from privclust.parameters import FLAG, SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 AUTO = "auto"
+METHODS = (AUTO, "cells", "cautious", "grid", "lloyd")
 
 N_CLUSTERS = Parameter(
     "n_clusters",
@@ -17,14 +18,14 @@ N_CLUSTERS = Parameter(
 )
 METHOD = Parameter(
     "method",
-    Choice((AUTO, "cells", "cautious", "grid", "lloyd"), former={"subcluster": "cells"}),
+    OneOf(METHODS, former={"subcluster": "cells"}),
     AUTO,
     "The algorithm.",
     label="Algorithm",
 )
 METRIC = Parameter(
     "metric",
-    Choice((AUTO, "mismatch", "dilca")),
+    OneOf((AUTO, "mismatch", "dilca")),
     AUTO,
     "Distances between categories.",
     label="Distance of categories",
@@ -65,7 +66,7 @@ KMEANS = Task(
         Variant(
             "privclust.clustering:PrivateKMeans",
             (N_CLUSTERS, METHOD, METRIC, PROFILE_SHARE, RESCALE),
-            methods=(AUTO, "cells", "cautious", "grid", "lloyd"),
+            methods=METHODS,
         ),
         Variant(
             "privclust.papers.zones:PrivateZoneKMeans",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.parameters import SHARE, WHOLE, Choice, Parameter
+from privclust.parameters import SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 N_ROW_CLUSTERS = Parameter(
@@ -18,7 +18,7 @@ N_COLUMN_CLUSTERS = Parameter(
 )
 RULE = Parameter(
     "rule",
-    Choice(("prototypes", "tau")),
+    OneOf(("prototypes", "tau")),
     "prototypes",
     "How rows are labelled.",
     label="How rows are labelled",

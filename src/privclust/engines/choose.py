@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from privclust.data.engines.base import Engine, Listener, listening_now, using
+from privclust.data.engines.base import Engine, listening_now, using
+from privclust.data.engines.base import Listener as Listener
 from privclust.data.engines.local import LocalEngine
 from privclust.exceptions import EngineError, ParameterError, one_sentence
 

@@ -21,7 +21,7 @@ from privclust.release.document import About
 from privclust.release.release import Release
 
 if TYPE_CHECKING:
-    from privclust.data.engines.base import Listener
+    from privclust.engines.choose import Listener
     from privclust.release.document import About
     from privclust.release.release import Release
 

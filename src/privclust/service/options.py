@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from privclust.parameters import Choice, Flag, Items, Parameter, Whole
+from privclust.parameters import Flag, Items, OneOf, Parameter, Whole
 from privclust.service.errors import ServiceError
 from privclust.service.targets import numbers_in, numbers_of, targets_in, targets_of
 
 _MOST = 1_000_000
 _DECIMAL = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d)?")
 _SWITCH = {"yes": True, "no": False}
+_NOT_ASKED = ("precomputed",)  # a table of distances cannot come with a question
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ class Option:
         """Return the option of a parameter."""
         label, kind = parameter.label or parameter.words.rstrip("."), parameter.kind
         made = partial(cls, parameter.name, label, default=parameter.default)
-        if isinstance(kind, Choice):
-            return made(kind="choice", choices=kind.choices)
+        if isinstance(kind, OneOf):
+            choices = tuple(choice for choice in kind.choices if choice not in _NOT_ASKED)
+            return made(kind="choice", choices=choices)
         if isinstance(kind, Flag):
             return made(kind="switch", choices=("yes", "no"))
         if isinstance(kind, Items):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from privclust.parameters import FLAG, POSITIVE, SERVICE, SHARE, WHOLE, Choice, Items, Parameter
+from dataclasses import replace
+
+from privclust.parameters import FLAG, POSITIVE, SERVICE, SHARE, WHOLE, Items, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 COORDINATE_METRICS = ("euclidean", "manhattan", "cosine", "haversine")
@@ -10,7 +12,7 @@ COORDINATE_METRICS = ("euclidean", "manhattan", "cosine", "haversine")
 N_CENTERS = Parameter("n_centers", WHOLE, 8, "Number of new centres.", option=("--centers", "-k"))
 METRIC = Parameter(
     "metric",
-    Choice((*COORDINATE_METRICS, "precomputed")),
+    OneOf((*COORDINATE_METRICS, "precomputed")),
     "euclidean",
     "Such as haversine: degrees to kilometres.",
     label="Distance",
@@ -40,12 +42,12 @@ PUBLIC = (
 )
 NEAREST_PARAMETERS = (
     N_CENTERS,
-    Parameter("method", Choice(("nna", "nas")), "nna", "The algorithm.", label="Algorithm"),
-    METRIC,
+    Parameter("method", OneOf(("nna", "nas")), "nna", "The algorithm.", label="Algorithm"),
+    replace(METRIC, kind=OneOf(COORDINATE_METRICS)),
     N_PROJECTED,
     Parameter(
         "coreset",
-        Choice(("auto", "halving", "net")),
+        OneOf(("auto", "halving", "net")),
         "auto",
         "How sites are made.",
         also=(None,),

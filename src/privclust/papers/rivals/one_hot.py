@@ -22,7 +22,7 @@ from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.parameters import WHOLE, Choice, Parameter, check_clusters
+from privclust.parameters import WHOLE, OneOf, Parameter, check_clusters
 from privclust.plan import Plan, Synthetic, rehearse
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
@@ -71,7 +71,7 @@ class PrivateOneHotKMeans(ClusteredCategories):
 
     _parameters: ClassVar[Any] = (
         N_CLUSTERS,
-        Parameter("method", Choice(tuple(_METHODS)), "lloyd", "The algorithm."),
+        Parameter("method", OneOf(tuple(_METHODS)), "lloyd", "The algorithm."),
     )
 
     # The metric has no context, so there is nothing to choose.

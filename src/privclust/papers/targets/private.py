@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.data.public import Noisy
-from privclust.data.sites.metrics import METRICS, MetricName
+from privclust.data.sites.metrics import CoordinateMetric
 from privclust.data.sites.view import SitesView
 from privclust.distributions import quantile
 from privclust.exceptions import ParameterError
@@ -232,7 +232,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         delta: Any = 0,
         budget: Budget | None = None,
         method: Literal["nna", "nas"] = "nna",
-        metric: MetricName = "euclidean",
+        metric: CoordinateMetric = "euclidean",
         schema: Schema | None = None,
         bounds: tuple[Any, Any] | None = None,
         unit: Unit | str = "add-remove-row",
@@ -252,8 +252,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         self.epsilon, self.delta, self.budget = epsilon, delta, budget
         self.method = method
         self.metric = metric
-        self.schema = schema
-        self.bounds = bounds
+        self.schema, self.bounds = schema, bounds
         self.unit = unit
         self.n_projected = n_projected
         self.coreset = coreset
@@ -285,10 +284,5 @@ class PrivateNearestMedoids(SourceTargetEstimator):
 
     def _check_together(self) -> None:
         super()._check_together()
-        if not METRICS[self.metric].has_coordinates:
-            raise ParameterError(
-                f"The method {self.method!r} averages coordinates, which precomputed distances do "
-                "not have; use privclust.PrivateSourceTargetMedoids."
-            )
         if self.spread_share is not None and self.method != "nas":
             raise ParameterError('spread_share belongs to method="nas"; drop it or set the method.')

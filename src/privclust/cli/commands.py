@@ -113,7 +113,7 @@ app.command("audit")(audit.audit)
 app.command("serve")(serve)
 app.add_typer(remote.app, name="remote")
 app.command("demo")(demo.demo)
-screen.give_json_to_all(app)
+screen.give_options_of_all(app)
 
 
 @app.callback(invoke_without_command=True)
