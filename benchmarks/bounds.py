@@ -96,7 +96,7 @@ def ranges(seed: int, full: bool) -> Iterator[Row]:
                         "column": column,
                         "found": bool(found),
                         "width": (high[column] - low[column]) / widths[column],
-                        "left_out": left[column],
+                        "estimated_bias": left[column],
                     }
 
 
@@ -109,7 +109,7 @@ def show_ranges(rows: list[Row]) -> str:
         line = [key[0], f"{key[1]:g}, {key[2]:g}", f"{100 * len(found) / len(own):.0f} %"]
         if found:
             width = np.array([row["width"] for row in found])
-            left = 100 * np.array([row["left_out"] for row in found])
+            left = 100 * np.array([row["estimated_bias"] for row in found])
             line.append(f"{np.median(width):.2f} ({width.max():.3g})")
             line.append(f"{np.median(left):.1f} % ({left.max():.0f} %)")
         lines.append(line + [""] * (5 - len(line)))

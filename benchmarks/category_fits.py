@@ -21,8 +21,8 @@ from privclust.budget import Budget
 from privclust.categories.context import association, choose_context
 from privclust.categories.learn import BY_TARGET, Options, ask_metric
 from privclust.categories.metric import CategoricalMetric, attribute_metric
-from privclust.categories.pair_tables import PairCells, combined_margins, number_of_rows
-from privclust.categories.shrinkage import Estimate, plain_estimate
+from privclust.categories.pair_tables import PairTableCells, combine_margins, number_of_rows
+from privclust.categories.shrinkage import Estimate, clip_tables
 from privclust.data.public import Noisy
 from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
@@ -91,9 +91,7 @@ class Fits:
         view, whole = self._view, budget.whole
         pairs = list(combinations(range(view.n_attributes), 2))
         if method == "raw":
-            return _metric(
-                plain_estimate(view.ask_pair_tables("tables", pairs, whole)), self._schema
-            )
+            return _metric(clip_tables(view.ask_pair_tables("tables", pairs, whole)), self._schema)
         for_histograms, for_tables = whole.split([HISTOGRAMS, 1 - HISTOGRAMS])
         histograms = view.ask_histograms("histograms", for_histograms)
         tables = view.ask_pair_tables("tables", pairs, for_tables)
@@ -123,9 +121,9 @@ def _together(epsilon: float, delta: float, n_targets: int) -> Budget:
 
 def _shrunk(histograms: Noisy, tables: NoisyTables) -> Estimate:
     """Prior variance N p q (1 - p)(1 - q) + t N^2 (p q)^1.5, with t by moments of each table."""
-    cells = PairCells(tables.layout)
+    cells = PairTableCells(tables.layout)
     n_rows = number_of_rows(histograms, tables, cells)
-    margins = combined_margins(histograms, tables, cells, n_rows)
+    margins = combine_margins(histograms, tables, cells, n_rows)
     first, second = margins[cells.first], margins[cells.second]
     wide, high = cells.spread(cells.widths), cells.spread(cells.heights)
     level = tables.cells + (first - cells.row_sums(tables.cells)) / wide

@@ -30,7 +30,7 @@ from keeping import Row, markdown, origin, put_table, read_rows, replace_rows
 from privclust import Categories, Schema
 from privclust.budget import Budget
 from privclust.categories import shrinkage
-from privclust.categories.learn import METHODS, Learned, Options
+from privclust.categories.learn import METHODS, MetricTables, Options
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.door import TableRows
@@ -136,7 +136,7 @@ CASES = {"unused": nobody_missing, "rare": rarest_missing}
 
 def learn(
     rows: pd.DataFrame, schema: Schema, budget: Budget, seed: np.random.SeedSequence
-) -> Learned:
+) -> MetricTables:
     """Return what the default method learns."""
     with open_table(rows, schema) as opened:
         view = TableRows(opened).private(Meter(budget), seed)
@@ -145,7 +145,7 @@ def learn(
 
 
 def scores_of(
-    learned: Learned, schema: Schema, sizes: Sequence[int], exact: Dilca
+    learned: MetricTables, schema: Schema, sizes: Sequence[int], exact: Dilca
 ) -> tuple[float, float, float]:
     """Return the measures of the distances between the values that are used."""
     parts, n_listed = {}, CategoryCoder(schema).n_listed

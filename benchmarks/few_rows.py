@@ -20,7 +20,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from few_runs import run
 from keeping import Row
 from privclust import PrivateKMeans
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.papers.metrics import inertia
 
 EPSILONS = 0.2, 0.5, 1.0, 3.0
@@ -78,7 +78,7 @@ def compared(options: argparse.Namespace) -> Iterator[Row]:
         best = KMeans(k, n_init=20, random_state=seed).fit(rows).inertia_
         rng, dimension = np.random.default_rng(seed), rows.shape[1]
         corners = np.zeros(dimension), np.ones(dimension)
-        unseen = [inertia(rows, packed_centres(k, *corners, rng)) / best for _ in range(runs)]
+        unseen = [inertia(rows, spread_out_centres(k, *corners, rng)) / best for _ in range(runs)]
         for delta in DELTAS:
             for epsilon in options.epsilon:
                 given = {"epsilon": epsilon, "delta": delta, "bounds": (0, 1)}

@@ -29,10 +29,10 @@ from scipy.spatial.distance import cdist
 
 from peers.akm import akm
 from privclust.papers.datasets.named import SOURCE_TARGET_SETS, source_target_set
-from privclust.papers.datasets.source_target import SourceTarget, geography, scaled
+from privclust.papers.datasets.source_target import SourceTarget, geography, scale_pair
 from privclust.papers.metrics import share_of_gap, source_target_curve
 from privclust.papers.targets.published import SourceTargetMedoids
-from privclust.source_target.solver import Problem, improved_by_swaps, lazy_greedy, solution_cost
+from privclust.source_target.solver import Problem, improve_by_swaps, lazy_greedy, solution_cost
 from privclust.source_target.task import SOURCE_TARGET
 from source_target_methods import BUDGETS, Order, contestants, private
 from source_target_output import Results, figures, tables
@@ -95,7 +95,7 @@ def costs(options: argparse.Namespace) -> None:
 def pair_maker(name: str, folder: Path | None) -> Callable[[int], SourceTarget]:
     """Return the function of a seed that makes a set."""
     if name == "cities":
-        return lambda seed: scaled(geography(CITIES, seed))
+        return lambda seed: scale_pair(geography(CITIES, seed))
     return source_target_set(name, folder)
 
 
@@ -202,7 +202,7 @@ def solved(
     problem = Problem(table, cdist(target, source).min(axis=1), np.ones(len(target)))
     for k in numbers:
         theirs, slow = seconds(lambda k=k: akm(table, problem.base, k, np.random.default_rng(1)))
-        ours, fast = seconds(lambda k=k: improved_by_swaps(problem, lazy_greedy(problem, k).chosen))
+        ours, fast = seconds(lambda k=k: improve_by_swaps(problem, lazy_greedy(problem, k).chosen))
         before, after = (solution_cost(problem, chosen) for chosen in (theirs, ours))
         yield k, (slow, before), (fast, after)
 

@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from privclust import PrivateKMeans
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.exceptions import NotPrivateWarning
 from privclust.papers.datasets.points import clumps
 from privclust.papers.metrics import cost_gap
@@ -240,7 +240,7 @@ def contestants(name: str) -> dict[str, Callable[[float], Fit]]:
 
     def unseen(epsilon: float) -> Fit:
         low, high = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-        return lambda seed: packed_centres(n_clusters, low, high, np.random.default_rng(seed))
+        return lambda seed: spread_out_centres(n_clusters, low, high, np.random.default_rng(seed))
 
     lloyd = {"method": "lloyd"}
     return {

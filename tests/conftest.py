@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
-from support.needed import left_out
+from support.needed import estimated_bias
 from support.repeatable import Repeatable
 
 # So many examples find what a change of the code breaks, the same ones in every run; `make nightly`
@@ -101,7 +101,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let every run be the same and wait for no disk; try fewer examples of behaviour alone."""
-    left_out()  # a wrong name would let tests fail one by one
+    estimated_bias()  # a wrong name would let tests fail one by one
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if not config.getoption("--luck"):
@@ -120,7 +120,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let reports have empty pictures: drawing takes most of their time."""
     blank = '<svg viewBox="0 0 1 1"></svg>'
-    monkeypatch.setattr("privclust.reports.svg._drawn", lambda size, draw: blank)
+    monkeypatch.setattr("privclust.reports.svg._draw", lambda size, draw: blank)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,7 +17,7 @@ IN_SHORT = ("privclust", "DPLloyd", "FastLloyd", "EUGkM", "diffprivlib", "k-mean
 Cells = dict[tuple[str, str, float], list[tuple[float, float]]]
 
 
-def cells_of(rows: list[dict[str, str]]) -> Cells:
+def cells_from_release(rows: list[dict[str, str]]) -> Cells:
     """Return ratios and seconds of all runs, by set, method and ε."""
     cells: Cells = defaultdict(list)
     best = best_known(rows)
@@ -42,7 +42,7 @@ def best_known(rows: list[dict[str, str]]) -> dict[str, float]:
 
 def tables(rows: list[dict[str, str]]) -> str:
     """Return a table for each set: methods by ε, and the CPU seconds of one fit."""
-    cells = cells_of(rows)
+    cells = cells_from_release(rows)
     sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
     drawn = []
     for name in sets:
@@ -88,7 +88,7 @@ def usual_seconds(cells: Cells, name: str, method: str) -> str:
 
 def draw(rows: list[dict[str, str]], path: Path) -> None:
     """Draw the mean ratio by ε: a panel for each set, a line for each method."""
-    cells = cells_of(rows)
+    cells = cells_from_release(rows)
     sets, methods, epsilons = (list(dict.fromkeys(key[i] for key in cells)) for i in range(3))
     across = min(4, len(sets))
     down = -(-len(sets) // across)
@@ -142,7 +142,7 @@ def missing(rows: list[dict[str, str]], methods: list[str]) -> str:
 
 def short(rows: list[dict[str, str]], epsilon: float = 1.0) -> str:
     """Return the table of the README: some sets by methods at one ε."""
-    cells = cells_of(rows)
+    cells = cells_from_release(rows)
     methods = [name for name in IN_SHORT if any(row["method"] == name for row in rows)]
     lines = []
     for name in SHORT:

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from privclust.budget import Budget
-from privclust.papers.datasets.source_target import SourceTarget, projected, scaled
+from privclust.papers.datasets.source_target import SourceTarget, project_pair, scale_pair
 from privclust.papers.metrics import share_of_gap
 from privclust.papers.targets.published import SourceTargetMedoids, cost_difference, source_spread
 from privclust.papers.targets.theory import (
@@ -284,7 +284,7 @@ def adaptation(given: Given) -> Iterator[Row]:
         few = own[labels[own] < 5]
         upright = rng.random(len(few)) < 0.5
         known = np.where(upright[:, None], images[few], turned[few])
-        source, target = scaled(projected((known, images[rest]), run))
+        source, target = scale_pair(project_pair((known, images[rest]), run))
         numbers = given.pick((10,), (10, 20, 50), (10, 20, 50, 100))
         most = max(numbers)
         orders = {

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.privacy.mechanisms import additive_noise
+from privclust.privacy.mechanisms import choose_additive_noise
 
 FIGURES = Path(__file__).parents[1] / "figures"
 EPSILONS = (0.1, 0.5, 1, 2, 5)
@@ -55,7 +55,7 @@ def several(epsilon: float, delta: float, counts: int) -> float:
     """Return the error of each of several counts that share a budget evenly."""
     share = Budget(epsilon, delta).split([1] * counts)[0]
     return float(
-        additive_noise(share, l1_sensitivity=1, squared_l2_sensitivity=1).standard_error(1)
+        choose_additive_noise(share, l1_sensitivity=1, squared_l2_sensitivity=1).standard_error(1)
     )
 
 

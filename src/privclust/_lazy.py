@@ -17,8 +17,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-# Public names that are imported when they are first used, so that the command line starts at once.
-
 
 def names_of_stub(
     package: str, file: str
@@ -76,12 +74,12 @@ def _all_of(module: Path) -> list[str]:
 # Libraries that need not be installed: how their objects are recognised.
 
 
-def imported(module: str) -> Any:
+def loaded_module(module: str) -> Any:
     """Return a library if it is imported already, and otherwise ``None``."""
     return sys.modules.get(module)
 
 
-def is_a(data: object, module: str, name: str) -> bool:
+def is_instance_of(data: object, module: str, name: str) -> bool:
     """Tell whether ``data`` is of a class of a library that need not be installed."""
-    library = imported(module)
+    library = loaded_module(module)
     return library is not None and isinstance(data, getattr(library, name))

@@ -93,7 +93,7 @@ def epsilon_spent(rho: Fraction, delta: Fraction) -> Fraction:
     order = _best_order(lambda order: order * r + _penalty(order, surprise))
     with localcontext(_WORKING):
         bound = _decimal(rho) * order + _exact_penalty(order, delta)
-        return max(Fraction(0), _rounded(bound, ROUND_CEILING))
+        return max(Fraction(0), _round_up(bound, ROUND_CEILING))
 
 
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -101,7 +101,7 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     surprise, e = -_log(delta), float(epsilon)
     order = _best_order(lambda order: (_penalty(order, surprise) - e) / order)
     with localcontext(_WORKING):
-        rho = _rounded((_decimal(epsilon) - _exact_penalty(order, delta)) / order, ROUND_FLOOR)
+        rho = _round_up((_decimal(epsilon) - _exact_penalty(order, delta)) / order, ROUND_FLOOR)
     if rho <= 0:
         raise ValueError(
             f"epsilon={float(epsilon):g} with delta={float(delta):g} leaves no usable budget; "
@@ -110,7 +110,7 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     return rho
 
 
-def rounded_up(amount: Fraction, digits: int) -> Decimal:
+def round_up(amount: Fraction, digits: int) -> Decimal:
     """Return an amount with so many digits, never below it, as a promise is shown to readers."""
     context = Context(prec=digits, rounding=ROUND_CEILING)
     return context.divide(Decimal(amount.numerator), Decimal(amount.denominator))
@@ -150,7 +150,7 @@ def _decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def _rounded(value: Decimal, direction: str) -> Fraction:
+def _round_up(value: Decimal, direction: str) -> Fraction:
     """Round to the digits kept, after a step of the slack in the same direction."""
     slack = _SLACK * (1 + abs(value))
     shifted = value + slack if direction == ROUND_CEILING else value - slack
@@ -258,7 +258,7 @@ class Budget:
     stated_as_rho: bool = field(repr=False, compare=False)
 
     def __init__(self, epsilon: Number, delta: Number = 0) -> None:
-        epsilon_, delta_ = exact(epsilon, "epsilon"), _checked_delta(delta)
+        epsilon_, delta_ = exact(epsilon, "epsilon"), _parse_delta(delta)
         if epsilon_ <= 0:
             raise ValueError(f"epsilon must be above zero, got {epsilon!r}.")
         if not _EPSILONS[0] <= epsilon_ <= _EPSILONS[1]:
@@ -285,14 +285,14 @@ class Budget:
             Above zero and below one: the δ at which the promise is stated as (ε, δ). The ε is the
             least number of twelve decimal places that ρ is known to imply at this δ.
         """
-        rho_, delta_ = exact(rho, "rho"), _checked_delta(delta)
+        rho_, delta_ = exact(rho, "rho"), _parse_delta(delta)
         if not _RHOS[0] <= rho_ <= _RHOS[1]:
             raise ValueError(f"rho must be between 1e-15 and 1e11, got {rho!r}.")
         if not delta_:
             raise ValueError("A budget of rho is stated at a delta above zero, such as 1e-6.")
         steps = max(1, math.ceil(epsilon_spent(rho_, delta_) / _STEP))
         # The two conversions search for their best order apart, so one may be a little sharper.
-        while not _implied(rho_, steps * _STEP, delta_):
+        while not _implies_rho(rho_, steps * _STEP, delta_):
             steps += 1 + steps // 10**15
         budget = cls.__new__(cls)
         budget._set(steps * _STEP, delta_, rho_, stated_as_rho=True)
@@ -350,12 +350,12 @@ class Budget:
     @property
     def words(self) -> str:
         """The promise, such as "ε = 1, δ = 1e-06", with the ρ that is spent if there is a δ."""
-        epsilon = f"ε = {float(rounded_up(self.epsilon, 6)):g}"
+        epsilon = f"ε = {float(round_up(self.epsilon, 6)):g}"
         if not self.delta:
             return epsilon
         return f"{epsilon}, δ = {float(self.delta):g} (ρ = {float(self.amount):.4g})"
 
-    def paying(self, loss: Loss) -> Budget:
+    def paid_from(self, loss: Loss) -> Budget:
         """Return the budget that ``loss`` is paid from: this one, or its ε alone if that covers it.
 
         Pure ε keeps the promise of the same ε with any δ, even where it costs more ρ.
@@ -366,11 +366,11 @@ class Budget:
     def __repr__(self) -> str:
         delta = f", delta={float(self.delta)!r}" if self.delta else ""
         if self.stated_as_rho:
-            return f"Budget.of_rho({_shown(self.amount)}{delta})"
-        return f"Budget(epsilon={_shown(self.epsilon)}{delta})"
+            return f"Budget.of_rho({_format(self.amount)}{delta})"
+        return f"Budget(epsilon={_format(self.epsilon)}{delta})"
 
 
-def _checked_delta(delta: Number) -> Fraction:
+def _parse_delta(delta: Number) -> Fraction:
     checked = exact(delta, "delta")
     if not 0 <= checked < 1:
         raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}.")
@@ -379,7 +379,7 @@ def _checked_delta(delta: Number) -> Fraction:
     return checked
 
 
-def _implied(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+def _implies_rho(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Tell whether the budget (ε, δ) would allow ρ, as a reader of the statement will check."""
     try:
         return rho_within(epsilon, delta) >= rho
@@ -387,5 +387,5 @@ def _implied(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
         return False
 
 
-def _shown(value: Fraction) -> str:
+def _format(value: Fraction) -> str:
     return repr(int(value)) if value.denominator == 1 else f"{float(value):.12g}"

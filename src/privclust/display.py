@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from privclust._lazy import imported
-from privclust.engines.choose import listening
+from privclust._lazy import loaded_module
+from privclust.engines.choose import progress_listener
 
 Tell = Callable[[int, int | None], None]
 
@@ -28,12 +28,12 @@ def progress(what: str = "Reading") -> Iterator[None]:
     what : str, default="Reading"
         What the display is called.
     """
-    with showing(what) as tell, listening(tell):
+    with _show(what) as tell, progress_listener(tell):
         yield
 
 
 @contextmanager
-def showing(what: str) -> Iterator[Tell]:
+def _show(what: str) -> Iterator[Tell]:
     """Give what shows rows done, and rows in all; a fall of the first is a new pass."""
     notebook = _in_notebook()
     if not notebook and not sys.stderr.isatty():
@@ -66,6 +66,6 @@ def _columns(notebook: bool) -> list[ProgressColumn]:
 
 
 def _in_notebook() -> bool:
-    shell = imported("IPython")
+    shell = loaded_module("IPython")
     running = None if shell is None else shell.get_ipython()
     return running is not None and type(running).__name__ == "ZMQInteractiveShell"

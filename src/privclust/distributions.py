@@ -43,7 +43,7 @@ def log_density(noise: _Noise, gaps: Floats) -> Floats:
     return np.asarray(-np.abs(gaps) / float(noise.scale))
 
 
-def imitated_noise(
+def noise_like(
     currency: Currency, standard_error: float, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
     """Make up noise like that of a number, to compare with; it protects nothing."""

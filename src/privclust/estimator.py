@@ -33,7 +33,7 @@ from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import Parameter, check_parameters
-from privclust.pipelines import RESCORED, Leak, leaks_around
+from privclust.pipelines import RESCORED, Leak, find_leaks
 from privclust.privacy.meter import Meter
 from privclust.release.release import Release
 from privclust.schema.schema import Schema
@@ -43,7 +43,7 @@ from privclust.unit import Unit
 _ALARM = (
     "<p style='background:#b3261e;color:#fff;padding:.3em .6em'><b>NOT PRIVATE</b>: {reasons}.</p>"
 )
-_HARDLY_PRIVATE = 10
+_WEAK_EPSILON = 10
 
 
 class PrivateEstimator(FitOrder, BaseEstimator):
@@ -97,7 +97,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
     def _keep(self, facts: PublicFacts, result: Any, public: Any = None) -> None:
         raise NotImplementedError
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def _noisy_number(self, result: Any) -> Noisy | None:
@@ -116,10 +116,10 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         (rows,) = data
         self._fit(rows, run=run)
 
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         """Raise if parameters that are right by themselves do not go together."""
 
-    def _look_ahead(self, door: Any, public: Any = None) -> None:
+    def _check_before_charge(self, door: Any, public: Any = None) -> None:
         """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
 
     # The way of a fit; its order is in ``fitting.py``.
@@ -130,7 +130,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
     def _check_parameters(self) -> None:
         check_parameters(self)
         self._budget()
-        self._check_together()
+        self._check_combinations()
 
     def _run(self, charged: bool | None = None) -> Run:
         """Return what a fit starts from; warn of what leaks around it.
@@ -139,10 +139,10 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         """
         budget = self._budget()
         seed, choices = self._seeds()
-        leaks = [*leaks_around(self, PrivateEstimator), *self._own_leaks()]
+        leaks = [*find_leaks(self, PrivateEstimator), *self._leaks_of_this_model()]
         for leak in leaks:
             self._warn(str(leak), LeakWarning)
-        if budget.epsilon > _HARDLY_PRIVATE:
+        if budget.epsilon > _WEAK_EPSILON:
             self._warn(
                 f"ε = {float(budget.epsilon):g} protects hardly anybody: a reader may become sure "
                 "of nearly any fact about a row; use at most 1 for a strong promise.",
@@ -159,7 +159,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         self.privacy_ = PrivacyStatement.from_meter(
             run.meter, unit=unit, private=run.seed is None, flaws=run.flaws, receipt=receipt
         )
-        published = self._published()
+        published = self._release_fields()
         published["parameters"] = {**published["parameters"], **parameters_of(notes)}
         self._release = Release(kind=self._kind, privacy=self.privacy_, **published)
         self.__dict__.pop("_scored", None)
@@ -197,7 +197,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         noise, choices = np.random.SeedSequence(int(self.random_state)).spawn(2)
         return noise, np.random.default_rng(choices)
 
-    def _own_leaks(self) -> list[Leak]:
+    def _leaks_of_this_model(self) -> list[Leak]:
         return [RESCORED] if getattr(self, "_scored", False) else []
 
     # The ledger.
@@ -216,7 +216,7 @@ class PrivateEstimator(FitOrder, BaseEstimator):
         return ledger.reserve(self.dataset, budget, unit, purpose, currency=budget.currency)
 
     @contextmanager
-    def _telling_of_the_charge(self, budget: Budget, receipt: str | None) -> Iterator[None]:
+    def _charge_noted_in_errors(self, budget: Budget, receipt: str | None) -> Iterator[None]:
         """Let whatever ends a charged fit say what stays charged."""
         try:
             yield

@@ -41,8 +41,8 @@ __all__ = [
     "SourceWarning",
     "UnitMismatchError",
     "UnknownDatasetError",
+    "as_one_sentence",
     "first_caller_outside",
-    "one_sentence",
 ]
 
 
@@ -169,7 +169,7 @@ class SourceWarning(PrivclustWarning):
 
 
 @contextmanager
-def one_sentence(
+def as_one_sentence(
     message: str, *errors: type[BaseException], error: type[PrivclustError] = DataError
 ) -> Iterator[None]:
     """Raise ``message`` in place of another library's error, whose text may quote a value.

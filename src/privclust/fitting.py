@@ -31,7 +31,7 @@ class Run:
         Debits every question before it is asked.
     seed : SeedSequence or None
         The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
-    choices : Generator
+    public_rng : Generator
         Public random choices, which protect nothing.
     flaws : tuple of str
         Why the result is not private, besides a seed.
@@ -42,7 +42,7 @@ class Run:
     budget: Budget
     meter: Meter
     seed: np.random.SeedSequence | None
-    choices: np.random.Generator
+    public_rng: np.random.Generator
     flaws: tuple[str, ...] = ()
     charged: bool = False
 
@@ -65,10 +65,10 @@ class FitOrder:
     _keep: Callable[..., None]
 
     _check_parameters: Callable[[], None]
-    _look_ahead: Callable[[Any, Any], None]
+    _check_before_charge: Callable[[Any, Any], None]
     _run: Callable[[], Run]
     _reserve: Callable[[Budget, Any], str | None]
-    _telling_of_the_charge: Callable[[Budget, str | None], AbstractContextManager[None]]
+    _charge_noted_in_errors: Callable[[Budget, str | None], AbstractContextManager[None]]
     _finish: Callable[[Any, Run, str | None, Any], None]
     _warn_of_doubts: Callable[[], None]
 
@@ -89,9 +89,9 @@ class FitOrder:
         with self._open(X, public) as opened:
             door = self._door(opened)
             opened.check_engine()
-            self._look_ahead(door, public)
+            self._check_before_charge(door, public)
             receipt = self._reserve(run.budget, opened.unit)
-            with self._telling_of_the_charge(run.budget, receipt):
+            with self._charge_noted_in_errors(run.budget, receipt):
                 result = self._ask(door, run, public)
                 self._keep(opened.facts, result, public)
                 self._finish(opened.unit, run, receipt, result)

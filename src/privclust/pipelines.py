@@ -49,7 +49,7 @@ _SEARCHED = Leak(
 )
 
 
-def leaks_around(estimator: BaseEstimator, private: type) -> Iterator[Leak]:
+def find_leaks(estimator: BaseEstimator, private: type) -> Iterator[Leak]:
     """Yield what the callers of the running fit learned from the same rows without noise.
 
     Parameters
@@ -64,7 +64,7 @@ def leaks_around(estimator: BaseEstimator, private: type) -> Iterator[Leak]:
         caller = frame.f_locals.get("self")
         if isinstance(caller, Pipeline) and frame.f_code.co_name.startswith("fit"):
             position = _position(inner, [step for _, step in caller.steps])
-            yield from _leaking(caller.steps[:position], private)
+            yield from _leaking_steps(caller.steps[:position], private)
             inner = caller
         module = frame.f_globals.get("__name__", "")
         searched = searched or module.startswith("sklearn.model_selection.")
@@ -79,7 +79,7 @@ def _callers() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _leaking(steps: list[tuple[str, Any]], private: type) -> Iterator[Leak]:
+def _leaking_steps(steps: list[tuple[str, Any]], private: type) -> Iterator[Leak]:
     for name, step in steps:
         if step in (None, "passthrough") or isinstance(step, private):
             continue

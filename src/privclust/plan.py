@@ -53,7 +53,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Rehearsal:
     """Data made up for one rehearsal.
 
     Attributes
@@ -139,7 +139,7 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        paid = self.budget.paying(self.spent)
+        paid = self.budget.paid_from(self.spent)
         pure, unused = paid.currency == "pure", "" if paid is self.budget else ", without the δ"
         lines = [
             f"Plan: {paid.words} in all{unused}, rehearsed for {self.n_rows:,} rows",
@@ -157,7 +157,7 @@ class Plan:
 
 def rehearse(
     model: Any,
-    synthetic: Callable[[int], Synthetic],
+    synthetic: Callable[[int], Rehearsal],
     *,
     n_rows: int,
     measure: Measure,
@@ -203,7 +203,7 @@ def rehearse(
     return replace(plan, notes=(_STATED,)) if stated.unit["name"] == ReplaceRow.name else plan
 
 
-def beside_no_delta(plan: Plan, pure: Plan) -> Plan:
+def note_pure_alternative(plan: Plan, pure: Plan) -> Plan:
     """Return a plan with a delta that tells what the same epsilon would do without one.
 
     A fit in pure ε keeps the promise of the same ε with any δ, so it may be taken instead. Noise is

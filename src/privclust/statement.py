@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privclust.budget import Budget, Loss, rounded_up
+from privclust.budget import Budget, Loss, round_up
 from privclust.privacy.meter import Charge
 from privclust.privacy.statement import SEEDED, FitStatement
 
@@ -60,7 +60,7 @@ class PrivacyStatement(FitStatement):
         A ledger counts a fit with a δ by its ρ, so that is what such a fit must be paid in.
         """
         promised = Budget(self.epsilon, self.delta)
-        return promised if self.receipt is not None else promised.paying(self.spent)
+        return promised if self.receipt is not None else promised.paid_from(self.spent)
 
     @property
     def promise(self) -> str:
@@ -68,7 +68,7 @@ class PrivacyStatement(FitStatement):
         if not self.private:
             return f"NOT PRIVATE: {'; '.join(self.flaws)}."
         # Rounded up, so that no reader is promised more than holds.
-        epsilon, chance = (f"{float(rounded_up(part, 6)):g}" for part in (self.epsilon, self.delta))
+        epsilon, chance = (f"{float(round_up(part, 6)):g}" for part in (self.epsilon, self.delta))
         delta = f", δ = {chance}" if self.delta else ""
         return f"differentially private with ε = {epsilon}{delta}"
 

@@ -47,7 +47,7 @@ def test_ratios_are_those_to_the_best_run_with_at_most_k_centres(board):
         | {"inertia": found, "best": "1", "seconds": "0"}
         for centres, found, method in runs
     ]
-    cells = page_of(board).cells_of(rows)
+    cells = page_of(board).cells_from_release(rows)
     assert [round(cells["s", name, 1.0][0][0], 9) for name in "abc"] == [1.5, 1, 0.5]
 
 

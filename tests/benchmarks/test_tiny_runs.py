@@ -47,10 +47,10 @@ def tiny_choices(*_: Any) -> Iterator[tuple[str, int, Any]]:
 
 
 def tiny_pair(*_: Any) -> Any:
-    from privclust.papers.datasets.source_target import scaled
+    from privclust.papers.datasets.source_target import scale_pair
 
     pair = RNG.normal(size=(40, 2)), RNG.normal(size=(30, 2))
-    return lambda seed: scaled(pair)
+    return lambda seed: scale_pair(pair)
 
 
 def of_one_machine(run: str, *_: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from privclust import Ledger, PrivateBounds, PrivateKMeans, Release, Schema
-from privclust.bounds.find import covered, held, smallest_run
+from privclust.bounds.find import grow_until_covered, occupied_cells, smallest_run
 from privclust.exceptions import DataError, LowSignalWarning, ParameterError, ReleaseError
 from privclust.schema.dialect import Csv
 
@@ -167,11 +167,11 @@ def test_bounds_that_noise_makes_too_narrow_are_told():
 # Cells.
 def test_cells_stand_out_alone_together_or_with_those_of_the_other_sign():
     cells = np.array([0, 0, 6, 0, 0, 6, 6, 0, 20.0])
-    assert held(cells, 10).tolist() == [False] * 8 + [True]
-    assert np.flatnonzero(held(cells, 8)).tolist() == [5, 6, 8]
+    assert occupied_cells(cells, 10).tolist() == [False] * 8 + [True]
+    assert np.flatnonzero(occupied_cells(cells, 8)).tolist() == [5, 6, 8]
     both = np.array([0, 9, 0, 0, 0, 9, 0.0])
-    assert not held(both, 10).any()
-    assert np.flatnonzero(held(both, 10, mirror=3)).tolist() == [1, 5]
+    assert not occupied_cells(both, 10).any()
+    assert np.flatnonzero(occupied_cells(both, 10, mirror=3)).tolist() == [1, 5]
 
 
 def test_the_smallest_run_is_that_of_brute_force():
@@ -188,9 +188,9 @@ def test_the_smallest_run_is_that_of_brute_force():
 
 def test_a_run_grows_until_noise_may_hide_the_rest():
     cells = np.array([5.0, 100, 900, 100, 5])
-    assert covered(cells, (2, 2), 1110, 1.0, 1.0) == (0, 4)
-    assert covered(cells, (2, 2), 1110, 6.0, 6.0) == (1, 3)
-    assert covered(cells, (2, 2), 10_000, 1.0, 1.0) == (0, 4)
+    assert grow_until_covered(cells, (2, 2), 1110, 1.0, 1.0) == (0, 4)
+    assert grow_until_covered(cells, (2, 2), 1110, 6.0, 6.0) == (1, 3)
+    assert grow_until_covered(cells, (2, 2), 10_000, 1.0, 1.0) == (0, 4)
 
 
 def test_a_drafted_schema_reads_back_from_a_file(tmp_path):

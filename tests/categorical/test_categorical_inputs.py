@@ -11,7 +11,7 @@ from privclust import Bins, Box, Categories, Schema
 from privclust.exceptions import DataError, SchemaError
 from privclust.holder.answers import OwnTable
 from privclust.opening.rows import open_table
-from privclust.schema.coerce import schema_of_dtypes
+from privclust.schema.coerce import schema_from_dtypes
 from support.survey import SCHEMA, survey
 from support.variants import categorical_kmeans, dilca
 
@@ -204,12 +204,12 @@ def test_types_of_a_frame_can_be_the_declaration():
     typed = pd.DataFrame(
         {"city": pd.Categorical(["A"], categories=["A", "B"]), "car": pd.Series([True])}
     )
-    schema = schema_of_dtypes(typed)
+    schema = schema_from_dtypes(typed)
     assert schema["city"].values == ("A", "B")
     assert schema["car"].values == (False, True)
     enum = pl.DataFrame({"city": pl.Series(["A"], dtype=pl.Enum(["A", "B"]))})
-    assert schema_of_dtypes(enum)["city"] == schema["city"]
+    assert schema_from_dtypes(enum)["city"] == schema["city"]
     with pytest.raises(SchemaError, match="'name' lists no categories"):
-        schema_of_dtypes(pd.DataFrame({"name": ["x"]}))
+        schema_from_dtypes(pd.DataFrame({"name": ["x"]}))
     with pytest.raises(SchemaError, match="'name' lists no categories"):
-        schema_of_dtypes(pl.DataFrame({"name": pl.Series(["x"], dtype=pl.Categorical)}))
+        schema_from_dtypes(pl.DataFrame({"name": pl.Series(["x"], dtype=pl.Categorical)}))

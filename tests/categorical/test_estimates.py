@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from privclust.categories.learn import _chained
+from privclust.categories.learn import _chain_along_tree
 from privclust.categories.metric import attribute_metric
-from privclust.categories.pair_tables import usual_level
+from privclust.categories.pair_tables import typical_level
 from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import PairLayout
 
@@ -56,13 +56,13 @@ def test_the_usual_strength_is_not_drawn_to_zero_by_pairs_that_happen_to_look_we
 
     truth = 0.2
     found = rng.normal(truth, doubt(np.array([truth]))[:, 0])
-    assert abs(usual_level(found, doubt, default=0.08, least=0.02) - truth) < 0.03
+    assert abs(typical_level(found, doubt, default=0.08, least=0.02) - truth) < 0.03
 
 
 def test_along_a_chain_the_doubts_of_the_edges_add_up():
     layout = PairLayout((2, 2, 2), ((0, 1), (1, 2)))
     margins, variances = np.full(6, 10.0), np.zeros(8)
     along = Estimate(layout, 20.0, margins, np.full(8, 5.0), variances, np.array([0.5, 0.2]))
-    chained = _chained(along)
+    chained = _chain_along_tree(along)
     assert chained.layout.pairs == ((0, 1), (0, 2), (1, 2))
     np.testing.assert_allclose(chained.unlearned, [0.5, 1 - 0.5 * 0.8, 0.2])

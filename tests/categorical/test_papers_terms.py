@@ -9,12 +9,12 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from privclust import Budget, Categories, Schema
-from privclust.categories.learn import Learned
-from privclust.categories.shrinkage import plain_estimate
+from privclust.categories.learn import MetricTables
+from privclust.categories.shrinkage import clip_tables
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.exceptions import ParameterError
-from privclust.papers.dilca.private import joined_estimate
+from privclust.papers.dilca.private import merge_estimates
 from support.variants import categorical_kmeans, dilca
 
 PUBLISHED = ("baseline", "mean-su", "max-relevance", "max-dependency")
@@ -101,10 +101,10 @@ def test_tables_of_single_targets_are_joined_into_those_of_all():
     layouts = [PairLayout((2, 2, 2), ((0, 1),)), PairLayout((2, 2, 2), ((0, 1), (1, 2)))]
     cells = [np.array([4.0, 0, 0, 4]), np.array([6.0, 2, 0, 0, 1, 1, 3, 3])]
     estimates = {
-        target: plain_estimate(NoisyTables(layout, values, 1.0, 1.0))
+        target: clip_tables(NoisyTables(layout, values, 1.0, 1.0))
         for target, (layout, values) in enumerate(zip(layouts, cells, strict=True))
     }
-    joined = joined_estimate(Learned({}, estimates, 1.0, Noisy(np.array([100.0]), 1.0)))
+    joined = merge_estimates(MetricTables({}, estimates, 1.0, Noisy(np.array([100.0]), 1.0)))
     assert joined.layout.pairs == ((0, 1), (1, 2))
     assert joined.counts.tolist() == [5, 1, 0, 2, 1, 1, 3, 3]
     assert joined.n_rows == 8

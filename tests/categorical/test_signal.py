@@ -9,7 +9,13 @@ import pandas as pd
 import pytest
 
 from privclust import Categories, PrivateCategoricalKMeans, PrivateDilca, PrivateKMeans, Schema
-from privclust.categories.pair_tables import Margins, PairCells, _gains, chances, number_of_rows
+from privclust.categories.pair_tables import (
+    Margins,
+    PairTableCells,
+    _gains,
+    number_of_rows,
+    signal_probabilities,
+)
 from privclust.categories.signal import IndependentTables
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
@@ -76,7 +82,7 @@ def test_clusters_of_independent_columns_are_found_somehow_and_warned_of(model):
 
 
 def test_made_up_tables_keep_their_margins_but_for_the_noise_of_these():
-    cells = PairCells(PairLayout((2, 3), ((0, 1),)))
+    cells = PairTableCells(PairLayout((2, 3), ((0, 1),)))
     counts = np.array([30.0, 70.0, 20.0, 30.0, 50.0])
     exact = IndependentTables(cells, Margins(counts, np.zeros(5)), 100.0)
     made_up = exact.residuals(np.zeros(6), np.random.default_rng(0))
@@ -100,7 +106,7 @@ def test_margins_that_noise_hides_are_neither_believed_nor_called_equal():
 
 
 def test_the_number_of_rows_is_positive_whatever_noise_says():
-    cells = PairCells(PairLayout((2, 2), ((0, 1),)))
+    cells = PairTableCells(PairLayout((2, 2), ((0, 1),)))
     tables = NoisyTables(cells.layout, np.full(4, -500.0), 100.0, 300.0)
     found = number_of_rows(Noisy(np.full(4, -500.0), 100.0), tables, cells)
     assert 1 <= found < 100
@@ -110,7 +116,9 @@ def test_the_number_of_rows_is_positive_whatever_noise_says():
 
 def test_chances_add_up_and_follow_clear_measurements():
     levels = np.linspace(0, 1, 101)
-    found = chances(np.array([0.5, -3.0]), lambda at: np.full((2, len(at)), 0.01), levels, 0.1)
+    found = signal_probabilities(
+        np.array([0.5, -3.0]), lambda at: np.full((2, len(at)), 0.01), levels, 0.1
+    )
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert found[0].argmax() == 50
     assert found[1].argmax() <= 1

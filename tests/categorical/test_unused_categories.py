@@ -63,7 +63,7 @@ def distance(estimate, n_listed):
 
 
 def test_a_category_for_missing_values_that_may_be_noise_is_left_out_of_contexts():
-    assert table_of(3.0, 5.0).clearly_there(1).tolist() == [True, True, False]
+    assert table_of(3.0, 5.0).distinct_values(1).tolist() == [True, True, False]
     gaps = np.array([0.8 - 0.2, 0.3 - 0.7])
     assert distance(table_of(3.0, 5.0), 2) == pytest.approx(np.sqrt((gaps**2).mean()), rel=0.01)
 
@@ -76,5 +76,5 @@ def test_a_context_value_that_is_listed_or_clearly_there_counts_as_much_as_any(r
 
 
 def test_exact_margins_keep_every_value_and_those_of_noise_alone_do_too():
-    assert table_of(0.0, 0.0).clearly_there(1).all()
-    assert table_of(3.0, 500.0).clearly_there(1).all()
+    assert table_of(0.0, 0.0).distinct_values(1).all()
+    assert table_of(3.0, 500.0).distinct_values(1).all()

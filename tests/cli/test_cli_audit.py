@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from privclust.audit.runner import is_estimator, takes_rng
 from privclust.cli import audit as command
-from privclust.cli.audit import SUBJECTS, prepared
+from privclust.cli.audit import SUBJECTS, audit_subject
 from support.command_line import Run
 
 
@@ -25,7 +25,7 @@ def test_a_published_algorithm_that_is_not_private_is_found_out(run: Run) -> Non
 
 @pytest.mark.audit
 def test_a_private_algorithm_is_not_refuted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    fit, pairs = prepared("kmeans", 5.0, 0.0)
+    fit, pairs = audit_subject("kmeans", 5.0, 0.0)
     fit.set_params(method="lloyd", n_clusters=1)
     monkeypatch.setattr(
         command, "prepared", lambda *_, **__: (fit, pairs[:1])
@@ -40,7 +40,7 @@ def test_a_private_algorithm_is_not_refuted(run: Run, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("subject", ["kmeans", "cocluster", "categorical", "source-target"])
 def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str) -> None:
-    fit, pairs = prepared(subject, 1.0, 1e-6)
+    fit, pairs = audit_subject(subject, 1.0, 1e-6)
     assert len(pairs) >= 3
     for pair in pairs:
         for rows in (pair.left, pair.right):
@@ -54,7 +54,7 @@ def test_every_subject_can_be_fitted_on_both_sides_of_all_its_pairs(subject: str
 
 def test_every_subject_may_run_in_several_processes() -> None:
     for subject in SUBJECTS:
-        fit, _ = prepared(subject, 1.0, 1e-6)
+        fit, _ = audit_subject(subject, 1.0, 1e-6)
         assert is_estimator(fit) or takes_rng(fit)
 
 

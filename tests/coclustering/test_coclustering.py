@@ -16,7 +16,7 @@ from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.coclustering.plan import synthetic_counts
 from privclust.coclustering.report import block_plot
 from privclust.exceptions import LowSignalWarning, ReleaseError
-from privclust.papers.tau.private import PrivateTauCoclustering, blind_start
+from privclust.papers.tau.private import PrivateTauCoclustering, random_start
 from privclust.papers.tau.published import TauCoclustering
 from privclust.release.document import About
 from privclust.release.release import Release
@@ -269,7 +269,7 @@ def test_a_column_cluster_without_counts_says_nothing():
 
 @pytest.mark.parametrize("shape", [(2, 4), (4, 2), (3, 3), (1, 5)])
 def test_the_blind_start_works_for_any_numbers_of_clusters(shape):
-    rows, weights = blind_start((40, 30), *shape, np.random.default_rng(0))
+    rows, weights = random_start((40, 30), *shape, np.random.default_rng(0))
     assert rows.count == shape[0]
     assert weights.shape == (40, shape[1])
 

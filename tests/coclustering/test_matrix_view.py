@@ -96,7 +96,7 @@ def test_weights_are_so_coarse_that_no_score_leaves_int64(largest, monkeypatch):
 
 @given(arrays(np.int64, (3, 6), elements=st.integers(0, 2**31 - 1)))
 def test_rooted_rows_are_never_longer_than_the_radius(dense):
-    rooted = kernels.rooted_rows(csr(dense), ROW_STEPS).toarray()
+    rooted = kernels.square_root_rows(csr(dense), ROW_STEPS).toarray()
     assert ((rooted.astype(object) ** 2).sum(axis=1) <= ROW_STEPS**2).all()
     filled = dense.sum(axis=1) > 0
     assert ((rooted[filled] ** 2).sum(axis=1) > 0.99 * ROW_STEPS**2).all()
@@ -104,8 +104,8 @@ def test_rooted_rows_are_never_longer_than_the_radius(dense):
 
 @given(SMALL, st.integers(0, 4))
 def test_a_rooted_row_depends_on_its_own_entries_alone(dense, i):
-    alone = kernels.rooted_rows(csr(dense[i : i + 1]), ROW_STEPS).toarray()
-    assert (kernels.rooted_rows(csr(dense), ROW_STEPS).toarray()[i] == alone[0]).all()
+    alone = kernels.square_root_rows(csr(dense[i : i + 1]), ROW_STEPS).toarray()
+    assert (kernels.square_root_rows(csr(dense), ROW_STEPS).toarray()[i] == alone[0]).all()
 
 
 @pytest.mark.parametrize(("unit", "cap"), [(MatrixCount(), 1), (MatrixEntry(4), 4)])

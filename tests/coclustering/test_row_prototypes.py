@@ -11,16 +11,16 @@ from sklearn.metrics import adjusted_rand_score
 from privclust.coclustering import row_method as profiles
 from privclust.coclustering import row_method as prototypes
 from privclust.coclustering.estimator import PrivateCoclustering
-from privclust.coclustering.groups import merging
+from privclust.coclustering.groups import merge_clusters
 from privclust.coclustering.row_method import (
-    distinguishing,
+    affordable_rounds,
+    combine_totals,
+    distinguishing_profiles,
     first_prototypes,
-    joined,
     next_prototypes,
-    rounds_for,
-    shrunk,
+    normalise,
+    shrink_profiles,
     signal_length,
-    unit,
 )
 from privclust.data.public import Noisy
 
@@ -42,13 +42,13 @@ def deviations():
 
 def test_columns_rich_in_signal_are_left_alone():
     given = deviations()
-    kept = shrunk(given, TOTALS)[:, FREQUENT]
+    kept = shrink_profiles(given, TOTALS)[:, FREQUENT]
     np.testing.assert_allclose(kept, given.value[:, FREQUENT], rtol=0.002)
 
 
 def test_columns_of_mere_noise_are_next_to_nothing():
     given = deviations()
-    left = shrunk(given, TOTALS)[:, ~FREQUENT]
+    left = shrink_profiles(given, TOTALS)[:, ~FREQUENT]
     assert (left**2).sum() < 0.03 * (given.value[:, ~FREQUENT] ** 2).sum()
 
 
@@ -56,7 +56,7 @@ def test_noise_is_shrunk_alike_in_columns_of_like_totals():
     given = noise(4, 20) * np.repeat([1.0, 3.0], 10)
     given = Noisy(given - given.mean(axis=0), ERROR)
     totals = Noisy(np.repeat([100.0, 900.0], 10), 4.0)
-    factors = shrunk(given, totals) / given.value
+    factors = shrink_profiles(given, totals) / given.value
     assert np.ptp(factors[:, :10]) < 1e-9
     assert np.ptp(factors[:, 10:]) < 1e-9
     assert factors[0, 0] < 0.5 < factors[0, -1] < 1
@@ -64,22 +64,22 @@ def test_noise_is_shrunk_alike_in_columns_of_like_totals():
 
 def test_columns_that_are_not_seen_say_nothing():
     totals = Noisy(np.where(FREQUENT, 4000.0, 5.0), 4.0)
-    told = distinguishing(deviations(), totals)
+    told = distinguishing_profiles(deviations(), totals)
     assert not told[:, ~FREQUENT].any()
     assert told[:, FREQUENT].all()
 
 
 def test_what_all_rows_share_sets_no_line_apart():
     common = np.outer([3, 3, 3, 3], TOTALS.value)
-    before = distinguishing(deviations(), TOTALS)
-    after = distinguishing(Noisy(deviations().value + common, ERROR), TOTALS)
+    before = distinguishing_profiles(deviations(), TOTALS)
+    after = distinguishing_profiles(Noisy(deviations().value + common, ERROR), TOTALS)
     np.testing.assert_allclose(after, before, atol=1e-8)
     np.testing.assert_allclose(first_prototypes(TOTALS, 5, np.random.default_rng(0)) @ TOTALS.value,
                                0, atol=1e-9)  # fmt: skip
 
 
 def test_totals_of_several_answers_are_weighed_by_their_precision():
-    all_ = joined(Noisy(np.array([10.0]), 2.0), Noisy(np.array([[12.0], [8.0]]), 1.0))
+    all_ = combine_totals(Noisy(np.array([10.0]), 2.0), Noisy(np.array([[12.0], [8.0]]), 1.0))
     # Variances 4 and 1 + 1, so weights of one and two thirds.
     np.testing.assert_allclose(all_.value, [10 / 3 + 40 / 3])
     assert all_.standard_error == pytest.approx(np.sqrt(4 / 3))
@@ -96,7 +96,7 @@ def test_rounds_follow_the_signal_in_units_of_the_noise(unit_of_noise):
     def rounds(signal):
         error = unit_of_noise / np.sqrt(profiles._ALL)
         length = np.sqrt((signal * 3**1.5 * unit_of_noise) ** 2 + 100 * error**2)
-        return rounds_for(Noisy(np.full(100, length / 10), error), 3)
+        return affordable_rounds(Noisy(np.full(100, length / 10), error), 3)
 
     assert [rounds(s) for s in (0, 11.9, 12.1, 69, 71, 1e6)] == [
         *[(1, 1, 1)] * 2,
@@ -117,14 +117,14 @@ def lines():
 
 
 def test_lines_that_point_the_same_way_are_merged():
-    groups = merging(*lines(), 3, np.random.default_rng(0), n_starts=10)
+    groups = merge_clusters(*lines(), 3, np.random.default_rng(0), n_starts=10)
     assert (groups[:3] == groups[3:6]).all()
     assert len(set(groups[:3])) == 3
 
 
 def test_merged_prototypes_are_the_means_of_what_they_merge():
     found = next_prototypes(*lines(), 3, np.random.default_rng(0))
-    similar = found @ unit(lines()[0][:3]).T
+    similar = found @ normalise(lines()[0][:3]).T
     assert np.allclose(np.linalg.norm(found, axis=1), 1)
     assert sorted(similar.argmax(axis=0)) == [0, 1, 2]
     assert similar.max(axis=0).min() > 0.9
@@ -133,7 +133,7 @@ def test_merged_prototypes_are_the_means_of_what_they_merge():
 def test_as_many_prototypes_as_lines_are_the_lines():
     given, weights = lines()
     found = next_prototypes(given[:6], weights[:6], 6, np.random.default_rng(0))
-    np.testing.assert_allclose(found, unit(given[:6]))
+    np.testing.assert_allclose(found, normalise(given[:6]))
 
 
 def planted(n_clusters, n_own, n_other, inside):

@@ -11,7 +11,7 @@ from privclust.coclustering.estimator import PrivateCoclustering
 from privclust.coclustering.groups import directions_above_noise
 from privclust.coclustering.plan import synthetic_counts
 from privclust.data.public import Noisy
-from privclust.distributions import imitated_noise
+from privclust.distributions import noise_like
 from privclust.exceptions import LowSignalWarning
 
 RUNS = 10  # of which one may be mistaken
@@ -53,14 +53,14 @@ def test_planted_blocks_are_not_taken_for_noise(epsilon):
 @pytest.mark.parametrize("currency", ["pure", "zcdp"])
 def test_noise_alone_has_no_direction(shape, currency):
     rng = np.random.default_rng(0)
-    tables = [Noisy(imitated_noise(currency, 140, shape, rng), 140) for _ in range(20)]
+    tables = [Noisy(noise_like(currency, 140, shape, rng), 140) for _ in range(20)]
     found = [directions_above_noise(table, table, currency, rng) for table in tables]
     assert sum(count > 0 for count in found) <= 2
 
 
 def test_made_up_noise_has_the_tails_of_its_currency():
     rng = np.random.default_rng(0)
-    laplace, gaussian = (imitated_noise(c, 3.0, (200, 500), rng) for c in ("pure", "zcdp"))
+    laplace, gaussian = (noise_like(c, 3.0, (200, 500), rng) for c in ("pure", "zcdp"))
     assert laplace.std() == pytest.approx(3, rel=0.02)
     assert gaussian.std() == pytest.approx(3, rel=0.02)
     assert (np.abs(laplace) > 12).mean() > 0.002 > (np.abs(gaussian) > 12).mean()

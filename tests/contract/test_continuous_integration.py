@@ -89,7 +89,7 @@ def test_a_test_fails_without_its_program_and_skips_only_if_it_was_said(name, mo
 def test_a_program_that_nobody_knows_cannot_be_left_out(monkeypatch):
     monkeypatch.setenv(needed.WITHOUT, "postgres")
     with pytest.raises(pytest.UsageError, match="postgresql and browser"):
-        needed.left_out()
+        needed.estimated_bias()
 
 
 def test_programs_that_are_there_are_found(monkeypatch, tmp_path):

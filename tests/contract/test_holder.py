@@ -22,7 +22,7 @@ from privclust.data.matrix.rows import MatrixSource
 from privclust.data.numbers.door import NumberRows
 from privclust.data.papers.door import NonNegativeRows, PaperRows
 from privclust.data.points.door import PointRows
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.data.sites.door import SourceRows
 from privclust.data.table.door import TableRows
 from privclust.families import FAMILIES
@@ -116,9 +116,9 @@ def test_who_asks_has_a_door_and_who_keeps_has_public_facts(record: EstimatorRec
     (door,), (facts,) = given.asked, given.kept
     assert isinstance(door, (Door, CountMatrix))
     assert type(facts) is PublicFacts
-    rows = (RowReader, MatrixSource, Opened, OpenedMatrix, Door, CountMatrix, pd.DataFrame)
+    rows = (RowSource, MatrixSource, Opened, OpenedMatrix, Door, CountMatrix, pd.DataFrame)
     assert not [thing for thing in reachable(facts) if isinstance(thing, rows)]
-    assert list(inspect.signature(record.kind._published).parameters) == ["self"]
+    assert list(inspect.signature(record.kind._release_fields).parameters) == ["self"]
 
 
 def reachable(start: object) -> Iterator[object]:
@@ -136,7 +136,7 @@ def reachable(start: object) -> Iterator[object]:
 def test_rows_can_be_reached_from_what_is_opened_and_from_a_door() -> None:
     opened = open_points(POINTS, schema=NUMBERS)
     for thing in (opened, PointRows(opened)):
-        assert any(isinstance(found, RowReader) for found in reachable(thing))
+        assert any(isinstance(found, RowSource) for found in reachable(thing))
 
 
 @clusterers

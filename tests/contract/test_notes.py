@@ -16,7 +16,7 @@ import privclust
 from privclust import Box, Ledger, Schema
 from privclust.clustering.summary import Summary
 from privclust.exceptions import LowSignalWarning, ReleaseError
-from privclust.release.kinds import kind_named
+from privclust.release.kinds import get_kind
 from privclust.unit.matrix import MatrixRow
 from support.datasets import SURVEY
 from support.estimators import ESTIMATORS, EstimatorRecord
@@ -123,7 +123,7 @@ def test_a_further_sentence_changes_nothing_that_is_shown(record):
     }
     other = replace(release, parameters={**given, **more})
     assert given["signal"] == release.signal == other.signal
-    kind = kind_named(release.kind)
+    kind = get_kind(release.kind)
     shown, changed = kind.context_of(release), kind.context_of(other)
     assert {k: v for k, v in shown.items() if k != "clusters"} == {
         k: v for k, v in changed.items() if k != "clusters"

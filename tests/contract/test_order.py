@@ -249,8 +249,8 @@ def test_rows_that_are_read_one_by_one_are_the_same_rows(case, monkeypatch):
 
 
 def test_what_is_left_out_is_refused_before_anything_is_asked():
-    left_out = [case for case in ALL if refused(*case)]
-    for record, unit, options in left_out:
+    estimated_bias = [case for case in ALL if refused(*case)]
+    for record, unit, options in estimated_bias:
         record, data = made(record, unit, options)
         with recorded_draws() as draws, pytest.raises(ParameterError):
             fit(record, unit, options, data)

@@ -349,7 +349,7 @@ RAISED = {
         "data/columns/counts.py:_check_shape": 1,
         "data/columns/counts.py:check_has_columns": 2,
         "data/columns/counts.py:check_number_type": 1,
-        "data/people.py:BoundedRows.__init__": 1,
+        "data/people.py:PersonRows.__init__": 1,
         "data/encode.py:check_dimension": 1,
         "data/encode.py:Domain.from_schema": 3,
         "data/numbers/public.py:forms_of": 3,
@@ -375,8 +375,8 @@ RAISED = {
         "reading/matrix_files.py:market_shape": 2,
         "reading/matrices.py:MatrixReader._check_columns": 1,
         "reading/matrices.py:MatrixReader._check_file": 1,
-        "reading/matrices.py:MatrixReader._need_shape": 1,
-        "reading/matrices.py:_checked_shape": 2,
+        "reading/matrices.py:MatrixReader._require_shape": 1,
+        "reading/matrices.py:_parse_shape": 2,
         "reading/matrix_files.py:check_memory": 1,
         "reading/matrix_files.py:npz_shape": 4,
         "reading/matrix_parts.py:npz_shape_at": 1,
@@ -390,8 +390,8 @@ RAISED = {
         "reading/locations.py:placed": 2,
         "reading/locations.py:files_at": 2,
         "reading/selection.py:_not_empty": 1,
-        "reading/selection.py:chosen_by_name": 4,
-        "reading/selection.py:chosen_by_position": 2,
+        "reading/selection.py:select_by_name": 4,
+        "reading/selection.py:select_by_position": 2,
     },
     "rule": {
         "data/columns/counts.py:_read": 1,
@@ -417,12 +417,12 @@ RAISED = {
         "reading/files.py:Piece._stored": 1,
     },
     "no row": {
-        "data/rows.py:RowReader.blocks": 2,  # the other one is of a source that was closed
+        "data/rows.py:RowSource.blocks": 2,  # the other one is of a source that was closed
         "reading/declared.py:declare": 1,
     },
     "number of rows": {
-        "data/rows.py:RowReader.check_count": 1,
-        "data/rows.py:RowReader.declare_count": 1,
+        "data/rows.py:RowSource.check_count": 1,
+        "data/rows.py:RowSource.declare_count": 1,
     },
     "number of fields": {
         "reading/arrays.py:_from_lists": 1,
@@ -444,7 +444,7 @@ RAISED = {
         "reading/spool.py:write_stream": 1,
     },
     "change": {
-        "data/rows.py:ChosenPart.blocks": 2,
+        "data/rows.py:FilteredPart.blocks": 2,
         "reading/locations.py:Place.check_unchanged": 2,
         "reading/locations.py:_stamp": 1,
     },
@@ -468,7 +468,7 @@ def raised_in(folder: str) -> Counter[str]:
             inside = within
             if isinstance(child, ast.FunctionDef | ast.ClassDef):
                 inside = f"{within}.{child.name}".removeprefix(".")
-            turned = isinstance(child, ast.Call) and ast.unparse(child.func) == "one_sentence"
+            turned = isinstance(child, ast.Call) and ast.unparse(child.func) == "as_one_sentence"
             raised = isinstance(child, ast.Raise) and child.exc is not None
             if raised or turned or isinstance(child, ast.Assert):
                 found[f"{place}:{inside}"] += 1

@@ -27,8 +27,8 @@ from privclust.papers.datasets.points import (
 from privclust.papers.datasets.source_target import (
     digit_pair,
     geography,
-    projected,
-    scaled,
+    project_pair,
+    scale_pair,
     synthetic_2,
 )
 
@@ -107,8 +107,8 @@ def test_half_of_the_target_clusters_have_sources():
 def test_scaling_looks_at_the_target_alone():
     source, target = digit_pair(3, 8)
     pair, other = digit_pair(3, 8), digit_pair(3, 8)._replace(source=source[:5])
-    assert (scaled(pair).target == scaled(other).target).all()
-    assert (projected(pair, 1).target == projected(other, 1).target).all()
+    assert (scale_pair(pair).target == scale_pair(other).target).all()
+    assert (project_pair(pair, 1).target == project_pair(other, 1).target).all()
     assert target.shape[1] == 64
 
 

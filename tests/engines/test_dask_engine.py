@@ -89,7 +89,7 @@ def test_releases_do_not_depend_on_the_cut_into_parts(name, n_files, row_group, 
 def test_workers_may_join_in_the_middle_of_a_fit(tmp_path, monkeypatch):
     data = parquet_folder(points().drop(columns="who"), tmp_path / "data", row_group=20)
     model = PrivateKMeans(3, schema=POINTS, random_state=7)
-    here, submitted, passes = digest_of(model.fit(data)), DaskRows._submitted, []
+    here, submitted, passes = digest_of(model.fit(data)), DaskRows._submit, []
     with privclust.local_cluster(1, processes=False) as client:
 
         def joined(self, statistic):
@@ -159,9 +159,9 @@ class AllRows:
     """Returns the rows themselves, in their order."""
 
     def __call__(self, rows):
-        from privclust.data.engines.base import Stacked
+        from privclust.data.engines.base import PerRow
 
-        return Stacked((rows.copy(),))
+        return PerRow((rows.copy(),))
 
 
 # What crosses the wire
@@ -172,22 +172,22 @@ ALLOWED = {
     "privclust.data.papers.public": {"Critic", "Zones"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
     "privclust.data.engines.base": {"Summed", "Stacked"},
-    "privclust.engines.tasks": {"encoded", "summed", "read_and_summed", "added"},
+    "privclust.engines.tasks": {"encoded", "summed", "read_and_sum", "added"},
     "privclust.data.matrix.kernels": {
         "BlockShares", "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores",
         "RowSums", "Steps", "StepsOf",
     },
     "privclust.data.numbers.kernels": {"CellCounts", "FiniteNumbers"},
     "privclust.data.points.mixed": {"GridRows", "MixedDomain"},
-    "privclust.data.table.as_points": {"BinnedCoder", "Embedding"},
+    "privclust.data.table.as_points": {"BinCoder", "Embedding"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
-        "ClusterSums", "ClusterTotals", "GroupedSums", "Moments", "ProjectionGrid", "RowCount",
+        "ClusterSums", "ClusterTotals", "GroupSums", "Moments", "ProjectionGrid", "RowCount",
     },
     "privclust.data.points.public": {"Projection"},
     "privclust.data.matrix.rows": {"CountRows"},
     "privclust.reading.matrix_parts": {"_NpzPart", "_TriplesPart"},
-    "privclust.data.rows": {"ChosenPart", "_SteppedPart"},
+    "privclust.data.rows": {"FilteredPart", "_SteppedPart"},
     "privclust.reading.files": {"CsvPiece", "FilesPart", "ParquetPiece"},
     "privclust.reading.locations": {"Place"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
@@ -290,18 +290,18 @@ def _tasks(dask_scheduler):
 
 
 def test_kept_rows_and_failures_show_no_value():
-    assert repr(tasks.Held((np.array([42]),))) == "<rows>"
+    assert repr(tasks.HeldRows((np.array([42]),))) == "<rows>"
 
     class Part:
         def blocks(self):
             raise KeyError("secret")
 
-    refused = tasks.encoded(Part(), None)
-    assert isinstance(refused, tasks.Refused)
+    refused = tasks.encode_part(Part(), None)
+    assert isinstance(refused, tasks.TaskRefusal)
     assert "secret" not in refused.sentence
     assert "KeyError" in refused.sentence
-    assert tasks.added([None, refused]) == refused
-    assert tasks.summed(refused, None, None) is refused
+    assert tasks.add_results([None, refused]) == refused
+    assert tasks.sum_statistic(refused, None, None) is refused
 
 
 def test_people_are_bounded_on_a_cluster_as_here(client, tmp_path):

@@ -62,7 +62,7 @@ def test_a_worker_of_another_version_is_refused_before_the_charge(client, charge
 def look_here(dask_worker=None):
     """Tell another version to the coordinator than to itself."""
     version = "9.9" if dask_worker is not None else "0.1"
-    return tasks.Look((("privclust", version),), 1, 2**30, False, None)
+    return tasks.WorkerFacts((("privclust", version),), 1, 2**30, False, None)
 
 
 def test_a_worker_that_cannot_run_privclust_is_refused(client):
@@ -104,7 +104,7 @@ def test_a_cluster_in_clear_needs_the_word_for_it(client):
 
 def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
     def spilling(dask_worker=None):
-        return tasks.Look((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
+        return tasks.WorkerFacts((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
 
     with patch.object(cluster.tasks, "look", spilling):
         refused(EngineError, "would write rows in the clear to '/tmp/scratch/w1'", entered, client)
@@ -115,7 +115,7 @@ def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
 
 def test_workers_whose_allocator_trims_are_warned_of(client):
     def trimming(dask_worker=None):
-        return tasks.Look((), 1, 2**30, True, None)
+        return tasks.WorkerFacts((), 1, 2**30, True, None)
 
     with (
         patch.object(cluster.tasks, "look", trimming),

@@ -6,7 +6,7 @@ import pytest
 
 import privclust
 from privclust import PrivateCoclustering, PrivateKMeans
-from privclust.engines.choose import listening
+from privclust.engines.choose import progress_listener
 from privclust.jobs.label import write_labels
 from support.datasets import POINTS, baskets, points
 from support.in_parts import npz_folder, parquet_folder
@@ -45,7 +45,7 @@ def test_every_pass_is_told_to_its_end_on_every_engine(client, tmp_path):
     data = parquet_folder(ROWS, tmp_path / "data", row_group=30)
     for where in (None, client):
         told = []
-        with privclust.engine(where), listening(lambda *now: told.append(now)):  # noqa: B023
+        with privclust.engine(where), progress_listener(lambda *now: told.append(now)):  # noqa: B023
             PrivateKMeans(3, schema=POINTS, random_state=0).fit(data)
         ends = [
             now for now, then in zip(told, [*told[1:], (0, 0)], strict=True) if then[0] <= now[0]

@@ -23,7 +23,7 @@ def test_a_killed_worker_costs_time_and_no_bit(tmp_path, monkeypatch):
     passes, killed = [], []
     with privclust.local_cluster(2, memory_limit="1GB") as client:
         pids = client.run(os.getpid)
-        submitted = DaskRows._submitted
+        submitted = DaskRows._submit
 
         def killing(self, statistic):
             passes.append(statistic)

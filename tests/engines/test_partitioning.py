@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from privclust.budget import Budget
 from privclust.data.encode import GRID_RADIUS, Domain, clip_to_ball
 from privclust.data.engines import local
-from privclust.data.engines.base import using
+from privclust.data.engines.base import use_engine
 from privclust.data.points.kernels import SQUARE_LEVELS
 from privclust.data.points.mixed import PIECE
 from privclust.data.points.public import Projection
@@ -76,7 +76,7 @@ def in_parts(rows, cuts, **options):
     """Give a view of the rows in which blocks, pieces, threads and kept rows are as wanted."""
     cut = {name: cuts[name] for name in ("block_rows", "piece")}
     engine = local.LocalEngine(cuts["kept_bytes"])
-    with patch.object(local, "_threads", lambda: cuts["threads"]), using(engine):
+    with patch.object(local, "_threads", lambda: cuts["threads"]), use_engine(engine):
         yield view_of(rows, **cut, **options)
 
 

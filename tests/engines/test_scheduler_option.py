@@ -15,7 +15,7 @@ from support.in_parts import parquet_folder
 @pytest.fixture
 def asked_of_workers(monkeypatch):
     """Return what is asked of the cluster, statistic by statistic."""
-    asked, submitted = [], DaskRows._submitted
+    asked, submitted = [], DaskRows._submit
 
     def noted(self, statistic):
         asked.append(statistic)

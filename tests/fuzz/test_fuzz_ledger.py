@@ -18,7 +18,7 @@ from privclust.ledger.accounting import PICO
 from privclust.ledger.ledger import Ledger
 from privclust.ledger.store import _close_waiting as close_connections
 from privclust.unit.rows import AddRemoveRow
-from support.damage import attempts, damaged, one_sentence, overwritten
+from support.damage import as_one_sentence, attempts, damaged, overwritten
 
 INPUTS = int(os.environ.get("PRIVCLUST_FUZZ", "30"))
 GRANTED, CHARGES = 4, 39  # of a tenth each, so that a tenth is left
@@ -71,7 +71,7 @@ def test_any_ledger_file_answers_or_one_sentence(spent, tmp_path):
             try:
                 question(ledger)
             except LedgerError as error:
-                one_sentence(error)
+                as_one_sentence(error)
 
 
 def test_no_damage_to_a_ledger_file_gives_a_free_charge(spent, tmp_path):
@@ -79,13 +79,13 @@ def test_no_damage_to_a_ledger_file_gives_a_free_charge(spent, tmp_path):
         try:
             charge(ledger, 2)
         except LedgerError as error:
-            one_sentence(error)
+            as_one_sentence(error)
         else:
             raise AssertionError("a charge of two tenths went through where one is left")
         try:
             receipt = charge(ledger, 1)
         except LedgerError as error:
-            one_sentence(error)
+            as_one_sentence(error)
             continue
         assert ledger.head().digest == receipt[-64:]
 

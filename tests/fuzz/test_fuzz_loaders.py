@@ -18,7 +18,7 @@ from privclust import Bins, Box, Categories, PrivateKMeans, Schema
 from privclust.exceptions import DataError, ReleaseError, SchemaError
 from privclust.release.release import Release
 from privclust.schema.dialect import Csv
-from support.damage import attempts, one_sentence
+from support.damage import as_one_sentence, attempts
 
 SCHEMA = Schema(
     {
@@ -71,7 +71,7 @@ def test_any_text_is_a_schema_or_one_sentence(language):
         try:
             schema = read(content.decode(errors="replace"))
         except SchemaError as error:
-            one_sentence(error)
+            as_one_sentence(error)
         else:
             assert read(getattr(schema, f"to_{language}")()) == schema
 
@@ -84,7 +84,7 @@ def test_any_schema_file_is_loaded_or_one_sentence(language, tmp_path):
         try:
             Schema.load(path)
         except SchemaError as error:
-            one_sentence(error)
+            as_one_sentence(error)
 
 
 @pytest.mark.parametrize("form", list(FILES))
@@ -96,7 +96,7 @@ def test_any_file_is_read_or_one_sentence(form):
             # What the damage puts into the first line of a CSV file are names of columns.
             text = content.decode("utf-16" if form == "utf16" else "utf-8", errors="replace")
             named = form in ("csv", "utf16") and not text.startswith(HEADER)
-            one_sentence(error, () if named else PRIVATE)
+            as_one_sentence(error, () if named else PRIVATE)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_header_that_went_wrong_does_not_quote_rows(text):
     schema = Schema({"x": Box(0, 10), "y": Box(0, 10)})
     with pytest.raises(DataError) as told:
         schema.check(io.BytesIO(text.encode()))
-    one_sentence(told.value, ("8675",))
+    as_one_sentence(told.value, ("8675",))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_first_row_does_not_become_the_names_of_columns(text, tmp_path):
     path.write_text(text)
     with pytest.raises(DataError, match="first line") as told:
         PrivateKMeans(1, bounds=(0, 10)).fit(path)
-    one_sentence(told.value, PRIVATE)
+    as_one_sentence(told.value, PRIVATE)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_any_release_is_loaded_or_one_sentence(part, release, tmp_path):
         try:
             Release.load(written(part, content, release, tmp_path))
         except ReleaseError as error:
-            one_sentence(error)
+            as_one_sentence(error)
 
 
 def written(part: str, content: bytes, release: dict[str, bytes], folder: Path) -> Path:

@@ -15,7 +15,7 @@ from privclust import PrivateCoclustering
 from privclust.exceptions import DataError
 from privclust.opening.matrices import open_matrix
 from privclust.unit.matrix import MatrixEntry
-from support.damage import attempts, one_sentence
+from support.damage import as_one_sentence, attempts
 
 ROWS, COLUMNS, COUNTS = [0, 1, 2, 2, 3], [1, 0, 2, 3, 1], [86753, 1, 86754, 2, 3]
 PRIVATE = ("8675",)
@@ -55,7 +55,7 @@ def test_any_matrix_file_is_read_or_one_sentence(form, tmp_path):
             with open_matrix(path, unit=unit, shape=shape) as opened:
                 assert opened.facts.n_columns
         except DataError as error:
-            one_sentence(error, PRIVATE)
+            as_one_sentence(error, PRIVATE)
 
 
 @pytest.mark.parametrize("form", ["mtx", "named", "csv"])
@@ -76,4 +76,4 @@ def test_a_fit_of_any_matrix_file_is_made_or_one_sentence(form, tmp_path):
         try:
             model.fit(path)
         except DataError as error:
-            one_sentence(error, PRIVATE)
+            as_one_sentence(error, PRIVATE)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans
-from privclust.cli.options import lines_of
+from privclust.cli.options import read_lines
 from privclust.cli.screen import UsageError
 from privclust.exceptions import ReleaseError
 from privclust.release.release import Release
 from privclust.release.signature import create_key, public_key_from
-from support.damage import attempts, one_sentence
+from support.damage import as_one_sentence, attempts
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_any_signature_is_loaded_or_one_sentence_and_only_the_true_one_fits(sign
             release = Release.load(signed / "release")
             release.verify(key)
         except ReleaseError as error:
-            one_sentence(error)
+            as_one_sentence(error)
         else:
             assert release.signature == genuine
     path.write_bytes(good)
@@ -50,7 +50,7 @@ def test_any_public_key_file_is_read_or_one_sentence(signed, tmp_path):
         try:
             assert len(public_key_from(path)) == 64
         except ReleaseError as error:
-            one_sentence(error)
+            as_one_sentence(error)
 
 
 def test_any_private_key_file_signs_or_one_sentence_that_quotes_nothing_of_it(signed, tmp_path):
@@ -63,7 +63,7 @@ def test_any_private_key_file_signs_or_one_sentence_that_quotes_nothing_of_it(si
         try:
             release.sign(path).verify()
         except ReleaseError as error:
-            one_sentence(error, pieces)
+            as_one_sentence(error, pieces)
 
 
 def test_any_file_of_names_names_the_centres_or_one_sentence(signed, tmp_path):
@@ -71,10 +71,10 @@ def test_any_file_of_names_names_the_centres_or_one_sentence(signed, tmp_path):
     for content in attempts("Ärzte\nvisits per year\n".encode()):
         path.write_bytes(content)
         try:
-            names = lines_of(path)
+            names = read_lines(path)
             described = release.described(replace(release.about, names=names))
         except (UsageError, ReleaseError) as error:
-            one_sentence(error)
+            as_one_sentence(error)
         else:
             assert list(described.about.names) == names
             assert described.report()

@@ -80,7 +80,7 @@ def charged(pots: Pots, questions: Questions) -> Iterator[tuple[Law, Pots]]:
     for place, pot in enumerate(pots):
         for law, cost in questions:
             if pot.covers(cost):
-                yield law, (*pots[:place], pot.charged(cost), *pots[place + 1 :])
+                yield law, (*pots[:place], pot.with_charge(cost), *pots[place + 1 :])
 
 
 @every_kind

@@ -24,8 +24,8 @@ from privclust.ledger.accounting import (
     cost_of,
     decimal,
     grant_of,
-    rounded_down,
-    rounded_up,
+    round_down,
+    round_up,
 )
 from privclust.ledger.chain import Entry
 from privclust.ledger.ledger import Ledger
@@ -47,8 +47,8 @@ def fit_cost(budget: Budget) -> Amount:
 
 @given(st.fractions(0, 1000))
 def test_costs_are_rounded_up_and_grants_down_by_less_than_a_unit(value: Fraction) -> None:
-    assert 0 <= rounded_up(value) - value * PICO < 1
-    assert 0 <= value * PICO - rounded_down(value) < 1
+    assert 0 <= round_up(value) - value * PICO < 1
+    assert 0 <= value * PICO - round_down(value) < 1
 
 
 @given(st.integers(0, MOST))
@@ -83,7 +83,7 @@ def test_what_a_pot_covers_is_within_its_grant(grant: Budget, asked: list[Budget
     pot, paid = Pot("visits", "Ann", name).with_grant(grant_of(grant)), []
     for budget in asked:
         if pot.covers(fit_cost(budget)):
-            pot, paid = pot.charged(fit_cost(budget)), [*paid, budget]
+            pot, paid = pot.with_charge(fit_cost(budget)), [*paid, budget]
     pure = all(budget.delta == 0 for budget in paid)
     rho = sum((b.amount if b.delta else b.epsilon**2 / 2 for b in paid), Fraction(0))
     assert (
@@ -96,8 +96,8 @@ def test_what_a_pot_covers_is_within_its_grant(grant: Budget, asked: list[Budget
 @given(budgets())
 def test_the_granted_budget_itself_is_always_covered(budget: Budget) -> None:
     whole = Budget(
-        Fraction(max(1, rounded_down(budget.epsilon)), PICO),
-        Fraction(rounded_down(budget.delta, ATTO), ATTO),
+        Fraction(max(1, round_down(budget.epsilon)), PICO),
+        Fraction(round_down(budget.delta, ATTO), ATTO),
     )
     pot = Pot("visits", "Ann", whole.currency).with_grant(grant_of(whole))
     assert pot.covers(fit_cost(whole))
@@ -111,7 +111,7 @@ def test_what_is_said_to_be_left_is_covered_and_hardly_more(
     pot = Pot("visits", "Ann", ZCDP).with_grant(grant_of(grant))
     for budget in asked:
         if pot.covers(fit_cost(budget)):
-            pot = pot.charged(fit_cost(budget))
+            pot = pot.with_charge(fit_cost(budget))
     pure, with_delta = pot.left.epsilon, pot.largest_with_delta
     if pure:
         assert pot.covers(fit_cost(Budget(Fraction(pure, PICO))))
@@ -168,7 +168,7 @@ def test_the_database_enforces_the_same_rule_by_itself(shared: Ledger, data: st.
         )
         request, covered = f"{pot.holder[7:]}-{number}", pot.covers(cost)
         assert is_accepted(shared, request, currency, cost, pot) == covered
-        pot = pot.charged(cost) if covered else pot
+        pot = pot.with_charge(cost) if covered else pot
 
 
 UNIT = '{"name":"add-remove-row"}'
@@ -179,8 +179,8 @@ def is_accepted(ledger: Ledger, request: str, currency: str, cost: Amount, pot: 
     """Tell whether the database takes a charge."""
     entry = Entry(0, "now", "charge", request, "me", "visits", UNIT, currency=currency)
     try:
-        with ledger._store().writing() as book:
-            book.append(entry.moving(cost, pot.charged(cost)))
+        with ledger._store().write_transaction() as book:
+            book.append(entry.with_amount(cost, pot.with_charge(cost)))
     except LedgerError as error:
         if not re.search("above what is left|(?i:check)", str(error)):
             raise
@@ -219,7 +219,7 @@ def test_the_database_refuses_an_entry_that_is_not_right(
 ) -> None:
     pot, cost = any_ledger.grant("visits", 1), fit_cost(Budget("0.5"))
     entry = Entry(0, "now", "charge", "fit", "me", "visits", UNIT, currency="pure")
-    good = entry.moving(cost, pot.charged(cost)).sealed(any_ledger.head())
+    good = entry.with_amount(cost, pot.with_charge(cost)).seal(any_ledger.head())
     with pytest.raises(Exception, match=f"(?i){reason}"):
         insert(any_ledger, {**vars(good), **change})
     insert(any_ledger, vars(good))
@@ -247,7 +247,7 @@ def test_an_older_charge_cannot_be_replaced_by_one_of_its_request(any_ledger: Le
     *_, older = any_ledger.history()
     pot, cost = older.after, fit_cost(Budget("0.25"))
     entry = Entry(0, "now", "charge", "fit", "me", "visits", UNIT, currency="pure")
-    again = entry.moving(cost, pot.charged(cost)).sealed(any_ledger.head())
+    again = entry.with_amount(cost, pot.with_charge(cost)).seal(any_ledger.head())
     with pytest.raises(Exception, match=r"(?i)already there|unique"):
         insert(any_ledger, vars(again))
     assert any_ledger.history()[-1] == older
@@ -265,7 +265,7 @@ def test_the_database_refuses_a_grant_whose_worth_in_rho_is_not_right(
     before = any_ledger.grant("visits", 1, Fraction(delta, ATTO), currency=currency)
     after = before.with_grant(Amount(1, delta))
     entry = Entry(0, "now", "grant", "more", "me", "visits", UNIT, currency=currency)
-    good = entry.moving(Amount(1, delta), after).sealed(any_ledger.head())
+    good = entry.with_amount(Amount(1, delta), after).seal(any_ledger.head())
     with pytest.raises(Exception, match=r"(?i)does not add up|check"):
         insert(any_ledger, {**vars(good), "granted_rho": worth})
     insert(any_ledger, vars(good))

@@ -186,7 +186,7 @@ def test_verify_finds_rules_that_were_dropped(used: Ledger) -> None:
 def forged(ledger: Ledger, change: Callable[[Entry], Entry]) -> None:
     """Rewrite the last entry with a matching digest, as somebody who knows the format would."""
     entry = ledger.history()[-1]
-    new = change(entry).sealed(Head(entry.seq - 1, entry.previous))
+    new = change(entry).seal(Head(entry.seq - 1, entry.previous))
     values = ", ".join(
         f"{name} = '{value}'" if isinstance(value, str) else f"{name} = {value}"
         for name, value in vars(new).items()
@@ -274,7 +274,7 @@ def test_the_digest_is_the_one_that_is_documented(tmp_path: Path) -> None:
 def forged_after(ledger: Ledger, change: Callable[[Entry], Entry]) -> list[Entry]:
     """Return the entries with one more, a changed copy of the last, sealed as the next link."""
     entries = ledger.history()
-    return [*entries, change(entries[-1]).sealed(Head(entries[-1].seq, entries[-1].hash))]
+    return [*entries, change(entries[-1]).seal(Head(entries[-1].seq, entries[-1].hash))]
 
 
 @pytest.mark.parametrize("changes", [{"holder": "bob"}, {"dataset": "other"}])
@@ -308,7 +308,7 @@ def test_the_replay_finds_a_request_that_is_repeated(ledger: Ledger, kind: str) 
     if kind in ("grant", "charge"):
         pot = entries[-1].after
         moved = pot.with_grant if kind == "grant" else pot.charged
-        later = first.moving(first.amount, moved(first.amount))
-    repeated = [*entries, later.sealed(Head(len(entries), entries[-1].hash))]
+        later = first.with_amount(first.amount, moved(first.amount))
+    repeated = [*entries, later.seal(Head(len(entries), entries[-1].hash))]
     with pytest.raises(LedgerCorruptedError, match="repeats a request"):
         replay(entries[0].previous, repeated)

@@ -130,7 +130,7 @@ def test_what_an_approximate_pot_covers_adds_up_to_no_more_than_its_grant(
         budget = Budget(epsilon, delta / 10**6)
         cost = cost_of(budget, "approximate")
         if pot.covers(cost):
-            pot, paid = pot.charged(cost), [*paid, budget]
+            pot, paid = pot.with_charge(cost), [*paid, budget]
     assert sum(budget.epsilon for budget in paid) <= grant.epsilon
     assert sum(budget.delta for budget in paid) <= grant.delta
 

@@ -11,7 +11,7 @@ import pytest
 from privclust.exceptions import LedgerError
 from privclust.ledger import store as idle
 from privclust.ledger.ledger import Ledger
-from privclust.ledger.store import borrowed
+from privclust.ledger.store import pooled_connection
 
 
 @dataclass(eq=False)
@@ -30,11 +30,11 @@ def nothing_waits() -> Iterator[None]:
 
 
 def test_a_connection_is_used_again_for_the_same_database_alone() -> None:
-    with borrowed("one", Connection) as first:
+    with pooled_connection("one", Connection) as first:
         pass
-    with borrowed("one", Connection) as again:
+    with pooled_connection("one", Connection) as again:
         assert again is first
-    with borrowed("other", Connection) as other:
+    with pooled_connection("other", Connection) as other:
         assert other is not first
     assert first.closed
     assert not other.closed
@@ -42,7 +42,7 @@ def test_a_connection_is_used_again_for_the_same_database_alone() -> None:
 
 def test_no_connection_is_lent_twice_at_once_and_a_few_wait_afterwards() -> None:
     with ExitStack() as stack:
-        lent = [stack.enter_context(borrowed("one", Connection)) for _ in range(20)]
+        lent = [stack.enter_context(pooled_connection("one", Connection)) for _ in range(20)]
         assert len({id(it) for it in lent}) == 20
     assert sum(not it.closed for it in lent) == idle._MOST
 
@@ -52,7 +52,7 @@ def test_a_connection_survives_a_refusal_and_nothing_worse(
     error: type[Exception], closed: bool
 ) -> None:
     lent = Connection()
-    with pytest.raises(error), borrowed("one", lambda: lent):
+    with pytest.raises(error), pooled_connection("one", lambda: lent):
         raise error
     assert lent.closed is closed
 

@@ -134,7 +134,7 @@ class LedgerMachine(RuleBasedStateMachine):
         if not hasattr(self, "ledger"):
             return
         balance = [pot for name in DATASETS for pot in self.ledger.balance(name)]
-        with self.ledger._store().reading() as book:
+        with self.ledger._store().read_transaction() as book:
             state = replay(book.identity(), book.entries())
         assert {(pot.dataset, pot.holder, pot.name): pot for pot in balance} == state.pots
         assert state.pots.keys() == self.granted.keys()

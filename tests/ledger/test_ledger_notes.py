@@ -11,7 +11,7 @@ import pytest
 from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError, LedgerError
 from privclust.ledger.ledger import Ledger
-from privclust.ledger.statement import Moment
+from privclust.ledger.statement import BalanceAt
 from privclust.reports.ledger_page import burn_down_of, html_statement
 from privclust.unit.rows import AddRemoveRow
 
@@ -136,21 +136,21 @@ def test_times_are_kept_and_shown_to_the_minute(charged: tuple[Ledger, str]) -> 
 
 def test_a_failed_fit_can_say_what_stays_charged(charged: tuple[Ledger, str]) -> None:
     ledger, receipt = charged
-    told = ledger.charged_words(receipt)
+    told = ledger.charge_phrase(receipt)
     assert told.startswith("The charge of ε = 0.5 on 'visits' to 'everyone' stays in the ledger")
     assert receipt in told
 
 
 def test_what_stays_charged_is_said_without_the_ledger_as_well(tmp_path: Path) -> None:
     receipt = f"fit:{'0' * 64}"
-    told = Ledger.open(tmp_path / "gone.db").charged_words(receipt)
+    told = Ledger.open(tmp_path / "gone.db").charge_phrase(receipt)
     assert told.startswith(f"The charge with the receipt {receipt} stays")
     assert "\n" not in told
 
 
 def test_steps_within_one_minute_are_set_apart_in_the_picture() -> None:
     minute = datetime(2026, 11, 17, 9, 30, tzinfo=UTC)
-    filled = [Moment(minute, 10, left) for left in (10, 6, 2, 2)]
+    filled = [BalanceAt(minute, 10, left) for left in (10, 6, 2, 2)]
     assert burn_down_of(filled).left.split("L")[1::2] == [
         "266.7 0.0",
         "533.3 60.0",
@@ -161,6 +161,6 @@ def test_steps_within_one_minute_are_set_apart_in_the_picture() -> None:
 def test_steps_of_many_days_lie_at_their_time() -> None:
     begin = datetime(2026, 11, 1, tzinfo=UTC)
     filled = [
-        Moment(begin + timedelta(days=day), 10, left) for day, left in ((0, 10), (8, 5), (10, 5))
+        BalanceAt(begin + timedelta(days=day), 10, left) for day, left in ((0, 10), (8, 5), (10, 5))
     ]
     assert "L640.0 0.0L640.0 75.0" in burn_down_of(filled).left

@@ -127,7 +127,7 @@ def test_a_charge_pays_for_one_release(any_ledger: Ledger) -> None:
 
 def test_an_act_that_fails_after_its_entry_leaves_nothing(any_ledger: Ledger) -> None:
     def interrupted() -> None:
-        with any_ledger._store().writing() as book:
+        with any_ledger._store().write_transaction() as book:
             budget, name = Budget(1), any_ledger.holder
             acts.charge(book, "visits", name, budget, "pure", ROW, "a test", None)
             raise KeyboardInterrupt

@@ -9,14 +9,14 @@ import pytest
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.papers.kernels import ZoneCounts
 from privclust.data.papers.public import Zones
-from privclust.data.points.kernels import ClusterSums, GroupedSums, Moments, RowCount
+from privclust.data.points.kernels import ClusterSums, GroupSums, Moments, RowCount
 from privclust.data.points.mixed import region_of
 from privclust.data.points.public import Projection
-from privclust.data.table.as_points import BinnedCoder
+from privclust.data.table.as_points import BinCoder
 from privclust.exceptions import SchemaError
 from privclust.holder.kernels import square_lengths
 from privclust.reading.opening import open_rows
-from privclust.schema.coordinates import Coordinates, on_simplex
+from privclust.schema.coordinates import Coordinates, project_shares
 from privclust.schema.facts import Ball, Bins, Box, Categories
 from privclust.schema.schema import Schema
 
@@ -62,9 +62,9 @@ def test_two_rows_are_as_far_apart_as_is_declared():
 def test_a_missing_value_that_is_left_out_is_as_near_to_one_category_as_to_another():
     rows = pd.DataFrame({"x": 4, "a": "p", "y": 0, "b": [0.5, 1.5, None], "one": "only"})
     grid = written_out(rows) * REGION.radius / GRID_RADIUS
-    first, second, left_out = grid
-    assert ((left_out - first) ** 2).sum() == pytest.approx(0.125, abs=1e-5)
-    assert ((left_out - second) ** 2).sum() == pytest.approx(0.125, abs=1e-5)
+    first, second, estimated_bias = grid
+    assert ((estimated_bias - first) ** 2).sum() == pytest.approx(0.125, abs=1e-5)
+    assert ((estimated_bias - second) ** 2).sum() == pytest.approx(0.125, abs=1e-5)
 
 
 def test_every_row_of_the_domain_lies_in_the_ball_and_some_at_its_edge():
@@ -112,7 +112,7 @@ def statistics():
         for clip in (0.05, 0.5, 2.0):
             yield ClusterSums(frame, centres, clip)
             groups = np.array([0, 1, 1, 0])
-            yield GroupedSums(frame, centres, clip, groups=groups, n_groups=2)
+            yield GroupSums(frame, centres, clip, groups=groups, n_groups=2)
     centres = 0.3 * rng.normal(size=(2, REGION.dimension))
     yield ZoneCounts(Zones(centres, centres, np.ones(2), np.stack([centres, -centres])))
 
@@ -152,7 +152,7 @@ def test_shares_are_the_nearest_that_can_be():
     for size in (1, 2, 5):
         vectors = rng.normal(0.3, 0.6, (40, size))
         others = rng.dirichlet(np.ones(size), 300)
-        found = on_simplex(vectors)
+        found = project_shares(vectors)
         np.testing.assert_allclose(found.sum(axis=1), 1)
         assert (found >= 0).all()
         gaps = ((vectors[:, None] - others) ** 2).sum(axis=2).min(axis=1)
@@ -160,7 +160,7 @@ def test_shares_are_the_nearest_that_can_be():
 
 
 def test_shares_may_lack_what_is_left_out():
-    found = on_simplex(np.array([[0.2, 0.3], [-0.1, 0.4], [0.9, 0.9]]), at_most=True)
+    found = project_shares(np.array([[0.2, 0.3], [-0.1, 0.4], [0.9, 0.9]]), at_most=True)
     np.testing.assert_allclose(found, [[0.2, 0.3], [0, 0.4], [0.5, 0.5]])
 
 
@@ -204,6 +204,6 @@ def test_weights_survive_files_and_do_not_show_where_they_are_one():
 
 
 def test_a_number_on_an_edge_belongs_to_the_bin_above_it():
-    coder = BinnedCoder(Schema({"x": Box(0, 8), "y": Box(0, 1)}))
+    coder = BinCoder(Schema({"x": Box(0, 8), "y": Box(0, 1)}))
     (block,) = open_rows(pd.DataFrame({"x": np.arange(9.0), "y": 0.0}), ["x", "y"]).blocks()
     assert coder.codes(block)[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 7]

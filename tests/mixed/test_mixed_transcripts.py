@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privclust.budget import Budget
-from privclust.clustering.cells import by_cells
+from privclust.clustering.cells import ask_cells
 from privclust.clustering.summarise import ask_summary
 from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
@@ -26,7 +26,7 @@ SCHEMA = Schema(
 FAR = (1.0, "s", "w", "yes")
 OTHER = (0.0, "p", None, "no")
 METHODS = {
-    "k-means": lambda view, share, rng: by_cells(view, share, 2, rng),
+    "k-means": lambda view, share, rng: ask_cells(view, share, 2, rng),
     "summary": ask_summary,
 }
 

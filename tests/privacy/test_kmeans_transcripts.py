@@ -12,9 +12,14 @@ import pytest
 from sklearn.base import clone
 
 from privclust import PrivateKMeans
-from privclust.audit.neighbours import NeighbourPair, duplicate_mass, emptied_cluster, far_outlier
+from privclust.audit.neighbours import (
+    NeighbourPair,
+    duplicate_mass,
+    far_outlier,
+    single_row_cluster,
+)
 from privclust.budget import Budget
-from privclust.clustering.cells import by_cells
+from privclust.clustering.cells import ask_cells
 from privclust.clustering.lloyd import ask_lloyd
 from privclust.unit.base import UnitStep
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
@@ -89,7 +94,7 @@ def test_a_halved_sensitivity_of_a_question_is_found(question, unit, currency):
 
 @every_currency
 @pytest.mark.parametrize("halved", [False, True])
-@pytest.mark.parametrize("method", [by_cells, ask_lloyd])
+@pytest.mark.parametrize("method", [ask_cells, ask_lloyd])
 def test_a_whole_run_loses_more_than_the_budget_only_if_noise_is_halved(method, halved, currency):
     crowd, budget = np.full((30, 1), -1.0), BUDGETS[currency]
     noise, plenty = seeded_noise(0, halved=halved), plenty_of(budget)
@@ -115,7 +120,7 @@ def pairs_for(unit):
     pairs = [
         duplicate_mass(low, high, copies=30, unit=name),
         far_outlier(crowd, low, high, distance=1e6, unit=name),
-        emptied_cluster([low, high], copies=200, unit=name),
+        single_row_cluster([low, high], copies=200, unit=name),
     ]
     return [people_pair(pair) for pair in pairs] if isinstance(unit, Person) else pairs
 
@@ -164,7 +169,7 @@ def test_questions_that_depend_on_the_data_are_noticed():
         return 2 + int(view._rows.sum(lambda rows: np.array([len(rows)])).n_rows) % 2
 
     model = estimator("lloyd", AddRemoveRow(), Budget(1))
-    with patch("privclust.clustering.lloyd._n_steps", steps_by_exact_count):
+    with patch("privclust.clustering.lloyd._lloyd_steps", steps_by_exact_count):
         losses = losses_of_transcripts(model, pairs_for(AddRemoveRow()), [0])
         with pytest.raises(AssertionError):
             list(losses)

@@ -17,7 +17,7 @@ from privclust.data.columns.kinds import TypedColumn
 from privclust.data.rows import Block, Selection
 from privclust.exceptions import DataError, NoRowsError
 from privclust.reading import csv_files, frames
-from privclust.reading.frames import ArrowRows, resized
+from privclust.reading.frames import ArrowRows, rebatch
 from privclust.reading.objects import plain_batch
 from privclust.reading.opening import open_rows
 from privclust.schema.dialect import Csv
@@ -203,7 +203,7 @@ def test_all_of_what_arrow_cannot_join_is_read(monkeypatch):
     names = SimpleNamespace(Table=Uncombined, RecordBatch=pa.RecordBatch)
     monkeypatch.setattr(frames, "pa", names)
     parts = [batch(a=[1, 2]), batch(a=[3]), batch(a=[4, 5, 6])]
-    found = [part.column("a").to_pylist() for part in resized(parts, 5)]
+    found = [part.column("a").to_pylist() for part in rebatch(parts, 5)]
     assert found == [[1, 2], [3], [4, 5], [6]]
 
 
@@ -217,7 +217,7 @@ class Lossy(Uncombined):
 def test_a_join_that_loses_rows_is_refused(monkeypatch):
     monkeypatch.setattr(frames, "pa", SimpleNamespace(Table=Lossy, RecordBatch=pa.RecordBatch))
     with pytest.raises(DataError, match="lost"):
-        list(resized([batch(a=[1, 2]), batch(a=[3])], 5))
+        list(rebatch([batch(a=[1, 2]), batch(a=[3])], 5))
 
 
 TEXT = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from privclust import Box, Categories, Person, Schema
 from privclust.data.encode import forms_of
-from privclust.data.people import bounded
+from privclust.data.people import limit_rows_per_person
 from privclust.exceptions import DataError
 from privclust.reading import locations as remote
 from privclust.reading.declared import open_declared
@@ -74,7 +74,7 @@ def test_chosen_rows_of_people_do_not_depend_on_the_cut(tmp_path):
     found = []
     for count in (1, 5):
         with open_rows(folder, ["x", "y"], id_column="who") as source:
-            chosen = bounded(
+            chosen = limit_rows_per_person(
                 source, unit, lambda block: block_numbers(block), np.random.SeedSequence(1)
             )
             parts = pickle.loads(pickle.dumps(chosen.parts(count)))

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from privclust.data.encode import Domain
 from privclust.data.points.mixed import region_of
-from privclust.data.table.as_points import BinnedCoder
+from privclust.data.table.as_points import BinCoder
 from privclust.data.table.codes import CategoryCoder
 from privclust.reading.matrices import MatrixReader
 from privclust.reading.opening import open_rows
@@ -46,7 +46,7 @@ BOX = Domain.from_schema(Schema({"a": FACTS["box"]}))
 # Categories as points, missing ones left out; and numbers as categories, for a learned metric.
 OMITTED = {name: replace(fact, missing="omit") for name, fact in FACTS.items() if name != "box"}
 REGIONS = [region_of(Schema({"a": fact})) for fact in OMITTED.values()]
-BINNED = BinnedCoder(Schema({"a": FACTS["box"]}))
+BINNED = BinCoder(Schema({"a": FACTS["box"]}))
 
 
 def encodings(data, block_rows=None):

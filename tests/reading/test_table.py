@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privclust.data.columns.kinds import CELLS, TAGS, TypedColumn, in_cells
+from privclust.data.columns.kinds import CELLS, TAGS, TypedColumn, to_cells
 from privclust.data.columns.table import MISSING_WORDS
 from privclust.reading.objects import array_from
 from support.readings import LINES, of_fields, of_objects, read_by, readings_of
@@ -185,7 +185,7 @@ TYPES = {
 
 @given(st.lists(anything, min_size=2, max_size=4))
 def test_cells_are_read_together_as_apart(values):
-    assert readings_of(TypedColumn.of(in_cells(values))) == of_objects(values)
+    assert readings_of(TypedColumn.of(to_cells(values))) == of_objects(values)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -315,7 +315,7 @@ def test_every_kind_that_a_cell_can_be_is_one_of_the_table():
 @pytest.mark.parametrize("name", LINES)
 def test_what_a_line_goes_on_with_is_what_it_read(name):
     values = [7, "7", None, b"x", dt.date(2020, 1, 1), 0.5, True, dt.timedelta(1)]
-    column = TypedColumn.of(in_cells(values))
+    column = TypedColumn.of(to_cells(values))
     read = LINES[name].read(column, lambda array: array.is_null())
     found = read_by(LINES[name], column)
     assert read.values.to_pylist() == [value is None for value, _ in found]

@@ -88,17 +88,17 @@ def test_the_ledger_says_which_person_granted_and_asked(serving: Serving) -> Non
 def test_a_grant_and_the_access_it_gives_are_one_act(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from privclust.ledger.transaction import Together
+    from privclust.ledger.transaction import LedgerTransaction
 
-    run = Together.run
+    run = LedgerTransaction.run
 
-    def broken(self: Together, sql: str, values: Any = ()) -> Any:
+    def broken(self: LedgerTransaction, sql: str, values: Any = ()) -> Any:
         if "service_access" in sql:
             raise RuntimeError("a crash")
         return run(self, sql, values)
 
     datasets = Datasets(serving.database, serving.settings.folder)
-    monkeypatch.setattr(Together, "run", broken)
+    monkeypatch.setattr(LedgerTransaction, "run", broken)
     with pytest.raises(RuntimeError):
         datasets.grant(serving.visits, serving.bob, "1", "0", "")
     assert serving.database.ledger.balance("visits", "bob") == []

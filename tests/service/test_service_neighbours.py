@@ -141,7 +141,7 @@ def seen_with(
         # The steward's own trial of every family is seen by no analyst.
         patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
         # Pictures are drawn from releases alone.
-        patch.setattr("privclust.reports.svg._drawn", lambda size, draw: "<svg></svg>")
+        patch.setattr("privclust.reports.svg._draw", lambda size, draw: "<svg></svg>")
         patch.setattr("privclust.service.worker.fitted", slow)
         with_counted_secrets(patch)
         FalseClock(MOMENT).set_for(patch)

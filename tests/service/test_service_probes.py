@@ -60,7 +60,7 @@ def transcript(folder: Path, seconds: int, *, breaks: bool = False) -> list[Any]
     with pytest.MonkeyPatch.context() as patch:
         false = FalseClock(BEGIN).set_for(patch)
         with_counted_secrets(patch)
-        patch.setattr("privclust.ledger.operations.this_minute", lambda: str(clock.now() // 60))
+        patch.setattr("privclust.ledger.operations.utc_minute", lambda: str(clock.now() // 60))
         patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
         lengths = iter([seconds] + [1] * 100)
 

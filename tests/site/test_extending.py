@@ -61,7 +61,7 @@ def walked(spoilt: tuple[str, str] | None = None) -> dict[str, Any]:
 def empty_folder(tmp_path_factory):
     """An empty folder to walk in; the kinds of release are forgotten afterwards."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kinds, "_KINDS", dict(kinds.known_kinds()))
+        patch.setattr(kinds, "_KINDS", dict(kinds.all_kinds()))
         patch.chdir(tmp_path_factory.mktemp("walk"))
         yield patch
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from privclust.budget import Budget
 from privclust.data.encode import Domain
-from privclust.data.people import bounded
+from privclust.data.people import limit_rows_per_person
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.privacy.meter import Meter
@@ -26,7 +26,7 @@ def view_of(rows, budget, *, targets=TARGETS, unit=None, noise=None, block_rows=
     schema = Schema.from_bounds(-3, 4, names=names)
     domain, meter = Domain.from_schema(schema), Meter(budget)
     view = SitesView(
-        bounded(source, unit, domain.rows, np.random.SeedSequence(0)),
+        limit_rows_per_person(source, unit, domain.rows, np.random.SeedSequence(0)),
         domain,
         space or TargetSpace(targets),
         unit,

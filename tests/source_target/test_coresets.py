@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from privclust.exceptions import ParameterError
 from privclust.papers.targets.published import source_spread
-from privclust.source_target.placement import coreset, covering_sites, greedy_net
+from privclust.source_target.placement import coreset, greedy_net, method_sites
 from support.variants import medoids
 
 RNG = np.random.default_rng(0)
@@ -32,11 +32,11 @@ def test_no_two_points_of_a_greedy_net_are_within_the_radius():
 def test_copies_of_one_point_are_one_site():
     same = np.ones((5, 2))
     assert len(greedy_net(same, 0.1)) == 1
-    assert len(covering_sites(same, 0.1, None, few=True)) == 1
+    assert len(method_sites(same, 0.1, None, few=True)) == 1
 
 
 def test_each_method_takes_the_coreset_that_suits_it():
-    few, fine = (covering_sites(CLUMPS, 0.05, "auto", few=few) for few in (True, False))
+    few, fine = (method_sites(CLUMPS, 0.05, "auto", few=few) for few in (True, False))
     assert len(few) == len(greedy_net(CLUMPS, 0.05))
     assert len(fine) == len(coreset(CLUMPS, 0.05))
 

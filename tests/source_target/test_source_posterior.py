@@ -7,7 +7,12 @@ from privclust.budget import Budget
 from privclust.distributions import log_density, tail
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
-from privclust.source_target.rings import CountPosterior, _cautious, count_posterior, false_shares
+from privclust.source_target.rings import (
+    CountPosterior,
+    _inflated,
+    count_posterior,
+    false_positive_shares,
+)
 from source_target.source_doubles import view_of
 
 TABLES = 100
@@ -32,7 +37,7 @@ def test_tails_of_the_noise_are_its_frequencies(budget):
 
 def test_shares_of_false_bins_are_those_of_benjamini_and_hochberg():
     tails = np.array([0.9, 0.001, 0.02, 0.5])
-    np.testing.assert_allclose(false_shares(tails), [0.9, 0.004, 0.04, 2 / 3])
+    np.testing.assert_allclose(false_positive_shares(tails), [0.9, 0.004, 0.04, 2 / 3])
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
@@ -43,7 +48,9 @@ def test_noise_alone_seldom_makes_bins_seem_occupied(budget):
         found = count_posterior(
             noisy, view.count_error(share), lambda gaps: log_density(view.count_noise(share), gaps)
         )
-        found = found.doubted(false_shares(tail(view.count_noise(share), noisy)), 0.05)
+        found = found.with_min_doubt(
+            false_positive_shares(tail(view.count_noise(share), noisy)), 0.05
+        )
         np.testing.assert_allclose(found.chances.sum(axis=1), 1)
         shown += found.occupied.any()
     assert shown / TABLES < 0.05 + 4 * np.sqrt(0.05 * 0.95 / TABLES)  # 5 % are meant
@@ -55,7 +62,7 @@ def test_occupied_bins_are_believed_and_the_others_are_not():
     noisy = exact + drawn
     found = count_posterior(
         noisy, view.count_error(share), lambda gaps: log_density(view.count_noise(share), gaps)
-    ).doubted(false_shares(tail(view.count_noise(share), noisy)), 0.05)
+    ).with_min_doubt(false_positive_shares(tail(view.count_noise(share), noisy)), 0.05)
     assert found.occupied[:60].mean() > 0.95
     assert found.occupied[60:].mean() < 0.03
     drawn_counts = found.draws(1, np.random.default_rng(0))[0]
@@ -70,12 +77,12 @@ def test_a_chance_of_one_in_sixteen_comes_up_once_in_sixteen_draws():
 
 @pytest.mark.parametrize("false", [0.0, 1e-3, 0.04, 1.0])
 def test_bins_are_doubted_more_than_their_chance_of_being_false(false):
-    assert _cautious(np.array([false]))[0] >= false
+    assert _inflated(np.array([false]))[0] >= false
 
 
 def test_a_single_bin_that_may_be_false_is_empty_in_some_draws():
     # Among 300 bins, one that noise alone fills in one histogram of a hundred.
-    doubts = _cautious(np.array([0.01]))
+    doubts = _inflated(np.array([0.01]))
     sure = CountPosterior(np.array([0.0, 5.0]), np.array([[0.0, 1.0]]))
-    drawn = sure.doubted(doubts).draws(16, np.random.default_rng(0))
+    drawn = sure.with_min_doubt(doubts).draws(16, np.random.default_rng(0))
     assert 1 <= (drawn == 0).sum() <= 2

@@ -10,11 +10,11 @@ from scipy.spatial.distance import cdist
 
 from privclust.source_target import solution
 from privclust.source_target.public_targets import PublicTargets
-from privclust.source_target.solution import Existing, solve
+from privclust.source_target.solution import ExistingService, solve
 from privclust.source_target.solver import (
     Gains,
     Problem,
-    improved_by_swaps,
+    improve_by_swaps,
     lazy_greedy,
     solution_cost,
 )
@@ -64,7 +64,7 @@ def test_costs_of_the_greedy_order_are_those_of_its_beginnings():
 @given(st.integers(0, 10**6), st.booleans(), st.integers(1, 6))
 def test_swaps_end_where_no_single_swap_helps(seed, with_base, k):
     problem = random_problem(seed, n_objects=25, with_base=with_base)
-    chosen = improved_by_swaps(problem, lazy_greedy(problem, k).chosen)
+    chosen = improve_by_swaps(problem, lazy_greedy(problem, k).chosen)
     cost = solution_cost(problem, chosen)
     assert len(set(chosen)) == k
     assert cost <= solution_cost(problem, lazy_greedy(problem, k).chosen) + 1e-12
@@ -80,7 +80,7 @@ def test_swaps_end_where_no_single_swap_helps(seed, with_base, k):
 def test_tiny_problems_are_solved_as_by_brute_force(seed, k):
     problem = random_problem(seed, n_objects=9)
     best = min(solution_cost(problem, np.array(choice)) for choice in combinations(range(9), k))
-    found = solution_cost(problem, improved_by_swaps(problem, lazy_greedy(problem, k).chosen))
+    found = solution_cost(problem, improve_by_swaps(problem, lazy_greedy(problem, k).chosen))
     # A swap of one for one cannot leave every local optimum; more than 3 % above is a defect.
     assert found <= 1.03 * best
     if k == 1:
@@ -90,7 +90,7 @@ def test_tiny_problems_are_solved_as_by_brute_force(seed, k):
 def test_no_centre_is_put_where_the_source_already_is():
     targets = np.concatenate([np.full((50, 1), 0.0), np.full((3, 1), 10.0)])
     public = PublicTargets.of(targets)
-    found = solve(public, Existing(np.where(targets[:, 0] == 0, 0.0, 10.0)[None]), 1)
+    found = solve(public, ExistingService(np.where(targets[:, 0] == 0, 0.0, 10.0)[None]), 1)
     assert targets[found.chosen[0], 0] == 10
 
 
@@ -104,7 +104,7 @@ def test_what_forced_centres_serve_needs_no_other(judged, seed):
     forced = rng.choice(np.flatnonzero(own == 2), 1)  # the farthest clump, which is chosen first
     public = PublicTargets.of(targets, forced=forced)
     base = np.full((2, 30), np.inf)
-    found = solve(public, Existing(base, base if judged else None), 3)
+    found = solve(public, ExistingService(base, base if judged else None), 3)
     assert found.chosen[0] == found.order[0] == forced[0]
     assert sorted(own[found.chosen]) == sorted(own[found.order]) == [0, 1, 2]
     distances = cdist(targets, targets)
@@ -117,10 +117,10 @@ def test_what_forced_centres_serve_needs_no_other(judged, seed):
 def test_a_target_is_served_by_what_is_nearest_to_it():
     targets = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 0.0], [10.1, 0.0]])
     public, near = PublicTargets.of(targets), np.array([0.0, 0.1, 10.0, 10.1])
-    found = solve(public, Existing(np.array([near, np.full(4, np.inf)])), 1)
+    found = solve(public, ExistingService(np.array([near, np.full(4, np.inf)])), 1)
     assert targets[found.chosen[0], 0] >= 10
     assert found.served.tolist() == [0.5, 0.5, 0, 0]  # in the second draw there is no source
-    certain = solve(public, Existing(near[None]), 1)
+    certain = solve(public, ExistingService(near[None]), 1)
     assert certain.served.tolist() == [1, 1, 0, 0]
 
 
@@ -129,20 +129,20 @@ def test_a_certain_source_needs_no_draws_and_an_uncertain_one_is_weighed():
     public = PublicTargets.of(rng.normal(size=(60, 2)))
     base = rng.uniform(0, 1, 60)
     once, often = (
-        solve(public, Existing(np.repeat(base[None], n, axis=0)), 6).chosen for n in (1, 5)
+        solve(public, ExistingService(np.repeat(base[None], n, axis=0)), 6).chosen for n in (1, 5)
     )
     assert once.tolist() == often.tolist()
     nothing = np.full((1, 60), np.inf)
-    ignored = solve(public, Existing(nothing), 6).chosen
+    ignored = solve(public, ExistingService(nothing), 6).chosen
     hardly = np.concatenate([base[None], np.repeat(nothing, 10_000, axis=0)])
-    assert solve(public, Existing(hardly), 6).chosen.tolist() == ignored.tolist()
+    assert solve(public, ExistingService(hardly), 6).chosen.tolist() == ignored.tolist()
     assert ignored.tolist() != once.tolist()
 
 
 def test_large_problems_are_solved_on_cells_at_almost_the_same_cost(monkeypatch):
     rng = np.random.default_rng(0)
     public = PublicTargets.of(rng.normal(size=(600, 2)))
-    existing = Existing(rng.uniform(0.3, 2, (2, 600)))
+    existing = ExistingService(rng.uniform(0.3, 2, (2, 600)))
     exact = solve(public, existing, 8)
     monkeypatch.setattr(solution, "MOST_BYTES", 2**10)
     monkeypatch.setattr(solution, "_CELLS", 150)

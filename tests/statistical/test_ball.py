@@ -14,7 +14,7 @@ from scipy import stats
 from privclust.budget import Budget
 from privclust.opendp import OpenDPNoise
 from privclust.privacy.mechanisms import BallLaplace
-from privclust.privacy.noise.ball import _coordinates, certain_vector, words_needed
+from privclust.privacy.noise.ball import _coordinates, exact_vector, words_needed
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from privclust.privacy.noise.lazy import LazyUniform
@@ -67,7 +67,7 @@ def test_vectors_of_the_exact_side_are_those_of_a_hundred_digits(dimension, late
         uniforms = [Fraction(int(word) + (later > 0), 2**64) for word in words]
         truths = precise_vector(scale, dimension, uniforms)
         expected = [math.floor(truth + Fraction(1, 2)) for truth in truths]
-        assert certain_vector(scale, dimension, words, bits) == expected
+        assert exact_vector(scale, dimension, words, bits) == expected
         lazy = [LazyUniform(int(word), 64, bits) for word in words]
         for coordinate, truth in zip(_coordinates(scale, dimension, lazy), truths, strict=True):
             assert coordinate.low <= truth <= coordinate.high
@@ -77,7 +77,7 @@ def test_a_vector_waits_for_words_that_say_something():
     """A radius of which nothing is known, and a quarter turn whose cosine may be zero."""
     for turn, rounded in ((2**62, -1), (2**62 - 1, 1)):  # of a length of ln 2
         words = np.array([2**63, 0, turn], np.uint64)
-        assert certain_vector(Fraction(1), 1, words, SameBits(2**60)) == [rounded]
+        assert exact_vector(Fraction(1), 1, words, SameBits(2**60)) == [rounded]
 
 
 def plane_probabilities(scale: float, width: int) -> np.ndarray:

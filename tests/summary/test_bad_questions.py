@@ -46,7 +46,7 @@ def ledger(tmp_path_factory):
     return opened
 
 
-def one_sentence(fit):
+def as_one_sentence(fit):
     """Run what must be refused, and return the one sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +62,7 @@ def one_sentence(fit):
 
 def uncharged(ledger, fit):
     before = ledger.head()
-    message = one_sentence(fit)
+    message = as_one_sentence(fit)
     assert ledger.head() == before
     return message
 
@@ -126,7 +126,7 @@ def test_columns_that_bounds_cannot_be_found_of_are_refused_before_the_charge(co
 @pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf, "heavy", None, True], ids=str)
 def test_a_weight_that_is_none_cannot_be_declared(weight):
     for declare in (partial(Box, 0, 1), partial(Categories, ["a", "b"])):
-        one_sentence(lambda declare=declare: declare(weight=weight))
+        as_one_sentence(lambda declare=declare: declare(weight=weight))
 
 
 # Known from the rows alone
@@ -143,7 +143,7 @@ READ = {
 def test_what_the_rows_alone_can_tell_is_one_sentence_that_tells_of_the_charge(make, case, ledger):
     rows, words = READ[case]
     model = make(schema=SCHEMA, ledger=ledger, dataset="people")
-    message = one_sentence(lambda: model.fit(rows))
+    message = as_one_sentence(lambda: model.fit(rows))
     assert words in message
     assert "the charge of Budget(epsilon=1) to 'people' stays" in message
     assert "west" not in message
@@ -171,47 +171,47 @@ QUESTIONS += ("inertia_error", "kmeans", "profiles")
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", True, None, [3], np.nan], ids=str)
 def test_a_k_that_is_none_is_refused_in_every_question(summary, k):
     for question in QUESTIONS:
-        message = one_sentence(lambda question=question: getattr(summary, question)(k))
+        message = as_one_sentence(lambda question=question: getattr(summary, question)(k))
         assert "a whole number of at least 1" in message
 
 
 def test_a_k_beyond_the_cells_is_refused_in_every_question(summary):
     for question in QUESTIONS:
-        message = one_sentence(lambda question=question: getattr(summary, question)(10**6))
+        message = as_one_sentence(lambda question=question: getattr(summary, question)(10**6))
         assert "ask for fewer clusters, or summarise with a larger budget" in message
 
 
 @pytest.mark.parametrize("n_rows", [0, -1, 2.5, "3", True, None, [3], np.nan, 10**13], ids=str)
 def test_a_number_of_synthetic_rows_that_cannot_be_is_refused(summary, n_rows):
-    one_sentence(lambda: summary.sample(n_rows))
+    as_one_sentence(lambda: summary.sample(n_rows))
 
 
 @pytest.mark.parametrize("seed", [-1, 2.5, "x"], ids=str)
 def test_a_seed_of_synthetic_rows_that_is_none_is_refused(summary, seed):
-    assert "random_state must be None or" in one_sentence(lambda: summary.sample(3, seed))
+    assert "random_state must be None or" in as_one_sentence(lambda: summary.sample(3, seed))
 
 
 @pytest.mark.parametrize(
     "candidates", [5, None, [], [1], [0, 2], [2.5], "abc", ["3"], [10**6], range(5, 2)], ids=str
 )
 def test_numbers_that_cannot_be_chosen_among_are_refused(summary, candidates):
-    one_sentence(lambda: summary.choose_k(candidates))
+    as_one_sentence(lambda: summary.choose_k(candidates))
 
 
 @pytest.mark.parametrize("release", [None, "summary/", 3], ids=str)
 def test_a_summary_is_read_from_a_release(release):
-    assert "give Release.load(PATH)" in one_sentence(lambda: Summary(release))
+    assert "give Release.load(PATH)" in as_one_sentence(lambda: Summary(release))
 
 
 @pytest.mark.parametrize("given", [(0, 2), ("many", 2), (100, 0), (100, 2.5), (100, "two")])
 @pytest.mark.parametrize("make", [partial(PrivateKMeans, 3), PrivateSummary])
 def test_a_plan_of_a_shape_that_cannot_be_is_refused(make, given):
-    one_sentence(lambda: make(bounds=(0, 1)).plan(*given))
+    as_one_sentence(lambda: make(bounds=(0, 1)).plan(*given))
 
 
 def test_a_plan_needs_columns_and_a_number_of_clusters_that_fits_into_memory():
     summary = PrivateSummary(bounds=(0, 1))
-    assert "one bound per column" in one_sentence(lambda: summary.plan(100))
-    assert "fewer clusters" in one_sentence(lambda: summary.plan(100, 2, 10**9))
+    assert "one bound per column" in as_one_sentence(lambda: summary.plan(100))
+    assert "fewer clusters" in as_one_sentence(lambda: summary.plan(100, 2, 10**9))
     with pytest.raises(ParameterError, match="fewer clusters"):
         PrivateKMeans(10**9, bounds=(0, 1)).plan(100, 2)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
-from privclust.clustering.choose_k import Best, _rand_index, _separation
+from privclust.clustering.choose_k import Verdicts, _rand_index, _separation
 from privclust.exceptions import ParameterError
 
 
@@ -82,7 +82,7 @@ def test_kinds_of_mixed_rows_are_found_or_suggested():
 def test_kinds_that_are_not_stable_are_never_one_cluster():
     separation, bic = np.array([0, 1, 2, 4, 3]), np.array([0, 1, 2, 3, 4])
     stability = np.array([1, 0.5, 0.8, 0.7, 0.6])
-    best = Best.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
+    best = Verdicts.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
     assert best.of_numbers() == (1, 1)
     assert best.of_mixed_rows(lambda k: k == 5) == (None, 5)
     assert best.of_mixed_rows(lambda k: False) == (1, 1)
@@ -99,7 +99,7 @@ def test_kinds_that_are_not_stable_are_never_one_cluster():
 )
 def test_a_single_stable_number_of_mixed_rows_needs_one_more_criterion(stability, stands, expected):
     separation, bic = np.array([0, 1, 2, 3, 4]), np.array([0, 1, 4, 3, 2])
-    best = Best.of((1, 2, 3, 4, 5), separation, bic, np.array(stability), 40)
+    best = Verdicts.of((1, 2, 3, 4, 5), separation, bic, np.array(stability), 40)
     assert best.of_numbers() == (None, 5)
     assert best.of_mixed_rows(lambda k: k in stands) == expected
 

@@ -6,7 +6,7 @@ import pytest
 
 from privclust import Box, Categories, Person, PrivateKMeans, PrivateSummary, Release, Schema
 from privclust.budget import Budget
-from privclust.clustering.histograms import check_numbers, share_in_words
+from privclust.clustering.histograms import check_numbers, histogram_note
 from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.unit.rows import AddRemoveRow, ReplaceRow
@@ -71,10 +71,10 @@ def test_other_units_have_more_noise(unit):
 def test_a_summary_has_histograms_of_the_clusters_that_it_suggests():
     assert SUMMARY.choose_k().n_clusters == 2
     profiles = SUMMARY.profiles(2)
-    np.testing.assert_array_equal(profiles[0].histograms["age"], SUMMARY.profile_counts_[0, 0])
+    np.testing.assert_array_equal(profiles[0].ask_histograms["age"], SUMMARY.profile_counts_[0, 0])
     sums = SUMMARY.profile_counts_.sum(axis=2)
     np.testing.assert_allclose(sums, SUMMARY.sizes(2)[:, None] + 0 * sums, atol=60)
-    assert SUMMARY.profiles(3)[0].histograms is None
+    assert SUMMARY.profiles(3)[0].ask_histograms is None
 
 
 def test_histograms_travel_with_the_release(tmp_path):
@@ -127,9 +127,9 @@ def test_the_share_that_a_plan_names_gives_two_errors_of_five_points(budget, uni
         pure = 57 * columns / (amount * rows)
         needed = pure if budget.currency == "pure" else 800 * columns / (amount * rows**2)
     else:
-        told = share_in_words(budget, unit, 2 * rows, 2, columns, 0.5)
+        told = histogram_note(budget, unit, 2 * rows, 2, columns, 0.5)
         needed = float(told.split("a share of ")[1].split(" ")[0])
-    said = share_in_words(budget, unit, 2 * rows, 2, columns, needed)
+    said = histogram_note(budget, unit, 2 * rows, 2, columns, needed)
     assert float(said.split("two errors are ")[1].split(" ")[0]) == pytest.approx(5, rel=0.05)
 
 
@@ -184,8 +184,8 @@ def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
     words = [profile.sentence.split(";")[0].split(", ") for profile in profiles]
     assert {*words[0]} == {"younger", "mostly single"}
     assert {*words[1]} == {"older", "mostly widowed"}
-    if profiles[0].histograms is not None:
-        assert profiles[0].histograms["age"].argmax() in (2, 3)
+    if profiles[0].ask_histograms is not None:
+        assert profiles[0].ask_histograms["age"].argmax() in (2, 3)
 
 
 def test_histograms_and_a_learned_metric_are_refused_together():

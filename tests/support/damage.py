@@ -68,7 +68,7 @@ def attempts(
         yield damage(content, Random(number))
 
 
-def one_sentence(error: BaseException, private: Collection[str] = ()) -> None:
+def as_one_sentence(error: BaseException, private: Collection[str] = ()) -> None:
     """Check that an error is one sentence, and that nothing it carries quotes a private value."""
     message = str(error)
     assert message.endswith((".", '."')), message

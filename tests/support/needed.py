@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["PACKAGES", "WITHOUT", "browser", "left_out", "postgresql"]
+__all__ = ["PACKAGES", "WITHOUT", "browser", "estimated_bias", "postgresql"]
 
 WITHOUT = "PRIVCLUST_WITHOUT"
 # What each is called in Debian.
@@ -34,7 +34,7 @@ def browser() -> str:
     return next(filter(None, map(shutil.which, names)), None) or _missing("browser")
 
 
-def left_out() -> set[str]:
+def estimated_bias() -> set[str]:
     """Return what this run is told to do without; a name that is none is an error."""
     names = {name.strip() for name in os.environ.get(WITHOUT, "").split(",")} - {""}
     if unknown := names - PACKAGES.keys():
@@ -45,7 +45,7 @@ def left_out() -> set[str]:
 
 
 def _missing(name: str) -> None:
-    if name in left_out():
+    if name in estimated_bias():
         pytest.skip(f"{WITHOUT} leaves out {name}")
     pytest.fail(
         f"There is no {name} on this machine: install the package {PACKAGES[name]!r}, or set "

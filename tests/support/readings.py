@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privclust.data.columns.kinds import TypedColumn, in_cells
+from privclust.data.columns.kinds import TypedColumn, to_cells
 from privclust.data.columns.table import CATEGORIES, IDS, NUMBERS
 from privclust.reading.opening import open_rows
 
@@ -43,7 +43,7 @@ def readings(data, block_rows=None, **options):
 
 def of_objects(values):
     """Return what every line makes of Python values, each in a column of its own."""
-    return [readings_of(TypedColumn.of(in_cells([value])))[0] for value in values]
+    return [readings_of(TypedColumn.of(to_cells([value])))[0] for value in values]
 
 
 def of_fields(texts):

@@ -62,7 +62,7 @@ def brute_force(X, centers=CENTERS, scales=1.0) -> list[int]:
     return [int(np.argmin([np.sum(((x - c) / scales) ** 2) for c in centers])) for x in X]
 
 
-def one_sentence(error: pytest.ExceptionInfo, *parts: str) -> None:
+def as_one_sentence(error: pytest.ExceptionInfo, *parts: str) -> None:
     text = str(error.value)
     assert text.endswith(".")
     assert "\n" not in text

@@ -10,7 +10,7 @@ from scipy import sparse
 from privclust.budget import Budget
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.data.papers.view import PapersView
-from privclust.data.people import bounded
+from privclust.data.people import limit_rows_per_person
 from privclust.data.points.mixed import region_of
 from privclust.data.points.view import PointsView
 from privclust.data.table.codes import CategoryCoder
@@ -49,7 +49,7 @@ def view_of(
     source = open_rows(data, schema.names, id_column=id_column, block_rows=block_rows)
     domain = region_of(schema, rescale=rescale)
     meter = Meter(budget or Budget(1))
-    rows = bounded(source, unit, domain.rows, np.random.SeedSequence(0))
+    rows = limit_rows_per_person(source, unit, domain.rows, np.random.SeedSequence(0))
     return kind(rows, domain, unit, meter, noise or NoNoise(), **cuts)
 
 

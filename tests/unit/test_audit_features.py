@@ -21,7 +21,13 @@ from privclust.audit.features import (
     FeatureMap,
     low_bits,
 )
-from privclust.audit.outputs import Measured, Outputs, Raised, fitted_attributes, leaves_of
+from privclust.audit.outputs import (
+    CustomFeature,
+    Outputs,
+    RaisedError,
+    fitted_attributes,
+    list_leaves,
+)
 
 
 @dataclasses.dataclass
@@ -61,7 +67,7 @@ class Fitted:
 
 
 def outputs_of(values):
-    return Outputs.from_leaves([leaves_of(value) for value in values])
+    return Outputs.from_leaves([list_leaves(value) for value in values])
 
 
 def columns_of(values, groups=GROUPS):
@@ -155,7 +161,9 @@ def test_groups_choose_what_is_looked_at():
 
 
 def test_what_a_feature_function_measured_is_looked_at_without_any_group():
-    runs = [{"loss": np.asarray(float(loss)).view(Measured), "x": np.ones(loss)} for loss in (1, 2)]
+    runs = [
+        {"loss": np.asarray(float(loss)).view(CustomFeature), "x": np.ones(loss)} for loss in (1, 2)
+    ]
     outputs = Outputs.from_leaves(runs)
     feature_map = FeatureMap(outputs, frozenset())
     assert [feature.name for feature in feature_map.features] == ["loss"]
@@ -163,8 +171,12 @@ def test_what_a_feature_function_measured_is_looked_at_without_any_group():
 
 
 def test_an_exception_is_shown_by_type_and_message():
-    raised = [Raised("ValueError", "a"), Raised("ValueError", "b"), Raised("KeyError", "b")]
-    outputs = Outputs.from_leaves([{"exception": leaf} for leaf in raised] + [leaves_of(1.0)])
+    raised = [
+        RaisedError("ValueError", "a"),
+        RaisedError("ValueError", "b"),
+        RaisedError("KeyError", "b"),
+    ]
+    outputs = Outputs.from_leaves([{"exception": leaf} for leaf in raised] + [list_leaves(1.0)])
     feature_map = FeatureMap(outputs, frozenset(["exceptions"]))
     types, messages = feature_map.matrix(outputs).T
     np.testing.assert_array_equal(types, [1, 1, 2, np.nan])

@@ -13,8 +13,6 @@ from privclust.audit.neighbours import (
     NeighbourPair,
     another_order,
     duplicate_mass,
-    emptied_cluster,
-    emptied_row,
     far_outlier,
     fewer_rows_than_clusters,
     matrix_pairs,
@@ -22,7 +20,9 @@ from privclust.audit.neighbours import (
     one_entry,
     point_pairs,
     rare_category,
+    single_count_row,
     single_row,
+    single_row_cluster,
     table_pairs,
 )
 
@@ -105,7 +105,7 @@ def test_far_outlier_lies_in_the_farthest_corner_or_beyond(unit):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_emptied_cluster_has_no_row_on_the_left(unit):
-    pair = emptied_cluster([[0.0], [5.0], [9.0]], copies=4, unit=unit)
+    pair = single_row_cluster([[0.0], [5.0], [9.0]], copies=4, unit=unit)
     assert 9.0 not in pair.left
     assert np.count_nonzero(pair.right == 9.0) == 1
     assert_neighbours(pair)
@@ -177,7 +177,7 @@ def test_one_entry_changes_by_what_was_asked():
 
 
 def test_emptied_row_keeps_one_count_on_the_right():
-    pair = emptied_row([[2, 3], [4, 5]], 1)
+    pair = single_count_row([[2, 3], [4, 5]], 1)
     assert (pair.left[1].sum(), pair.right[1].sum()) == (0, 1)
     assert_neighbours(pair)
 
@@ -185,7 +185,7 @@ def test_emptied_row_keeps_one_count_on_the_right():
 def test_generators_leave_their_input_alone():
     points, matrix = POINTS.copy(), np.ones((2, 2))
     missing_value(points, 0, unit="replace-row")
-    emptied_row(matrix, 0)
+    single_count_row(matrix, 0)
     np.testing.assert_array_equal(points, POINTS)
     np.testing.assert_array_equal(matrix, np.ones((2, 2)))
 
@@ -201,7 +201,7 @@ def test_a_pair_can_be_converted():
     ("make", "sentence"),
     [
         (lambda: far_outlier(POINTS, [0, 0], [1, 1], unit="person"), "unit must be"),
-        (lambda: emptied_cluster([1.0, 2.0]), "shape"),
+        (lambda: single_row_cluster([1.0, 2.0]), "shape"),
         (lambda: point_pairs([0], [1], n_clusters=1), "at least 2"),
         (lambda: table_pairs([["only"]]), "at least two categories"),
         (lambda: table_pairs([["a", "b"]], n_clusters=3), "lower n_clusters"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privclust import Budget, PrivateKMeans
-from privclust.clustering.auto import prefers_caution
+from privclust.clustering.auto import prefers_cautious
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError
 from privclust.opening.rows import open_points
@@ -85,7 +85,7 @@ def preferred(n_rows, *, n_columns=4, n_clusters=3, epsilon=1.0, delta=0):
     budget = Budget(epsilon, delta)
     with open_points(np.zeros((1, n_columns)), bounds=(0, 1)) as opened:
         view = PointRows(opened).private(Meter(budget), np.random.SeedSequence(0))
-        return prefers_caution(view, budget.whole, n_rows, n_clusters)
+        return prefers_cautious(view, budget.whole, n_rows, n_clusters)
 
 
 def test_few_rows_prefer_caution_and_more_budget_or_rows_the_cells():

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.people import BoundedRows, ContributionBound, bounded
+from privclust.data.people import ContributionBound, PersonRows, limit_rows_per_person
 from privclust.exceptions import DataError
 from privclust.reading.objects import array_from, plain
 from privclust.reading.opening import open_rows
@@ -78,7 +78,7 @@ def test_unseeded_choices_cannot_be_predicted():
     choices = set()
     for _ in range(3):
         source = open_rows(frame, ["x"], id_column="pid")
-        choices.add(tuple(read(bounded(source, Person("pid", 1), x_of))))
+        choices.add(tuple(read(limit_rows_per_person(source, Person("pid", 1), x_of))))
     assert len(choices) == 3
 
 
@@ -196,7 +196,7 @@ def holders(ids, folder):
 
 def people_in(data, **rules):
     source = open_rows(data, ["x"], id_column="pid")
-    return len(read(bounded(source, Person("pid", 1, **rules), x_of)))
+    return len(read(limit_rows_per_person(source, Person("pid", 1, **rules), x_of)))
 
 
 @pytest.mark.parametrize(
@@ -252,19 +252,21 @@ def x_of(block):
 @pytest.mark.parametrize("block_rows", [1, 3, 8, 100])
 def test_every_pass_over_the_rows_gives_those_that_count(block_rows):
     source = open_rows(FRAME, ["x"], id_column="pid", block_rows=block_rows)
-    rows = bounded(source, Person("pid", 2), x_of, np.random.SeedSequence(0))
+    rows = limit_rows_per_person(source, Person("pid", 2), x_of, np.random.SeedSequence(0))
     assert (rows.names, rows.n_columns, rows.n_rows) == (("x",), 1, None)
     chosen = read(rows)
     assert chosen == read(rows) == read(rows)
     assert set(chosen) >= {1, 3, 5, 7}
     assert len(chosen) == 6
     whole = open_rows(FRAME, ["x"], id_column="pid")
-    assert chosen == read(bounded(whole, Person("pid", 2), x_of, np.random.SeedSequence(0)))
+    assert chosen == read(
+        limit_rows_per_person(whole, Person("pid", 2), x_of, np.random.SeedSequence(0))
+    )
 
 
 def test_an_unfinished_pass_changes_nothing():
     source = open_rows(FRAME, ["x"], id_column="pid", block_rows=3)
-    rows = bounded(source, Person("pid", 1), x_of)
+    rows = limit_rows_per_person(source, Person("pid", 1), x_of)
     first = block_numbers(next(rows.blocks()))[:, 0].tolist()
     assert read(rows)[: len(first)] == first
     assert len(read(rows)) == 4
@@ -272,12 +274,12 @@ def test_an_unfinished_pass_changes_nothing():
 
 def test_other_units_let_all_rows_count():
     source = open_rows(FRAME, ["x"], ignore=["pid"])
-    assert bounded(source, AddRemoveRow(), x_of) is source
+    assert limit_rows_per_person(source, AddRemoveRow(), x_of) is source
 
 
 def test_the_source_closes_with_it():
     source = open_rows(FRAME, ["x"], id_column="pid")
-    with bounded(source, Person("pid", 1), x_of) as rows:
+    with limit_rows_per_person(source, Person("pid", 1), x_of) as rows:
         read(rows)
     with pytest.raises(DataError, match="closed"):
         next(source.blocks())
@@ -285,7 +287,7 @@ def test_the_source_closes_with_it():
 
 def test_the_id_column_must_have_been_opened():
     with pytest.raises(DataError, match="Column 'pid' must be read as the id column; open"):
-        BoundedRows(open_rows(FRAME, ["x"], ignore=["pid"]), Person("pid", 1), x_of, KEY)
+        PersonRows(open_rows(FRAME, ["x"], ignore=["pid"]), Person("pid", 1), x_of, KEY)
 
 
 @pytest.mark.parametrize("rows", [2, 7, 30])
@@ -293,7 +295,7 @@ def test_data_that_change_between_passes_are_refused(tmp_path, rows):
     path = tmp_path / "data.csv"
     FRAME.to_csv(path, index=False)
     source = open_rows(path, ["x"], id_column="pid", block_rows=4)
-    source = bounded(source, Person("pid", 1), x_of)
+    source = limit_rows_per_person(source, Person("pid", 1), x_of)
     read(source)
     pd.concat([FRAME] * 4).iloc[:rows].to_csv(path, index=False)
     with pytest.raises(DataError, match="changed while they were read; start again"):

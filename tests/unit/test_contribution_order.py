@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from privclust import Box, Person, PrivateKMeans, Schema
 from privclust.data import people as ranks
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.people import ContributionBound, bounded
+from privclust.data.people import ContributionBound, limit_rows_per_person
 from privclust.reading.opening import open_rows
 from support.blocks import block_numbers
 from support.transcripts import recorded_draws
@@ -51,7 +51,9 @@ def test_rows_made_to_collide_are_kept_alike_in_both_orders(seed):
     kept = []
     for swapped in (False, True):
         source = open_rows(crowd(100_000, swapped=swapped), ["a", "b"], id_column="who")
-        rows = bounded(source, Person("who", 1), numbers_of, np.random.SeedSequence(seed))
+        rows = limit_rows_per_person(
+            source, Person("who", 1), numbers_of, np.random.SeedSequence(seed)
+        )
         firsts = [block_numbers(block)[:, 0].tolist() for block in rows.blocks()]
         kept.append(Counter(chain.from_iterable(firsts)))
     assert kept[0] == kept[1]
@@ -75,7 +77,7 @@ def test_colliding_rows_in_another_order_give_an_estimator_the_same_exact_answer
 
 # Hashes that are worth less and less; the last one tells nothing apart at all.
 HASHES = {
-    "as it is": ranks._mixed,
+    "as it is": ranks._mix_bits,
     "two bits": lambda words: (words ^ (words >> np.uint64(7))) % np.uint64(4),
     "one bit": lambda words: (words >> np.uint64(3)) % np.uint64(2),
     "constant": lambda words: np.zeros_like(words),
@@ -162,7 +164,9 @@ def passes_over(frame, names, max_rows):
         return [_Counting(part, passes) for part in parts(count)]
 
     with patch.object(source, "parts", counted):
-        bounded(source, Person("who", max_rows), numbers_of, np.random.SeedSequence(0)).parts()
+        limit_rows_per_person(
+            source, Person("who", max_rows), numbers_of, np.random.SeedSequence(0)
+        ).parts()
     return len(passes)
 
 

@@ -117,7 +117,7 @@ def test_shifted_variates_are_within_their_bounds(worst_numpy, scale, gap):
     words = some_words(np.uint64)
     gaps = np.full(len(words), gap)
     variates = float_filter.exponentials(words, FILTER_ERROR)
-    value, error = float_filter.shifted(gaps, scale, *variates, FILTER_ERROR)
+    value, error = float_filter.shift_with_error(gaps, scale, *variates, FILTER_ERROR)
     truths = [[gap + scale * minus_log(end) for end in both] for both in ends(words)]
     assert_enclosed(value, error, truths)
 
@@ -192,7 +192,7 @@ def corners(value, error):
 def test_a_ranking_is_sure_exactly_if_no_other_is_possible_within_the_bounds(table, k):
     k = min(k, len(table[0]))
     value, error = (np.array([row], float) for row in table)
-    order, sure = float_filter.rankings(value, error, k)
+    order, sure = float_filter.certain_rankings(value, error, k)
     assert order.shape == (1, k)
     possible = {
         places[:k]
@@ -286,7 +286,7 @@ def check_vector(dimension: int, straight: np.ndarray, turn: int) -> None:
     words = np.append(straight, np.full(-(-dimension // 2), turn, np.uint64))
     variates, errors = float_filter.exponentials(straight[None], FILTER_ERROR)
     turns = words[None, len(straight) :].astype(float) * 2.0**-64
-    value, error = ball.filtered_vectors(
+    value, error = ball.filter_vectors(
         float(scale), dimension, variates, errors, turns, FILTER_ERROR
     )
     assert np.isfinite(error).all()

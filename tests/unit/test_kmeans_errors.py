@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privclust import PrivateKMeans, Release
-from privclust.clustering.refine import of_means
+from privclust.clustering.refine import errors_of_means
 from privclust.data.points.public import ClusterAnswer
 from privclust.data.public import Noisy
 from privclust.exceptions import ReleaseError
@@ -53,7 +53,7 @@ def test_the_error_of_a_noisy_mean_is_that_of_many_draws():
     exact_sum, exact_count = np.array([[30.0, -10.0]]), 100.0
     sums, counts = RNG.normal(exact_sum, 4.0, (100_000, 2)), RNG.normal(exact_count, 3.0, 100_000)
     answer = ClusterAnswer(Noisy(np.array([exact_count]), 3.0), Noisy(exact_sum, 4.0))
-    expected = of_means(answer, exact_sum / exact_count, 0.0, 1.0)[0]
+    expected = errors_of_means(answer, exact_sum / exact_count, 0.0, 1.0)[0]
     np.testing.assert_allclose(np.std(sums / counts[:, None], axis=0), expected, rtol=0.02)
 
 

@@ -16,8 +16,8 @@ from privclust.privacy.mechanisms import (
     Exponential,
     NoisyTopK,
     PermuteAndFlip,
-    additive_noise,
-    selection,
+    choose_additive_noise,
+    choose_selection,
 )
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
@@ -43,7 +43,7 @@ def test_a_mechanism_never_costs_more_than_its_share(amount, sensitivity):
         for mechanism in (
             Exponential.within(share, sensitivity),
             NoisyTopK.within(share, sensitivity, 3),
-            selection(share, score_range=sensitivity),
+            choose_selection(share, score_range=sensitivity),
         ):
             cost = getattr(mechanism.loss, spent)
             assert amount * (1 - Fraction(1, 10**15)) <= cost <= amount
@@ -51,12 +51,12 @@ def test_a_mechanism_never_costs_more_than_its_share(amount, sensitivity):
 
 def test_the_currency_chooses_the_mechanism():
     one = Fraction(1)
-    pure = additive_noise(PURE, l1_sensitivity=2 * one, squared_l2_sensitivity=one)
+    pure = choose_additive_noise(PURE, l1_sensitivity=2 * one, squared_l2_sensitivity=one)
     assert pure == DiscreteLaplace(2 / PURE.amount, 2 * one)
-    other = additive_noise(CONCENTRATED, l1_sensitivity=2 * one, squared_l2_sensitivity=one)
+    other = choose_additive_noise(CONCENTRATED, l1_sensitivity=2 * one, squared_l2_sensitivity=one)
     assert other == DiscreteGaussian(1 / (2 * CONCENTRATED.amount), one)
-    assert isinstance(selection(PURE, score_range=one), PermuteAndFlip)
-    assert isinstance(selection(CONCENTRATED, score_range=one), Exponential)
+    assert isinstance(choose_selection(PURE, score_range=one), PermuteAndFlip)
+    assert isinstance(choose_selection(CONCENTRATED, score_range=one), Exponential)
 
 
 @pytest.mark.parametrize("make", [DiscreteLaplace.within, PermuteAndFlip.within])

@@ -18,9 +18,9 @@ from privclust.privacy.noise.exact import ExactNoise
 from privclust.privacy.noise.interval import Interval
 from privclust.privacy.noise.lazy import (
     LazyUniform,
-    certain_floor,
     certain_order,
-    certain_selection,
+    exact_floor,
+    exact_selection,
     exceeds,
     exponential,
     gumbel,
@@ -81,11 +81,11 @@ ROWS = np.tile(np.arange(5), (DRAWS, 1))
 @pytest.mark.parametrize(
     ("draw", "decision"),
     [
-        (lambda noise: noise.laplace(Fraction(20), DRAWS), "certain_floor"),
+        (lambda noise: noise.laplace(Fraction(20), DRAWS), "exact_floor"),
         (lambda noise: noise.gaussian(Fraction(400), DRAWS), "exceeds"),
         (
             lambda noise: noise.exponential_rows(ROWS, Fraction(3)),
-            "certain_selection",
+            "exact_selection",
         ),
         (
             lambda noise: noise.permute_and_flip_rows(ROWS, Fraction(3)),
@@ -136,13 +136,13 @@ def test_refinement_settles_a_floor_that_the_first_word_leaves_open():
     digits = int(context.multiply(Decimal(2**200), context.exp(Decimal(-1))))
     words = [(digits >> shift) & (2**64 - 1) for shift in (136, 72, 8)]
     below, above = [*words[:2], words[2] - 1, 0], [*words[:2], words[2] + 1, 0]
-    assert certain_floor(Fraction(1), lazy_uniform(*below)) == 1
-    assert certain_floor(Fraction(1), lazy_uniform(*above)) == 0
+    assert exact_floor(Fraction(1), lazy_uniform(*below)) == 1
+    assert exact_floor(Fraction(1), lazy_uniform(*above)) == 0
 
 
 def test_a_word_of_zeros_is_refined_until_the_variate_is_known():
     expected = -math.log(5) + 192 * math.log(2)
-    assert certain_floor(Fraction(1), lazy_uniform(0, 0, 5)) == math.floor(expected)
+    assert exact_floor(Fraction(1), lazy_uniform(0, 0, 5)) == math.floor(expected)
 
 
 def test_a_word_of_ones_keeps_the_variate_at_or_above_zero():
@@ -173,8 +173,8 @@ def test_only_what_may_come_next_is_refined():
 
 def test_selection_is_settled_by_later_words_at_a_boundary():
     # Two equal scores: the boundary is at one half, where the first word says nothing.
-    assert certain_selection([0, 0], Fraction(1), lazy_uniform(2**63 - 1, 2**63, 0)) == 0
-    assert certain_selection([0, 0], Fraction(1), lazy_uniform(2**63, 0, 1)) == 1
+    assert exact_selection([0, 0], Fraction(1), lazy_uniform(2**63 - 1, 2**63, 0)) == 0
+    assert exact_selection([0, 0], Fraction(1), lazy_uniform(2**63, 0, 1)) == 1
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -214,7 +214,7 @@ def test_floors_are_those_of_a_hundred_digits(scale, length, ones):
     for multiple in (1, 2, 7, math.floor(scale * 3)):
         for word in words_around(precise.exp(-multiple / scale), length):
             uniform, number = endless(word, length, ones=ones)
-            assert certain_floor(scale, uniform) == math.floor(-scale * precise.log(number))
+            assert exact_floor(scale, uniform) == math.floor(-scale * precise.log(number))
 
 
 @both_ends
@@ -237,7 +237,7 @@ def test_selections_are_those_of_a_hundred_digits(scale, length, ones):
         for word in words_around(boundary / sums[-1], length):
             uniform, number = endless(word, length, ones=ones)
             expected = sum(total <= number * sums[-1] for total in sums[:-1])
-            assert certain_selection(gaps, scale, uniform) == expected
+            assert exact_selection(gaps, scale, uniform) == expected
 
 
 @both_ends
@@ -337,4 +337,4 @@ def test_nothing_is_drawn_for_no_rows():
 
 
 def test_tiny_weights_do_not_stop_the_exact_side():
-    assert certain_selection([0, -(10**15)], Fraction(1, 10), lazy_uniform(2**40, 3)) == 0
+    assert exact_selection([0, -(10**15)], Fraction(1, 10), lazy_uniform(2**40, 3)) == 0

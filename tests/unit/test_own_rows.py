@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from privclust.data.table.as_points import BinnedCoder
+from privclust.data.table.as_points import BinCoder
 from privclust.data.table.public import ValuePoints
 from privclust.holder.answers import OwnMatrix, OwnPoints, OwnTable
 from privclust.opening.matrices import open_matrix
@@ -51,10 +51,10 @@ def test_distances_of_mixed_rows_count_a_mismatch_as_one() -> None:
 def test_rows_are_seen_as_points_of_an_embedding() -> None:
     """Numbers are in bins there, and a row is the sum of the points of its values."""
     frame, coordinates = mixed_rows()
-    coder = BinnedCoder(MIXED)
+    coder = BinCoder(MIXED)
     values = np.random.default_rng(3).normal(size=(sum(coder.sizes), 2))
     own = OwnPoints(open_points(frame, schema=MIXED))
-    own.see_as(values)
+    own.use_value_points(values)
     bins = (coordinates[:, 0] / 4 * coder.sizes[0]).astype(int)
     places = values[bins] + values[coder.sizes[0] + coordinates[:, 1:].argmax(axis=1)]
     centres = np.array([[0.0, 0.0], [1.0, 1.0], [-2.0, 1.0]])

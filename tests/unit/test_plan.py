@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privclust import Budget, PrivateKMeans
-from privclust.plan import Measure, Synthetic, rehearse
+from privclust.plan import Measure, Rehearsal, rehearse
 from privclust.schema.schema import Schema
 from support.releases import statement
 
@@ -61,7 +61,7 @@ def test_the_expected_error_is_the_mean_of_the_rehearsals():
     errors = [1.0, 2.0, 6.0]
     made = rehearse(
         Rehearsed(),
-        lambda number: Synthetic((), lambda model: errors[number]),
+        lambda number: Rehearsal((), lambda model: errors[number]),
         n_rows=10,
         measure=Measure("inertia"),
     )

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.reports.promise import promise_in_words
+from privclust.reports.promise import explain_promise
 from privclust.reports.words import factor
 from privclust.unit import MATRIX_UNITS, ROW_UNITS
 from privclust.unit.matrix import MatrixCount, MatrixEntry, MatrixRow, group_epsilon
@@ -51,7 +51,7 @@ def said(pattern: str, text: str) -> list[float]:
 
 def said_of_odds(epsilon: float, delta: float) -> tuple[float, float]:
     """Return the chance and the factor that are printed about odds."""
-    text = promise_in_words(statement(epsilon, delta)).delta
+    text = explain_promise(statement(epsilon, delta)).delta
     chance, times = said(r"at most (\S+)\D.* factor of e\^\(2ε\) ≈ ([\d.,]*\d)", text)
     return chance, times
 
@@ -86,7 +86,7 @@ def test_randomised_response_that_tells_all_with_chance_delta_keeps_both_sentenc
     yes, no = np.array([told[0], 0, told[1], told[2]]), np.array([0, told[0], told[2], told[1]])
     times, plus = said(
         r"at most (\S+) \(e\^ε, rounded up\).*plus (\S+) \(δ\)",
-        promise_in_words(statement(epsilon, delta)).odds,
+        explain_promise(statement(epsilon, delta)).odds,
     )
     for events in range(16):
         event = np.array([events >> i & 1 for i in range(4)], bool)
@@ -97,7 +97,7 @@ def test_randomised_response_that_tells_all_with_chance_delta_keeps_both_sentenc
 @pytest.mark.parametrize(("epsilon", "delta"), [*BUDGETS, (Fraction(1, 3), Fraction(1, 3 * 10**6))])
 def test_no_printed_bound_is_rounded_down(epsilon, delta):
     epsilon, delta = Fraction(str(epsilon)), Fraction(str(delta))
-    odds = promise_in_words(statement(epsilon, delta)).odds
+    odds = explain_promise(statement(epsilon, delta)).odds
     times, plus = said(r"at most (\S+) \(e\^ε, rounded up\).*plus (\S+) \(δ\)", odds)
     assert math.exp(epsilon) <= times < 1.01 * math.exp(epsilon)
     assert delta <= Fraction(str(plus)) < 1.01 * delta
@@ -120,7 +120,7 @@ def test_factors_are_never_rounded_down(epsilon):
 def test_a_person_with_several_rows_has_the_loss_that_is_printed_and_not_so_many_epsilon(
     unit, epsilon, delta
 ):
-    limits = " ".join(promise_in_words(statement(epsilon, delta, unit=unit)).limits)
+    limits = " ".join(explain_promise(statement(epsilon, delta, unit=unit)).limits)
     losses = said(r"2, 10 or 20 rows is protected at ε = (\S+), (\S+) or (\S+), at", limits)
     rho = float(Budget(epsilon, delta).amount)
     for rows, loss in zip((2, 10, 20), losses, strict=True):
@@ -132,7 +132,7 @@ def test_a_person_with_several_rows_has_the_loss_that_is_printed_and_not_so_many
 
 
 def test_the_sentence_about_several_rows_as_it_is_printed():
-    with_delta, pure = (promise_in_words(statement(1, delta)).limits[0] for delta in (1e-6, 0))
+    with_delta, pure = (explain_promise(statement(1, delta)).limits[0] for delta in (1e-6, 0))
     assert "with 2, 10 or 20 rows is protected at ε = 2.12, 13.2 or 31.7, at the same δ." in (
         with_delta
     )
@@ -141,7 +141,7 @@ def test_the_sentence_about_several_rows_as_it_is_printed():
 
 @pytest.mark.parametrize("unit", [Person("id", 5), MatrixCount()])
 def test_units_that_cover_all_rows_of_a_person_or_none_say_nothing_about_several(unit):
-    assert "20 rows" not in " ".join(promise_in_words(statement(1, 1e-6, unit=unit)).limits)
+    assert "20 rows" not in " ".join(explain_promise(statement(1, 1e-6, unit=unit)).limits)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_units_that_cover_all_rows_of_a_person_or_none_say_nothing_about_several
 def test_people_with_several_counts_entries_or_rows_of_a_matrix_have_the_loss_of_so_many_steps(
     unit, several
 ):
-    limits = " ".join(promise_in_words(statement(1, 1e-6, unit=unit)).limits)
+    limits = " ".join(explain_promise(statement(1, 1e-6, unit=unit)).limits)
     pattern = rf"2, 10 or 20 {several} is protected at ε = (\S+), (\S+) or (\S+), at"
     for size, loss in zip((2, 10, 20), said(pattern, limits), strict=True):
         assert loss >= group_epsilon(Budget(1, 1e-6), size) > 0.99 * loss
@@ -161,7 +161,7 @@ def test_people_with_several_counts_entries_or_rows_of_a_matrix_have_the_loss_of
 @pytest.mark.parametrize("name", [*ROW_UNITS, *(f"matrix-{name}" for name in MATRIX_UNITS)])
 def test_every_unit_has_words_of_its_own(name, delta):
     promise, unknown = (
-        promise_in_words(replace(statement(1, delta), unit={"name": unit}), rows=100)
+        explain_promise(replace(statement(1, delta), unit={"name": unit}), rows=100)
         for unit in (name, "of a later version")
     )
     assert promise.odds != unknown.odds
@@ -173,7 +173,7 @@ def test_every_unit_has_words_of_its_own(name, delta):
 
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_epsilon_and_delta_of_several_releases_add_up(delta):
-    adding = promise_in_words(statement(1, delta)).limits[-1]
+    adding = explain_promise(statement(1, delta)).limits[-1]
     assert "the ε add up (the factors multiply), and the δ add up too" in adding
 
 
@@ -181,7 +181,7 @@ def test_epsilon_and_delta_of_several_releases_add_up(delta):
 def test_guesses_move_by_twice_epsilon_where_there_is_a_delta(epsilon, delta):
     moved = math.exp(epsilon * (2 if delta else 1))
     for prior, guess in zip(
-        (0.01, 0.1, 0.5), promise_in_words(statement(epsilon, delta)).guesses, strict=True
+        (0.01, 0.1, 0.5), explain_promise(statement(epsilon, delta)).guesses, strict=True
     ):
         odds = prior / (1 - prior)
         most, least = odds * moved / (1 + odds * moved), odds / (moved + odds)
@@ -192,7 +192,7 @@ def test_guesses_move_by_twice_epsilon_where_there_is_a_delta(epsilon, delta):
 
 
 def test_a_delta_too_large_for_odds_says_nothing_about_them():
-    promise = promise_in_words(statement(0.1, 0.5))
+    promise = explain_promise(statement(0.1, 0.5))
     assert "nothing is promised about odds" in promise.delta
     assert promise.guesses == ()
     assert "How far a guess" not in make_release(privacy=statement(0.1, 0.5)).to_html()

@@ -61,19 +61,19 @@ def test_answers_in_pure_epsilon_count_by_their_rho_once_others_follow():
 )
 def test_what_is_counted_by_rho_is_spent_in_rho(budget, or_pure):
     meter = Meter(budget, or_pure=or_pure)
-    assert meter.pure_instead(budget.whole) is None
+    assert meter.pure_share(budget.whole) is None
     with pytest.raises(BudgetExceededError):
         meter.charge("all of it", Loss.of_pure(budget.epsilon))
 
 
 def test_pure_epsilon_is_for_the_whole_untouched_budget_alone():
     meter = Meter(BUDGET, or_pure=True)
-    assert meter.pure_instead(BUDGET.whole) == Budget("0.2").whole
-    assert meter.pure_instead(BUDGET.whole.take("0.9")) is None
+    assert meter.pure_share(BUDGET.whole) == Budget("0.2").whole
+    assert meter.pure_share(BUDGET.whole.take("0.9")) is None
     meter.charge("something", Loss.of_pure(Fraction(1, 1000)))
-    assert meter.pure_instead(BUDGET.whole) is None
+    assert meter.pure_share(BUDGET.whole) is None
     pure = Budget(1)
-    assert Meter(pure, or_pure=True).pure_instead(pure.whole) is None
+    assert Meter(pure, or_pure=True).pure_share(pure.whole) is None
 
 
 @given(

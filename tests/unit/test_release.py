@@ -24,7 +24,7 @@ from privclust.privacy.meter import Charge
 from privclust.release import arrays as npz
 from privclust.release import storage
 from privclust.release.release import Release
-from privclust.reports.words import shown_error
+from privclust.reports.words import format_error
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
@@ -33,8 +33,8 @@ from support.releases import (
     CENTERS,
     NAMES,
     SCHEMA,
+    as_one_sentence,
     make_release,
-    one_sentence,
     statement,
 )
 
@@ -81,7 +81,7 @@ numeric = (
 def test_any_finite_array_survives(extra):
     arrays = {**make_release().arrays, "extra": extra}
     held = make_release(arrays=arrays).arrays
-    back = npz.from_npz(npz.to_npz(held), npz.described(held))
+    back = npz.from_npz(npz.to_npz(held), npz.describe_arrays(held))
     assert back["extra"].shape == extra.shape
     assert back["extra"].dtype == extra.dtype.newbyteorder("=")
     assert np.array_equal(back["extra"], extra)
@@ -170,7 +170,7 @@ def test_a_release_pickles():
 def test_a_wrong_release_cannot_be_made(changes, part):
     with pytest.raises(ReleaseError) as error:
         make_release(**changes)
-    one_sentence(error, part)
+    as_one_sentence(error, part)
 
 
 def test_array_names_cannot_leave_the_file():
@@ -244,4 +244,4 @@ def test_the_release_stays_outside_the_door():
     ],
 )
 def test_an_error_is_shown_with_two_digits_and_without_an_exponent(error, shown):
-    assert shown_error(error) == shown
+    assert format_error(error) == shown

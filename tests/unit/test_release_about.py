@@ -11,7 +11,7 @@ from privclust.exceptions import ReleaseError
 from privclust.release.document import About
 from privclust.release.release import Release
 from privclust.reports.words import sentence_of
-from support.releases import make_release, one_sentence
+from support.releases import as_one_sentence, make_release
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
@@ -58,13 +58,13 @@ def test_words_are_brought_to_one_line():
 def test_what_is_no_text_is_refused(words):
     with pytest.raises(ReleaseError) as error:
         About(**words)
-    one_sentence(error)
+    as_one_sentence(error)
 
 
 def test_names_are_refused_where_there_is_nothing_to_name():
     with pytest.raises(ReleaseError) as error:
         make_release().described(About(names=("a", "b")))
-    one_sentence(error, "nothing to name")
+    as_one_sentence(error, "nothing to name")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_damaged_words_are_answered_in_one_sentence(tmp_path, about):
     (path / "release.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path))
+    as_one_sentence(error, str(path))
 
 
 def test_two_releases_that_differ_in_the_last_number_of_a_long_array_differ():

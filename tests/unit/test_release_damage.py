@@ -19,8 +19,8 @@ from privclust.release import storage as reading
 from privclust.release.document import digest_of
 from privclust.release.release import Release
 from support.releases import (
+    as_one_sentence,
     make_release,
-    one_sentence,
     outcome,
 )
 
@@ -171,7 +171,7 @@ def test_a_damaged_release_is_answered_in_one_sentence(tmp_path, damage):
     harm(path)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), part)
+    as_one_sentence(error, str(path), part)
     assert list(tmp_path.iterdir()) == [path]  # no pickle was run
 
 
@@ -186,7 +186,7 @@ def test_every_key_is_needed(tmp_path, key):
     edit(path, drop(key), mend=False)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), f"'{key}' is missing")
+    as_one_sentence(error, str(path), f"'{key}' is missing")
 
 
 @pytest.mark.parametrize("key", ["private", "epsilon", "delta", "unit", "protects", "queries"])
@@ -196,7 +196,7 @@ def test_every_key_of_the_statement_is_needed(tmp_path, key):
     edit(path, drop("privacy", key))
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), f"'{key}' is missing")
+    as_one_sentence(error, str(path), f"'{key}' is missing")
 
 
 def zipped(path: Path, entries: list[tuple[str, bytes]]) -> Path:
@@ -217,7 +217,7 @@ def test_a_zip_with_other_files_is_refused(tmp_path, files, name):
     path = zipped(tmp_path / "r.privclust", [*files, (name, b"evil")])
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "not part of a release")
+    as_one_sentence(error, str(path), "not part of a release")
     assert {p.name for p in tmp_path.iterdir()} == {"r.privclust", "source"}
 
 
@@ -226,7 +226,7 @@ def test_a_zip_without_a_file_is_refused(tmp_path, files, missing):
     path = zipped(tmp_path / "r.privclust", [file for file in files if file[0] != missing])
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), missing)
+    as_one_sentence(error, str(path), missing)
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path, files, monkeypatch):
@@ -235,7 +235,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, files, monkeypatch):
     path = zipped(tmp_path / "r.privclust", bomb)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "larger")
+    as_one_sentence(error, str(path), "larger")
 
 
 @pytest.mark.parametrize("name", ["release.json", "arrays.npz", "signature.json"])
@@ -255,7 +255,7 @@ def test_a_folder_with_a_file_beyond_its_limit_is_read_no_further(tmp_path, monk
     monkeypatch.setattr(reading, "open", lambda path, mode: Counting(path), raising=False)
     with pytest.raises(ReleaseError) as error:
         Release.load(tmp_path / "r")
-    one_sentence(error, name, "larger than that of any release")
+    as_one_sentence(error, name, "larger than that of any release")
     assert asked[-1] == limit + 1
 
 
@@ -288,7 +288,7 @@ def test_arrays_that_unpack_to_more_than_they_hold_are_refused_unread(tmp_path, 
     monkeypatch.setattr(zipfile.ZipFile, "open", only_the_document(zipfile.ZipFile.open))
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "unpack to far more")
+    as_one_sentence(error, str(path), "unpack to far more")
 
 
 def only_the_document(real):
@@ -305,7 +305,7 @@ def test_arrays_that_are_packed_in_the_npz_are_refused(tmp_path):
     path = forged(tmp_path / "r", [2**17], method=zipfile.ZIP_DEFLATED)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "packed")
+    as_one_sentence(error, str(path), "packed")
 
 
 def test_no_more_of_the_arrays_is_read_than_their_declared_shapes_need(tmp_path):
@@ -314,7 +314,7 @@ def test_no_more_of_the_arrays_is_read_than_their_declared_shapes_need(tmp_path)
     replace_arrays(path, (path / "arrays.npz").read_bytes() + bytes(200_000))
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "larger")
+    as_one_sentence(error, str(path), "larger")
 
 
 @pytest.mark.parametrize("shape", [[2**31], [2**31, 0], [10**4000], [2**20, 2**20], [-1]])
@@ -325,7 +325,7 @@ def test_an_absurd_shape_is_refused_before_the_arrays_are_opened(tmp_path, shape
     (path / "arrays.npz").unlink()
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path))
+    as_one_sentence(error, str(path))
     assert "arrays.npz" not in str(error.value)
 
 
@@ -335,7 +335,7 @@ def test_an_added_key_is_no_part_of_a_release(tmp_path):
     edit(path, put("this one is fine", "note"))
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "not part of a release")
+    as_one_sentence(error, str(path), "not part of a release")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 broken"])
@@ -344,7 +344,7 @@ def test_a_file_that_is_no_zip_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "not a complete release")
+    as_one_sentence(error, str(path), "not a complete release")
 
 
 @given(st.data())
@@ -364,4 +364,4 @@ def test_no_flipped_byte_goes_unnoticed(tmp_path_factory, data):
 def test_nothing_at_the_path(tmp_path):
     with pytest.raises(ReleaseError) as error:
         Release.load(tmp_path / "nowhere")
-    one_sentence(error, "nowhere", "check the path")
+    as_one_sentence(error, "nowhere", "check the path")

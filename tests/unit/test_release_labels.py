@@ -19,9 +19,9 @@ from privclust.schema.schema import Schema
 from support.releases import (
     NAMES,
     SCHEMA,
+    as_one_sentence,
     brute_force,
     make_release,
-    one_sentence,
     rows,
 )
 
@@ -110,7 +110,7 @@ def test_missing_values_follow_the_rule_of_the_schema(form):
     X[7, 0] = np.nan
     with pytest.raises(ValueError, match="missing numbers") as error:
         make_release().predict(MISSING[form](X))
-    one_sentence(error, "'age'", "leave those rows out")
+    as_one_sentence(error, "'age'", "leave those rows out")
 
 
 def test_missing_fields_of_a_csv_file(tmp_path):
@@ -146,7 +146,7 @@ def test_bad_rows_are_answered_in_one_sentence(bad):
     X, part = BAD_ROWS[bad]
     with pytest.raises(ValueError) as error:  # noqa: PT011
         make_release().predict(X)
-    one_sentence(error, part)
+    as_one_sentence(error, part)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_bad_files_are_answered_in_one_sentence(tmp_path, name, content, part):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError) as error:  # noqa: PT011
         make_release().predict(tmp_path / name)
-    one_sentence(error, part)
+    as_one_sentence(error, part)
 
 
 @pytest.mark.parametrize("empty", [np.empty((0, 3)), FRAME.iloc[:0], pl.DataFrame(FRAME).head(0)])
@@ -176,7 +176,7 @@ def test_centres_without_shares_of_the_categories_are_refused():
     schema = Schema({"age": Box(0, 120), "sex": Categories(["f", "m"])})
     with pytest.raises(ReleaseError) as error:
         make_release([[10], [90]], schema)
-    one_sentence(error, "1 coordinates", "each category")
+    as_one_sentence(error, "1 coordinates", "each category")
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
@@ -188,7 +188,7 @@ def test_labels_are_added_in_the_frames_own_library(make):
     assert "cluster" not in (frame.column_names if isinstance(frame, pa.Table) else frame.columns)
     with pytest.raises(ReleaseError) as error:
         make_release().label(labelled)
-    one_sentence(error, "'cluster'")
+    as_one_sentence(error, "'cluster'")
     assert make_release().label(labelled, "group") is not None
 
 
@@ -200,4 +200,4 @@ def test_a_pandas_index_is_kept():
 def test_an_array_takes_no_column():
     with pytest.raises(ReleaseError) as error:
         make_release().label(np.zeros((2, 3)))
-    one_sentence(error, "ndarray", "predict")
+    as_one_sentence(error, "ndarray", "predict")

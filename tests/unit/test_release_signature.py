@@ -15,7 +15,7 @@ from privclust.release.document import About
 from privclust.release.release import Release
 from privclust.release.signature import Signature, create_key
 from privclust.schema.schema import Schema
-from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
+from support.releases import CENTERS, SCHEMA, as_one_sentence, make_release, statement
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
@@ -58,7 +58,7 @@ def test_no_part_of_a_signed_release_can_be_changed(keys, change):
     assert changed.signature == signed.signature
     with pytest.raises(ReleaseError) as error:
         changed.verify(keys["ours"][1])
-    one_sentence(error, "changed after it was signed")
+    as_one_sentence(error, "changed after it was signed")
 
 
 @pytest.mark.parametrize("part", ["public_key", "value"])
@@ -70,7 +70,7 @@ def test_no_byte_of_a_signature_can_be_changed(keys, part, at):
     changed = replace(signed.signature, **{part: content.hex()})
     with pytest.raises(ReleaseError) as error:
         replace(signed, signature=changed).verify()
-    one_sentence(error, "does not match")
+    as_one_sentence(error, "does not match")
 
 
 def test_another_key_is_noticed(keys):
@@ -78,13 +78,13 @@ def test_another_key_is_noticed(keys):
     assert signed.verify() == keys["theirs"][1]
     with pytest.raises(ReleaseError) as error:
         signed.verify(keys["ours"][1])
-    one_sentence(error, "a key other than the one given")
+    as_one_sentence(error, "a key other than the one given")
 
 
 def test_a_release_that_is_not_signed_cannot_be_verified():
     with pytest.raises(ReleaseError) as error:
         make_release().verify()
-    one_sentence(error, "not signed")
+    as_one_sentence(error, "not signed")
 
 
 def test_new_words_need_a_new_signature(keys):
@@ -103,7 +103,7 @@ def test_a_damaged_signature_file_is_answered_in_one_sentence(tmp_path, content)
     (path / "signature.json").write_bytes(content)
     with pytest.raises(ReleaseError) as error:
         Release.load(path)
-    one_sentence(error, str(path), "signature.json")
+    as_one_sentence(error, str(path), "signature.json")
 
 
 def test_a_private_key_is_for_its_owner_and_never_replaced(tmp_path):
@@ -112,7 +112,7 @@ def test_a_private_key_is_for_its_owner_and_never_replaced(tmp_path):
     before = (tmp_path / "key").read_bytes()
     with pytest.raises(ReleaseError) as error:
         create_key(tmp_path / "key")
-    one_sentence(error, "never replaced")
+    as_one_sentence(error, "never replaced")
     assert (tmp_path / "key").read_bytes() == before
 
 
@@ -121,12 +121,12 @@ def test_what_is_no_key_is_refused(tmp_path, keys):
     for wrong in (tmp_path / "text", tmp_path / "missing", f"{keys['ours'][0]}.pub"):
         with pytest.raises(ReleaseError) as error:
             make_release().sign(wrong)
-        one_sentence(error)
+        as_one_sentence(error)
     signed = make_release().sign(keys["ours"][0])
     for wrong in (tmp_path / "text", tmp_path / "missing", "ab", keys["ours"][0]):
         with pytest.raises(ReleaseError) as error:
             signed.verify(wrong)
-        one_sentence(error)
+        as_one_sentence(error)
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, keys):
@@ -137,7 +137,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch, keys):
     for call in (lambda: make_release().sign(keys["ours"][0]), signed.verify):
         with pytest.raises(ReleaseError) as error:
             call()
-        one_sentence(error, "privclust[signing]")
+        as_one_sentence(error, "privclust[signing]")
     assert "not checked" in signed.to_html()
 
 

@@ -14,8 +14,8 @@ from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.release import storage
 from privclust.release.release import Release
 from support.releases import (
+    as_one_sentence,
     make_release,
-    one_sentence,
     outcome,
 )
 
@@ -38,7 +38,7 @@ def test_an_existing_release_is_kept_unless_told(place):
     first.save(place)
     with pytest.raises(ReleaseError) as error:
         second.save(place)
-    one_sentence(error, str(place), "overwrite=True")
+    as_one_sentence(error, str(place), "overwrite=True")
     assert Release.load(place) == first
     second.save(place, overwrite=True)
     assert Release.load(place) == second
@@ -56,7 +56,7 @@ def test_a_folder_with_other_files_is_never_replaced(tmp_path):
     (place / "thesis.txt").write_text("years of work")
     with pytest.raises(ReleaseError) as error:
         make_release().save(place, overwrite=True)
-    one_sentence(error, str(place), "not a release")
+    as_one_sentence(error, str(place), "not a release")
     assert (place / "thesis.txt").read_text() == "years of work"
 
 
@@ -66,7 +66,7 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):
     for name in ("a.privclust", "b"):
         with pytest.raises(ReleaseError) as error:
             make_release().save(tmp_path / name, overwrite=True)
-        one_sentence(error, name, "not a release")
+        as_one_sentence(error, name, "not a release")
 
 
 def test_readers_get_the_usual_permissions(place):
@@ -125,10 +125,10 @@ def test_a_place_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("text")
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "file" / "release")
-    one_sentence(error, "cannot be written", "choose a writable place")
+    as_one_sentence(error, "cannot be written", "choose a writable place")
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "missing" / "release")
-    one_sentence(error, "does not exist", "create it")
+    as_one_sentence(error, "does not exist", "create it")
 
     def denied(*arguments):
         raise PermissionError(errno.EACCES, "Permission denied")
@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(storage.os, "mkdir", denied)
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "release")
-    one_sentence(error, "Permission denied", "choose a writable place")
+    as_one_sentence(error, "Permission denied", "choose a writable place")
 
 
 def no_space_in(folder: Path, monkeypatch) -> None:
@@ -154,7 +154,7 @@ def test_a_release_that_does_not_fit_on_the_disk_is_kept_and_named(place, monkey
     no_space_in(place.parent, monkeypatch)
     with pytest.raises(NotSavedError) as error:
         make_release().save(place)
-    one_sentence(error, "does not fit on the disk", str(error.value.kept))
+    as_one_sentence(error, "does not fit on the disk", str(error.value.kept))
     assert temporary in error.value.kept.parents
     assert Release.load(error.value.kept) == make_release()
     assert list(place.parent.iterdir()) == []
@@ -165,7 +165,7 @@ def test_a_release_that_fits_nowhere_says_so(place, monkeypatch):
     with pytest.raises(NotSavedError) as error:
         make_release().save(place)
     assert error.value.kept is None
-    one_sentence(error, "does not fit on the disk")
+    as_one_sentence(error, "does not fit on the disk")
     assert "kept" not in str(error.value)
 
 
@@ -181,7 +181,7 @@ def test_of_two_writers_at_once_the_second_replaces_nothing(place, monkeypatch):
     monkeypatch.setattr(storage, "_check_free", overtaken)
     with pytest.raises(ReleaseError) as error:
         second.save(place)
-    one_sentence(error, "exists", "overwrite=True")
+    as_one_sentence(error, "exists", "overwrite=True")
     assert Release.load(place) == first
     assert list(place.parent.iterdir()) == [place]
 
@@ -206,4 +206,4 @@ def test_a_document_too_large_to_be_read_again_is_not_written(place, monkeypatch
     monkeypatch.setattr(storage, "LARGEST_DOCUMENT", 100)
     with pytest.raises(ReleaseError) as error:
         make_release().save(place)
-    one_sentence(error, "too large")
+    as_one_sentence(error, "too large")

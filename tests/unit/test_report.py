@@ -17,13 +17,13 @@ from privclust.privacy.meter import Charge
 from privclust.release import storage
 from privclust.reports.page import _parts
 from privclust.reports.plots import principal_map
-from privclust.reports.promise import promise_in_words
+from privclust.reports.promise import explain_promise
 from privclust.reports.words import factor, percent
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 from privclust.unit.rows import Person, ReplaceRow
-from support.releases import CENTERS, SCHEMA, make_release, one_sentence, statement
+from support.releases import CENTERS, SCHEMA, as_one_sentence, make_release, statement
 
 # For tests of what a report says, not of what it shows.
 words_only = pytest.mark.usefixtures("blank_pictures")
@@ -271,7 +271,7 @@ def test_a_seeded_release_carries_a_banner_and_promises_nothing():
     ],
 )
 def test_the_strength_is_told_honestly(epsilon, strength, said):
-    promise = promise_in_words(statement(epsilon))
+    promise = explain_promise(statement(epsilon))
     assert promise.strength == strength
     assert f"≈ {said}." in promise.odds
     assert ("weak guarantee" in promise.verdict) == (epsilon > 5)
@@ -280,7 +280,7 @@ def test_the_strength_is_told_honestly(epsilon, strength, said):
 
 
 def test_guesses_follow_bayes():
-    before_after = [(g.before, g.least, g.most) for g in promise_in_words(statement(1)).guesses]
+    before_after = [(g.before, g.least, g.most) for g in explain_promise(statement(1)).guesses]
     assert before_after[2] == ("50 %", "26 %", "74 %")
     assert before_after[0] == ("1 %", "0.37 %", "2.7 %")  # 0.3702 and 2.672
 
@@ -298,13 +298,13 @@ def test_factors_are_readable():
 
 @words_only
 def test_delta_is_explained_and_judged_by_the_number_of_rows():
-    small = promise_in_words(statement(1, 1e-6), rows=1000)
+    small = explain_promise(statement(1, 1e-6), rows=1000)
     assert "1 in 556,000" in small.delta
     assert "not small" not in small.delta
-    assert "not small" in promise_in_words(statement(1, 1e-6), rows=10**7).delta
-    assert promise_in_words(statement(1)).delta == ""
-    assert promise_in_words(statement(1, 0.05)).strength == "weak"
-    assert promise_in_words(statement(1, 0.5)).strength == "very weak"
+    assert "not small" in explain_promise(statement(1, 1e-6), rows=10**7).delta
+    assert explain_promise(statement(1)).delta == ""
+    assert explain_promise(statement(1, 0.05)).strength == "weak"
+    assert explain_promise(statement(1, 0.5)).strength == "very weak"
     html = make_release(privacy=statement(1, 1e-6)).to_html()
     assert "Cost in ρ" in html
     assert "ρ" not in make_release().to_html()
@@ -427,7 +427,7 @@ def test_the_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert release.report(tmp_path) == tmp_path / "report.html"
     with pytest.raises(ReleaseError) as error:
         release.report(tmp_path / "missing" / "r.html")
-    one_sentence(error, "missing", "create it")
+    as_one_sentence(error, "missing", "create it")
 
     def full(descriptor):
         raise OSError(28, "No space left on device")
@@ -435,7 +435,7 @@ def test_the_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(storage.os, "fsync", full)
     with pytest.raises(ReleaseError) as error:
         make_release(created="2025-01-01").report(tmp_path / "r.html")
-    one_sentence(error, "does not fit on the disk")
+    as_one_sentence(error, "does not fit on the disk")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == release.to_html()
     assert {p.name for p in tmp_path.iterdir()} == {"r.html", "report.html"}
 
@@ -448,7 +448,7 @@ def test_tables_show_the_released_numbers():
     assert make_release().digest in page.text
 
 
-def cells_of(html):
+def cells_from_release(html):
     """Return the words of every line of every table of a page."""
     lines = re.findall(r"<tr\b.*?</tr>", html, re.DOTALL)
     return [re.findall(r"<t[hd]\b[^>]*>\s*(.*?)\s*</t[hd]>", line, re.DOTALL) for line in lines]
@@ -459,7 +459,7 @@ def test_every_number_of_a_report_stands_beside_its_own_cluster():
     sizes, errors = [100, 400, 200, 300], np.arange(12.0).reshape(4, 3) + 1
     arrays = {**make_release(sizes=sizes).arrays, "cluster_centers_error": errors}
     arrays["cluster_sizes_error"] = np.array([1.0, 2.0, 3.0, 4.0])
-    lines = cells_of(make_release(arrays=arrays).to_html())
+    lines = cells_from_release(make_release(arrays=arrays).to_html())
     for line in (
         ["1", "400", "± 4", "40.0 %"],
         ["3", "300", "± 8", "30.0 %"],

@@ -18,7 +18,7 @@ from privclust import (
 )
 from privclust.exceptions import ReleaseError
 from privclust.release.document import About
-from privclust.reports.promise import promise_in_words
+from privclust.reports.promise import explain_promise
 from privclust.schema.schema import Schema
 from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from support.releases import make_release, statement
@@ -191,7 +191,7 @@ def test_every_flaw_is_named_in_red():
 def test_a_guarantee_is_called_strong_only_if_delta_is_far_below_one_in_the_rows(
     epsilon, delta, rows, strength
 ):
-    promise = promise_in_words(statement(epsilon, delta), rows)
+    promise = explain_promise(statement(epsilon, delta), rows)
     assert promise.strength == strength
     assert f"{strength} guarantee" in promise.verdict
 

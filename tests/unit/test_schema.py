@@ -11,7 +11,7 @@ from privclust.schema.facts import Ball, Bins, Box, Categories
 from privclust.schema.schema import Schema
 
 
-def one_sentence(message):
+def as_one_sentence(message):
     return message.endswith(".") and ". " not in message and "; " in message
 
 
@@ -106,7 +106,7 @@ class TestFacts:
     def test_a_bad_fact_is_refused_in_one_sentence(self, make, part):
         with pytest.raises(SchemaError, match=part) as caught:
             make()
-        assert one_sentence(str(caught.value))
+        assert as_one_sentence(str(caught.value))
 
 
 class TestSchema:
@@ -168,7 +168,7 @@ class TestSchema:
     def test_a_bad_schema_is_refused_in_one_sentence(self, make, part):
         with pytest.raises(SchemaError, match=part) as caught:
             make()
-        assert one_sentence(str(caught.value))
+        assert as_one_sentence(str(caught.value))
 
 
 class TestFromBounds:
@@ -199,4 +199,4 @@ class TestFromBounds:
     def test_bad_bounds_are_refused_in_one_sentence(self, make, part):
         with pytest.raises(SchemaError, match=part) as caught:
             make()
-        assert one_sentence(str(caught.value))
+        assert as_one_sentence(str(caught.value))

@@ -10,7 +10,7 @@ import pytest
 from privclust import Ball, PrivateKMeans, Schema
 from privclust.data.public import Noisy
 from privclust.notes import bound_notes
-from privclust.reading.selection import chosen_by_name
+from privclust.reading.selection import select_by_name
 
 
 @pytest.mark.parametrize("method", ["auto", "lloyd"])
@@ -40,7 +40,7 @@ class Unsearched(list):
 
 def test_columns_are_chosen_without_searching_a_list_for_each_of_them():
     names = [f"x{number}" for number in range(50)]
-    assert chosen_by_name(Unsearched(names), Unsearched(names)).read == tuple(names)
+    assert select_by_name(Unsearched(names), Unsearched(names)).read == tuple(names)
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 4, 100])

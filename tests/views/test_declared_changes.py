@@ -270,14 +270,14 @@ class Answers:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self._known: dict[Rows, list[tuple[Any, Any]]] = {}
+        self._rehearsal_arguments: dict[Rows, list[tuple[Any, Any]]] = {}
 
     def __call__(self, rows: Rows) -> list[tuple[Any, Any]]:
-        if rows not in self._known:
+        if rows not in self._rehearsal_arguments:
             with caught() as seen:
                 self.case.ask(self.case.open(rows), BUDGET.whole)
-            self._known[rows] = seen
-        return self._known[rows]
+            self._rehearsal_arguments[rows] = seen
+        return self._rehearsal_arguments[rows]
 
 
 def compared(asked: Any, change: Any, unit: Any) -> dict[str, float]:

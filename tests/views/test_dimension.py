@@ -11,7 +11,7 @@ from privclust.data.points.public import Projection
 from privclust.exceptions import SchemaError
 from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
-from support.releases import one_sentence
+from support.releases import as_one_sentence
 
 
 def domain(dimension: int) -> Domain:
@@ -37,4 +37,4 @@ def test_more_coordinates_than_the_proofs_allow_are_refused(made):
     assert made(MOST_COORDINATES).dimension == MOST_COORDINATES
     with pytest.raises(SchemaError) as error:
         made(MOST_COORDINATES + 1)
-    one_sentence(error, "declare at most 65536")
+    as_one_sentence(error, "declare at most 65536")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from every_question import BUDGET, CATEGORIES, COUNTS, FRAME, TARGETS, exact_draws
 
-from privclust.data.door import Door, noise_from
+from privclust.data.door import Door, noise_source
 from privclust.data.matrix.door import CountMatrix
 from privclust.data.numbers.door import NumberRows
 from privclust.data.points.door import PointRows
@@ -193,7 +193,7 @@ def test_a_view_without_a_seed_draws_from_the_system(opened: Any, ask: Any, unit
 
 
 def test_noise_that_is_given_is_taken() -> None:
-    given = noise_from(np.random.SeedSequence(0))
+    given = noise_source(np.random.SeedSequence(0))
     assert points(AddRemoveRow(), noise=given).private(Meter(BUDGET), None)._noise is given
 
 

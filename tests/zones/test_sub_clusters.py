@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 from privclust.data.papers.kernels import on_grid, zone_counts
 from privclust.exceptions import ParameterError
-from privclust.papers.zones.private import PrivateZoneKMeans, ZoneMoves, drawn_sub_clusters
+from privclust.papers.zones.private import PrivateZoneKMeans, ZoneMoves, draw_sub_clusters
 from privclust.papers.zones.published import KMeansGuarantee, SubclusterGuarantee
 from zones.test_zone_invariant import steps_of
 from zones.test_zone_query import BUDGETS, random_zones
@@ -30,7 +30,7 @@ def test_a_sub_cluster_is_drawn_in_proportion_to_its_size():
     cells = np.array([[[0.0, 0], [0, 0.1], [5, 5], [5, 5.1]]])
     counts = np.array([[20.0, 10, 60, -5]])
     rng = np.random.default_rng(0)
-    drawn = np.array([drawn_sub_clusters(cells, counts, 2, rng)[0] for _ in range(400)])
+    drawn = np.array([draw_sub_clusters(cells, counts, 2, rng)[0] for _ in range(400)])
     low = drawn[:, 0] < 1
     assert low.mean() == pytest.approx(1 / 3, abs=0.12)
     assert {*map(tuple, drawn[~low].round(3))} == {(5.0, 5.0)}
@@ -38,7 +38,7 @@ def test_a_sub_cluster_is_drawn_in_proportion_to_its_size():
 
 def test_a_zone_without_counts_keeps_its_middle():
     cells = np.array([[[1.0, 1], [2, 2]]])
-    found = drawn_sub_clusters(cells, np.array([[-3.0, 0]]), 2, np.random.default_rng(0))
+    found = draw_sub_clusters(cells, np.array([[-3.0, 0]]), 2, np.random.default_rng(0))
     assert found.tolist() == [[1, 1]]
 
 

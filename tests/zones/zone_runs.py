@@ -29,7 +29,7 @@ def count(view, share, rng):
 
 def run(view, share, rng):
     """Run with one cluster, from a start at -1."""
-    with patch("privclust.papers.zones.private.packed_centres", lambda *_: np.array([[-1.0]])):
+    with patch("privclust.papers.zones.private.spread_out_centres", lambda *_: np.array([[-1.0]])):
         return ask_zone_clusters(view, share, 1, rng, moves=ZoneMoves(2), n_steps=1)
 
 

@@ -9,7 +9,7 @@ the library's door, so the noise is exact and paid for.
 import numpy as np
 
 from privclust.budget import Budget
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.data.points.door import PointRows
 from privclust.data.points.public import Projection
 from privclust.opening.rows import open_points
@@ -28,7 +28,7 @@ def centres(data: PointSet, epsilon: float, delta: float, seed: int) -> np.ndarr
         rows = PointRows(opened)
         view, domain = rows.private(Meter(budget), None), rows.domain
         low, high = domain.box_in_unit_ball()
-        found = packed_centres(data.n_clusters, low, high, np.random.default_rng(seed))
+        found = spread_out_centres(data.n_clusters, low, high, np.random.default_rng(seed))
         radius = min(2.0, RADIUS * neighbour_distance(found))
         whole = Projection(np.zeros(domain.dimension))
         for number, share in enumerate(budget.split([1] * STEPS)):

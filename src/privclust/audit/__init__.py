@@ -9,8 +9,6 @@ from privclust.audit.neighbours import (
     NeighbourPair,
     another_order,
     duplicate_mass,
-    emptied_cluster,
-    emptied_row,
     far_outlier,
     fewer_rows_than_clusters,
     matrix_pairs,
@@ -18,7 +16,9 @@ from privclust.audit.neighbours import (
     one_entry,
     point_pairs,
     rare_category,
+    single_count_row,
     single_row,
+    single_row_cluster,
     table_pairs,
 )
 
@@ -30,8 +30,6 @@ __all__ = [
     "another_order",
     "audit",
     "duplicate_mass",
-    "emptied_cluster",
-    "emptied_row",
     "far_outlier",
     "fewer_rows_than_clusters",
     "matrix_pairs",
@@ -39,6 +37,8 @@ __all__ = [
     "one_entry",
     "point_pairs",
     "rare_category",
+    "single_count_row",
     "single_row",
+    "single_row_cluster",
     "table_pairs",
 ]

@@ -21,7 +21,7 @@ from privclust._typing import Floats
 from privclust.audit.events import Event, Score, Side, choose_event, epsilon_bound
 from privclust.audit.features import GROUPS, Feature, FeatureMap
 from privclust.audit.neighbours import NeighbourPair
-from privclust.audit.outputs import Outputs, Raised
+from privclust.audit.outputs import Outputs, RaisedError
 from privclust.audit.runner import FeatureFunction, Subject, draw, is_estimator, takes_rng
 from privclust.budget import Budget, Number
 
@@ -110,8 +110,6 @@ def _with_range(name: str, bounds: tuple[float, float]) -> str:
     return name if math.isnan(low) else f"{name} (mostly {low:.4g} to {high:.4g})"
 
 
-# The empirical privacy audit: look for an event that a privacy claim forbids.
-
 FeatureChoice = str | FeatureFunction
 
 FEWEST_RUNS = 300
@@ -182,9 +180,9 @@ def audit(
     >>> report.verdict
     'violated'
     """
-    pairs = _as_pairs(neighbours)
+    pairs = _coerce_pairs(neighbours)
     budget = claimed if isinstance(claimed, Budget) else Budget(claimed)
-    groups, functions = _as_features(features)
+    groups, functions = _coerce_features(features)
     _check_fit(fit, batch, n_jobs)
     _check_numbers(runs, confidence)
     one = _PairAudit(
@@ -193,23 +191,23 @@ def audit(
         error=(1 - confidence) / len(pairs),
         delta=float(budget.delta),
         n_jobs=n_jobs,
-        tell=_counted(progress, 2 * runs * len(pairs)),
+        tell=_count_runs(progress, 2 * runs * len(pairs)),
     )
     seeds = np.random.SeedSequence(random_state).spawn(len(pairs))
     found = [one.bound(pair, runs, seed) for pair, seed in zip(pairs, seeds, strict=True)]
-    failures = [result for result in found if isinstance(result, Raised)]
+    failures = [result for result in found if isinstance(result, RaisedError)]
     if len(failures) == len(pairs):
         raise ValueError(
             f"Every run ended with {failures[0].type_name}: {failures[0].message} "
             "Make sure that fit accepts the data of the pairs."
         )
-    bounds = [result for result in found if not isinstance(result, Raised)]
+    bounds = [result for result in found if not isinstance(result, RaisedError)]
     epsilon, witness = max(bounds, key=lambda bound: bound[0])
     verdict: Verdict = "violated" if epsilon > budget.epsilon else "not refuted"
     return AuditReport(epsilon, confidence, budget, verdict, witness)
 
 
-def _counted(
+def _count_runs(
     progress: Callable[[int, int], None] | None, total: int
 ) -> Callable[[int], None] | None:
     """Return what adds up the runs of all chunks and tells the sum."""
@@ -238,7 +236,7 @@ class _PairAudit:
 
     def bound(
         self, pair: NeighbourPair, runs: int, seed: np.random.SeedSequence
-    ) -> tuple[float, Witness | None] | Raised:
+    ) -> tuple[float, Witness | None] | RaisedError:
         """Return a bound on ε and its witness, or the exception that every run ended with."""
         learn_seed, choose_seed, confirm_seed, learner_seed = seed.spawn(4)
         third = runs // 3
@@ -263,7 +261,7 @@ class _PairAudit:
         left, right = fresh_matrices(third, choose_seed)
         event, likelier = choose_event(left, right, self.error, self.delta)
         features = [*feature_map.features, SCORE]
-        deciding = _deciding_features(event, features, score, left, right)
+        deciding = _features_that_decide(event, features, score, left, right)
 
         trials = runs - 2 * third
         left_hits, right_hits = (
@@ -277,7 +275,7 @@ class _PairAudit:
         return max(0.0, epsilon), witness
 
 
-def _deciding_features(
+def _features_that_decide(
     event: Event, features: list[Feature], score: Score, left: Floats, right: Floats
 ) -> dict[str, tuple[float, float]]:
     """Return the features that decide the event, with their usual range when it happens."""
@@ -295,15 +293,15 @@ def _deciding_features(
     return ranges
 
 
-def _only_exception(outputs: Outputs) -> Raised | None:
+def _only_exception(outputs: Outputs) -> RaisedError | None:
     """Return the exception that all runs ended with, if they did and it is one and the same."""
     if len(outputs.columns) != 1:
         return None
     ((_, kind), column) = next(iter(outputs.columns.items()))
-    return column[0] if kind is Raised and len(set(column)) == 1 else None
+    return column[0] if kind is RaisedError and len(set(column)) == 1 else None
 
 
-def _as_pairs(neighbours: Any) -> list[NeighbourPair]:
+def _coerce_pairs(neighbours: Any) -> list[NeighbourPair]:
     if isinstance(neighbours, NeighbourPair):
         return [neighbours]
     is_one_pair = isinstance(neighbours, tuple) and not any(
@@ -325,7 +323,7 @@ def _as_pairs(neighbours: Any) -> list[NeighbourPair]:
     return pairs
 
 
-def _as_features(features: Any) -> tuple[frozenset[str], tuple[FeatureFunction, ...]]:
+def _coerce_features(features: Any) -> tuple[frozenset[str], tuple[FeatureFunction, ...]]:
     chosen = [features] if isinstance(features, str) or callable(features) else list(features)
     functions = tuple(feature for feature in chosen if callable(feature))
     groups = [feature for feature in chosen if not callable(feature)]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.audit.outputs import Column, Measured, Outputs, Raised, Structure
+from privclust.audit.outputs import Column, CustomFeature, Outputs, RaisedError, Structure
 
 GROUPS = ("exceptions", "shapes", "values", "low_bits")
 """The groups of features. Of events that tell equally much, the one of the first group is named."""
@@ -88,7 +88,7 @@ class FeatureMap:
         columns: list[tuple[Feature, Floats]] = []
         for group in GROUPS:
             for key, encoder in self._encoders.items():
-                if group in self._groups or (group == "values" and key[1] is Measured):
+                if group in self._groups or (group == "values" and key[1] is CustomFeature):
                     column = outputs.columns.get(key, [None] * outputs.runs)
                     columns.extend(encoder.columns(group, column))
         return columns
@@ -136,7 +136,7 @@ def _varies(column: Floats) -> bool:
 def _encoder(path: str, kind: type, column: Column) -> _CodesEncoder | _NumbersEncoder:
     if issubclass(kind, np.ndarray):
         return _NumbersEncoder(path, column)
-    if kind is Raised:
+    if kind is RaisedError:
         codes = {
             "exception type": _Codes(column, lambda leaf: leaf.type_name),
             "exception message": _Codes(column, lambda leaf: leaf.message),
@@ -185,11 +185,11 @@ class _NumbersEncoder:
         self._is_scalar = all(array.ndim == 0 for array in arrays)
         self._is_integer = all(array.dtype.kind in "biu" for array in arrays)
         self._precision = max(_precision(array.dtype) for array in arrays)
-        self._forms = _Codes(_examples(column), _form)
+        self._forms = _Codes(_examples(column), _leaf_kind)
 
     def columns(self, group: str, column: Column) -> _Columns:
         if group == "values":
-            numbers = _padded(column)
+            numbers = _pad_to_matrix(column)
             yield from self._elements(np.clip(numbers, -LARGEST, LARGEST))
             if not self._is_scalar:
                 yield from self._summaries(numbers)
@@ -198,7 +198,7 @@ class _NumbersEncoder:
             feature = Feature(f"form of {self._path}", self._forms.labels)
             yield feature, np.broadcast_to(forms, len(column))
         elif group == "low_bits":
-            yield from self._low_bits(_padded(column))
+            yield from self._low_bits(_pad_to_matrix(column))
 
     def _elements(self, numbers: Floats) -> _Columns:
         for position in range(self._width):
@@ -237,7 +237,7 @@ def _examples(column: Column) -> Column:
     return [np.asarray(column[0])] if isinstance(column, np.ndarray) else column
 
 
-def _form(array: NDArray[Any]) -> str:
+def _leaf_kind(array: NDArray[Any]) -> str:
     return f"{array.dtype.name}{list(array.shape) if array.ndim else ''}"
 
 
@@ -245,7 +245,7 @@ def _precision(dtype: np.dtype[Any]) -> int:
     return min(np.finfo(dtype).nmant + 1, 53) if dtype.kind == "f" else 53
 
 
-def _padded(column: Column) -> Floats:
+def _pad_to_matrix(column: Column) -> Floats:
     """Return an array of shape (runs, elements of the largest leaf), filled up with NaN."""
     if isinstance(column, np.ndarray):
         return column.reshape(len(column), -1).astype(np.float64)

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from privclust._typing import AnyArray
 
-# Pairs of neighbouring data sets on which mechanisms tend to fail.
 
 RowUnit = Literal["add-remove-row", "replace-row"]
 Unit = Literal["add-remove-row", "replace-row", "matrix-entry"]
@@ -82,7 +81,7 @@ def far_outlier(
     return _one_row_more(name, rows, outlier, unit)
 
 
-def emptied_cluster(
+def single_row_cluster(
     centres: ArrayLike, *, copies: int = 8, unit: RowUnit = "add-remove-row"
 ) -> NeighbourPair:
     """Let the last cluster hold a single row on the right and none on the left.
@@ -241,7 +240,7 @@ def one_entry(matrix: ArrayLike, row: int, column: int, *, change: int = 1) -> N
     return NeighbourPair("one matrix entry", left, right, "matrix-entry")
 
 
-def emptied_row(matrix: ArrayLike, row: int) -> NeighbourPair:
+def single_count_row(matrix: ArrayLike, row: int) -> NeighbourPair:
     """Empty a row of a matrix of counts on the left and leave it one count on the right.
 
     The unit is ``"matrix-entry"``.
@@ -310,15 +309,15 @@ def point_pairs(
     """
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     _check_clusters(n_clusters)
-    centres = _along_diagonal(low, high, n_clusters)
+    centres = _diagonal_rows(low, high, n_clusters)
     copies = max(1, n_rows // n_clusters)
     # All rows in the lowest tenth of the box, so that the opposite corner is far from each.
-    crowd = low + 0.1 * (_along_diagonal(low, high, n_rows) - low)
+    crowd = low + 0.1 * (_diagonal_rows(low, high, n_rows) - low)
     corners = np.repeat([low, high], max(1, n_rows // 2), axis=0)
     return [
         far_outlier(crowd, low, high, unit=unit),
         far_outlier(crowd, low, high, distance=BEYOND, unit=unit),
-        emptied_cluster(centres, copies=copies, unit=unit),
+        single_row_cluster(centres, copies=copies, unit=unit),
         duplicate_mass(low, high, copies=n_rows, unit=unit),
         missing_value(crowd, 0, unit=unit),
         another_order(corners, (low + high) / 2, unit=unit),
@@ -361,7 +360,7 @@ def table_pairs(
     copies = max(1, n_rows // n_clusters)
     return [
         rare_category(common, 0, categories[0][-1], unit=unit),
-        emptied_cluster(modes, copies=copies, unit=unit),
+        single_row_cluster(modes, copies=copies, unit=unit),
         duplicate_mass(first, last, copies=n_rows, unit=unit),
         missing_value(common, 0, unit=unit),
         another_order(common, last, unit=unit),
@@ -384,11 +383,11 @@ def matrix_pairs(n_rows: int, n_columns: int, *, largest: int = 10) -> list[Neig
     return [
         one_entry(counts, 0, 0),
         one_entry(np.zeros_like(counts), n_rows - 1, n_columns - 1),
-        emptied_row(counts, n_rows - 1),
+        single_count_row(counts, n_rows - 1),
     ]
 
 
-def _along_diagonal(
+def _diagonal_rows(
     low: NDArray[np.float64], high: NDArray[np.float64], count: int
 ) -> NDArray[np.float64]:
     return low + (np.arange(count)[:, np.newaxis] + 0.5) / count * (high - low)

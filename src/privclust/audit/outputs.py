@@ -31,18 +31,18 @@ class Structure(NamedTuple):
     fact: str
 
 
-class Raised(NamedTuple):
+class RaisedError(NamedTuple):
     """An exception that a run ended with; it is an output like any other."""
 
     type_name: str
     message: str
 
 
-class Measured(np.ndarray):
+class CustomFeature(np.ndarray):
     """Numbers that a feature function of the user computed from an output."""
 
 
-Leaf = NDArray[Any] | str | Structure | Raised
+Leaf = NDArray[Any] | str | Structure | RaisedError
 Leaves = dict[str, Leaf]
 Column = NDArray[Any] | list[Any]
 """The leaves of one path and kind over all runs: an array whose first axis is the run when all are
@@ -52,7 +52,7 @@ _Above = tuple[int, ...]
 _Walk = Iterator[tuple[str, Leaf]]
 
 
-def leaves_of(output: object, path: str = "output") -> Leaves:
+def list_leaves(output: object, path: str = "output") -> Leaves:
     """Take an output apart.
 
     Parameters

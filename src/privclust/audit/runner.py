@@ -37,13 +37,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
 from privclust.audit.outputs import (
+    CustomFeature,
     Leaves,
-    Measured,
     Outputs,
-    Raised,
+    RaisedError,
     Structure,
     fitted_attributes,
-    leaves_of,
+    list_leaves,
 )
 
 CHUNKS = 16
@@ -100,7 +100,7 @@ class Subject:
         except Exception as error:
             if not self.catch:
                 raise
-            return {"exception": Raised(type(error).__name__, str(error))}
+            return {"exception": RaisedError(type(error).__name__, str(error))}
         return self._describe(output)
 
     def _estimator_call(self, rng: np.random.Generator) -> Callable[[Any], Any]:
@@ -119,13 +119,13 @@ class Subject:
             released = fitted_attributes(output)
             leaves: Leaves = {"attributes": Structure(repr(sorted(released)))}
             for name, value in released.items():
-                leaves |= leaves_of(value, name)
+                leaves |= list_leaves(value, name)
         else:
-            leaves = leaves_of(output)
+            leaves = list_leaves(output)
         for position, function in enumerate(self.functions):
             name = getattr(function, "__name__", type(function).__name__)
             measured = np.asarray(function(output), dtype=np.float64)
-            leaves[f"feature {position} ({name})"] = measured.view(Measured)
+            leaves[f"feature {position} ({name})"] = measured.view(CustomFeature)
         return leaves
 
 

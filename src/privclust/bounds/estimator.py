@@ -45,7 +45,7 @@ _SURE = 2.0
 _REMEDY = "raise epsilon, ask for fewer columns, or declare the bounds by hand"
 
 
-def drafted(
+def schema_of_ranges(
     result: BoundsResult,
     forms: Mapping[str, ColumnForm],
     *,
@@ -58,7 +58,7 @@ def drafted(
     return Schema(facts, ignore=ignore, csv=csv, note=NOTE)
 
 
-def doubts_about(
+def range_warnings(
     result: BoundsResult, names: Sequence[str], outside_share: float
 ) -> Iterator[Note]:
     """Yield a note for each column that noise hides, or whose range leaves out too many rows."""
@@ -103,9 +103,6 @@ def _moments(low: float, high: float, form: ColumnForm) -> Box:
     ends = (start, end, (start + end) // 2)
     low_day, high_day, middle = (date.fromordinal(_EPOCH + day) for day in ends)
     return Box(low_day, high_day, middle, "date" if form == "date" else "time")
-
-
-# ``PrivateBounds``: a schema from private rows, paid for as a question of its own.
 
 
 class PrivateBounds(PrivateEstimator):
@@ -236,7 +233,7 @@ class PrivateBounds(PrivateEstimator):
         )
 
     # The way of a fit.
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         if not isinstance(self.csv, Csv | None):
             raise ParameterError("csv must be a Csv or None; write Csv(delimiter, decimal).")
         if self.csv is not None and self.columns is None:
@@ -259,7 +256,7 @@ class PrivateBounds(PrivateEstimator):
     def _ask(self, door: NumberRows, run: Run, public: Any = None) -> BoundsResult:
         share = float(self.outside_share)
         result = ask_bounds(door.private(run.meter, run.seed), run.budget.whole, share)
-        return replace(result, notes=tuple(doubts_about(result, door.schema.names, share)))
+        return replace(result, notes=tuple(range_warnings(result, door.schema.names, share)))
 
     def _noisy_number(self, result: BoundsResult) -> Noisy:
         return Noisy(np.array([result.n_rows]), result.n_rows_error)
@@ -268,14 +265,14 @@ class PrivateBounds(PrivateEstimator):
         self._remember_columns(facts.names, facts.n_columns)
         usual: dict[str, ColumnForm] = dict.fromkeys(facts.schema.names, "number")
         forms = forms_of(self.columns) or usual
-        self.schema_ = drafted(result, forms, ignore=self.ignore, csv=self.csv)
+        self.schema_ = schema_of_ranges(result, forms, ignore=self.ignore, csv=self.csv)
         self.bounds_ = self.schema_.low, self.schema_.high
         self.found_ = result.found
         for name in ("inside", "inside_error", "missing", "missing_error"):
             setattr(self, f"{name}_", result.column_of(name))
         self.n_rows_, self.n_rows_error_ = result.n_rows, result.n_rows_error
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         return {
             "arrays": {
                 "found": self.found_,

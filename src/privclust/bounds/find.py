@@ -15,7 +15,7 @@ import numpy as np
 
 from privclust._typing import Floats, Mask
 from privclust.budget import Share
-from privclust.data.numbers.public import POWERS, ZERO_CELL, CountedColumns
+from privclust.data.numbers.public import POWERS, ZERO_CELL, ColumnCounts
 from privclust.data.numbers.view import NumbersView
 from privclust.data.public import Noisy
 from privclust.distributions import quantile
@@ -27,7 +27,7 @@ from privclust.notes import Note
 _TOGETHER = 1, 2, 4
 
 
-def held(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
+def occupied_cells(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
     """Return which cells stand out from the noise, alone or with their neighbours.
 
     Parameters
@@ -97,7 +97,7 @@ def is_covered(
     return wanted - inside <= math.hypot(error * math.sqrt(last - first + 1), wanted_error)
 
 
-def covered(
+def grow_until_covered(
     cells: Floats, run: tuple[int, int], wanted: float, error: float, wanted_error: float
 ) -> tuple[int, int]:
     """Return a run, grown on both sides until it is covered or there are no more cells."""
@@ -167,8 +167,6 @@ class BoundsResult:
         return np.array([getattr(found, name) for found in self.ranges], np.float64)
 
 
-# Private bounds: how large the numbers of each column are, and then which range they fill.
-
 _COUNT, _SIZES, _RANGES = 0.1, 0.4, 0.5
 _FEWEST_CELLS, _MOST_CELLS = 8, 64
 # The chance that the noise of any empty cell of a fit passes for rows.
@@ -179,19 +177,19 @@ _ENDS = np.concatenate([[-_LARGEST], POWERS, [_LARGEST]])
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RangeQuestions:
     """What all columns share: who is asked, the noisy number of rows, and what may be left out."""
 
     view: NumbersView
     n_rows: Noisy
     outside_share: float
 
-    def wanted(self, missing: float) -> float:
+    def rows_to_cover(self, missing: float) -> float:
         """Return how many rows of a column the range should hold."""
         with_numbers = max(float(self.n_rows.value[0]) - max(missing, 0.0), 1.0)
         return (1 - self.outside_share) * with_numbers
 
-    def errors(self, counted: CountedColumns) -> tuple[float, float]:
+    def errors(self, counted: ColumnCounts) -> tuple[float, float]:
         """Return the standard errors of a cell, and of how many rows are wanted."""
         error = counted.standard_error
         return error, math.hypot(error, self.n_rows.standard_error)
@@ -205,12 +203,12 @@ class _Asked:
 def ask_bounds(view: NumbersView, budget: Share, outside_share: float) -> BoundsResult:
     """Find a range of every column of ``view`` within ``budget``."""
     for_count, for_sizes, for_ranges = budget.split([_COUNT, _SIZES, _RANGES])
-    asked = _Asked(view, view.ask_count("number of rows", for_count), outside_share)
+    asked = _RangeQuestions(view, view.ask_count("number of rows", for_count), outside_share)
     columns = range(view.n_columns)
     sizes = view.ask_histograms("sizes of numbers", dict.fromkeys(columns, POWERS), for_sizes)
     rough = _ask_rough_ranges(asked, sizes, for_sizes)
     edges = _equal_cells(asked, sizes, rough, for_ranges)
-    ranges = {column: _as_it_is(sizes, column, rough.get(column)) for column in columns}
+    ranges = {column: _whole_range(sizes, column, rough.get(column)) for column in columns}
     if edges:
         fine = view.ask_histograms("ranges of numbers", edges, for_ranges)
         ranges |= {
@@ -222,23 +220,23 @@ def ask_bounds(view: NumbersView, budget: Share, outside_share: float) -> Bounds
 
 
 def _ask_rough_ranges(
-    asked: _Asked, sizes: CountedColumns, share: Share
+    asked: _RangeQuestions, sizes: ColumnCounts, share: Share
 ) -> dict[int, tuple[int, int]]:
     """Return the first and the last power of two of the columns that stand out from the noise."""
     noise = asked.largest_noise(share, len(sizes.cells), len(POWERS) + 1)
     found = {}
     for column, cells in sizes.cells.items():
-        counts = np.where(held(cells, noise, mirror=ZERO_CELL), cells, 0)
+        counts = np.where(occupied_cells(cells, noise, mirror=ZERO_CELL), cells, 0)
         if counts.any():
             run = smallest_run(counts, _ENDS, (1 - asked.outside_share) * float(counts.sum()))
-            wanted = asked.wanted(sizes.missing[column])
+            wanted = asked.rows_to_cover(sizes.missing[column])
             if not is_covered(cells, run, wanted, *asked.errors(sizes)):
-                run = _stretched(cells, run, sizes.standard_error)
+                run = _widen(cells, run, sizes.standard_error)
             found[column] = run
     return found
 
 
-def _stretched(cells: Floats, run: tuple[int, int], error: float) -> tuple[int, int]:
+def _widen(cells: Floats, run: tuple[int, int], error: float) -> tuple[int, int]:
     """Return a run with room for rows that noise hides.
 
     Towards zero the smaller powers add next to nothing to the range; away from it the next one
@@ -270,26 +268,26 @@ def _ends(run: tuple[int, int]) -> tuple[float, float]:
 
 
 def _equal_cells(
-    asked: _Asked, sizes: CountedColumns, rough: dict[int, tuple[int, int]], share: Share
+    asked: _RangeQuestions, sizes: ColumnCounts, rough: dict[int, tuple[int, int]], share: Share
 ) -> dict[int, Floats]:
     """Return edges of equal cells, as many as still tell rows from noise."""
-    cut = {column: run for column, run in rough.items() if _can_be_cut(*run)}
+    cut = {column: run for column, run in rough.items() if _is_divisible(*run)}
     edges = {}
     for column, run in cut.items():
         noise = asked.largest_noise(share, len(cut), _MOST_CELLS)
-        rows = asked.wanted(sizes.missing[column])
+        rows = asked.rows_to_cover(sizes.missing[column])
         affordable = np.clip(rows / (2 * noise), _FEWEST_CELLS, _MOST_CELLS)
         n_cells = 2 ** int(np.log2(affordable))  # so that edges are short binary fractions
         edges[column] = np.linspace(*_ends(run), n_cells + 1)
     return edges
 
 
-def _can_be_cut(first: int, last: int) -> bool:
+def _is_divisible(first: int, last: int) -> bool:
     """Tell whether a run has two ends that a Box can hold, and more than zeros between them."""
     return first > 0 and last < len(POWERS) and not first == last == ZERO_CELL
 
 
-def _as_it_is(sizes: CountedColumns, column: int, run: tuple[int, int] | None) -> Range:
+def _whole_range(sizes: ColumnCounts, column: int, run: tuple[int, int] | None) -> Range:
     """Return the range that the first histogram shows, or none."""
     error = sizes.standard_error
     if run is None:
@@ -300,17 +298,19 @@ def _as_it_is(sizes: CountedColumns, column: int, run: tuple[int, int] | None) -
 
 
 def _ask_narrow_ranges(
-    asked: _Asked, fine: CountedColumns, column: int, edges: Floats, share: Share
+    asked: _RangeQuestions, fine: ColumnCounts, column: int, edges: Floats, share: Share
 ) -> Range:
     """Return the smallest range of equal cells that leaves out at most the declared share."""
     cells, missing, error = fine.cells[column], fine.missing[column], fine.standard_error
     noise = asked.largest_noise(share, len(fine.cells), len(cells))
-    counts = np.where(held(cells, noise), cells, 0)
+    counts = np.where(occupied_cells(cells, noise), cells, 0)
     inner, run = counts[1:-1], (0, len(edges) - 2)
     if inner.any():
         most = (1 - asked.outside_share) * float(counts.sum())
         run = smallest_run(inner, edges, most)
-        run = covered(cells[1:-1], run, asked.wanted(missing), *asked.errors(fine))
+        run = grow_until_covered(
+            cells[1:-1], run, asked.rows_to_cover(missing), *asked.errors(fine)
+        )
     first, last = run
     inside = float(cells[first + 1 : last + 2].sum())
     errors = error * math.sqrt(last - first + 1), error

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privclust.plan import Measure, Synthetic
+from privclust.plan import Measure, Rehearsal
 from privclust.unit.rows import RowUnit
 
 MOST_REHEARSED = 100_000
@@ -23,7 +23,7 @@ WIDTH = Measure(
 
 def synthetic(
     names: tuple[str, ...], n_rows: int, unit: RowUnit, outside_share: float, seed: int
-) -> Synthetic:
+) -> Rehearsal:
     """Return columns of numbers; the error is how much too wide, or too narrow, the bounds are."""
     rng = np.random.default_rng(seed)
     count = min(n_rows, MOST_REHEARSED)
@@ -43,4 +43,4 @@ def synthetic(
         logs = np.abs(np.log(np.maximum(ratios, 1e-300)))
         return float(np.exp(np.minimum(logs, np.log(1e6)).mean()))
 
-    return Synthetic((table,), error_ratio)
+    return Rehearsal((table,), error_ratio)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# The kind "bounds": a schema that was found in the rows, and how many rows it holds.
-
 _ARRAYS = {
     "found": ("d",),
     "inside": ("d",),
@@ -33,14 +31,14 @@ def lines_of(release: Release) -> list[dict[str, Any]]:
         {
             "name": name,
             "range": schema[name].describe() if arrays["found"][i] else "hidden by noise",
-            "inside": rows_in_words(arrays["inside"][i], arrays["inside_error"][i]),
-            "missing": rows_in_words(arrays["missing"][i], arrays["missing_error"][i]),
+            "inside": rows_phrase(arrays["inside"][i], arrays["inside_error"][i]),
+            "missing": rows_phrase(arrays["missing"][i], arrays["missing_error"][i]),
         }
         for i, name in enumerate(schema.names)
     ]
 
 
-def rows_in_words(count: float, error: float) -> str:
+def rows_phrase(count: float, error: float) -> str:
     """Return a noisy number of rows, with two errors to each side."""
     return give_or_take(f"{count:,.0f}", error).replace("-", "−")
 
@@ -105,7 +103,7 @@ def bounds_context(release: Release) -> dict[str, Any]:
     arrays = release.arrays
     return {
         "lines": lines_of(release),
-        "rows": rows_in_words(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
+        "rows": rows_phrase(float(arrays["n_rows"][0]), float(arrays["n_rows_error"][0])),
         "hidden": int((~arrays["found"]).sum()),
         "outside": f"{100 * float(release.parameters['outside_share']):g} %",
     }

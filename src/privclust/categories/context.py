@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Floats
-from privclust.categories.pair_tables import PairCells
+from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 
 Context = tuple[int, ...]
@@ -39,7 +39,7 @@ def association(estimate: Estimate) -> Association:
 
     What is uncertain about a table adds to its expected information, to second order.
     """
-    cells = PairCells(estimate.layout)
+    cells = PairTableCells(estimate.layout)
     totals = np.maximum(cells.per_table(estimate.counts), 1e-9)
     joint = estimate.counts / cells.spread(totals)
     rows = cells.per_table(_surprise(cells.row_sums(joint), joint))
@@ -61,7 +61,7 @@ def _surprise(chances: Floats, weights: Floats) -> Floats:
     return np.asarray(-weights * np.log2(np.where(chances > 0, chances, 1)))
 
 
-def _square(cells: PairCells, per_table: Floats) -> Floats:
+def _square(cells: PairTableCells, per_table: Floats) -> Floats:
     matrix = np.zeros((len(cells.sizes), len(cells.sizes)))
     first, second = cells.pairs.T
     matrix[first, second] = per_table

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 from privclust.budget import Budget
 from privclust.categories.learn import (
     METHODS,
-    Learning,
     LearningMethod,
+    MetricResult,
     Options,
     ask_metric,
     usual_method,
@@ -46,8 +46,6 @@ def check_width(schema: Schema) -> None:
         )
 
 
-# ``CategoricalEstimator``: what the private estimators with a learned metric share.
-
 _NOTHING_DECLARED = (
     "No categories are declared; pass a schema that lists the values of every column, from public "
     "knowledge and never from the data."
@@ -81,7 +79,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         """
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
-        schema, unit = self._planned(n_features), row_unit(self.unit)
+        schema, unit = self._planned_schema(n_features), row_unit(self.unit)
         every = self._method_name() in ("pairs", "baseline")
         return rehearse(
             self,
@@ -92,13 +90,13 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             times=1,  # the noise does not depend on the rows
         )
 
-    def _planned(self, n_features: int | None) -> Schema:
-        declared = self._declared()
+    def _planned_schema(self, n_features: int | None) -> Schema:
+        declared = self._declared_schema()
         if not isinstance(declared, Schema) and n_features is None:
             raise SchemaError("One fact does not say how many columns there are; give n_features.")
         return Schema.of(declared, names=[f"x{i}" for i in range(n_features or 0)])
 
-    def _declared(self) -> Declared:
+    def _declared_schema(self) -> Declared:
         """Return the schema, or the facts that hold for columns without a name."""
         if self.schema is None:
             raise SchemaError(_NOTHING_DECLARED)
@@ -106,18 +104,18 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             return self.schema  # type: ignore[return-value]  # the door refuses a Box
         return Schema.of(self.schema)
 
-    def _check_together(self) -> None:
-        declared = self._declared()
+    def _check_combinations(self) -> None:
+        declared = self._declared_schema()
         if isinstance(declared, Schema):
             check_width(declared)
 
     def _open(self, X: Any, public: Any = None) -> Opened:
-        return open_table(X, self._declared(), unit=unit_from(self.unit))
+        return open_table(X, self._declared_schema(), unit=unit_from(self.unit))
 
     def _door(self, opened: Opened) -> TableRows:
         return TableRows(opened)
 
-    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
+    def _check_before_charge(self, door: TableRows, public: Any = None) -> None:
         self._options(door.schema)
 
     def _options(self, schema: Schema) -> Options:
@@ -137,14 +135,14 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             sigma=float(self.sigma),
         )
 
-    def _keep_metric(self, facts: PublicFacts, learning: Learning) -> None:
+    def _keep_metric(self, facts: PublicFacts, learning: MetricResult) -> None:
         self._remember_columns(facts.names, facts.n_columns)
         self.schema_, self.metric_ = facts.schema, learning.metric
         parts = learning.metric.attributes
         self.contexts_ = {name: part.context for name, part in parts.items()}
         self.cell_error_ = learning.learned.cell_error
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         return {
             "arrays": release_arrays(self.metric_, self.schema_, self.cell_error_),
             "schema": self.schema_,
@@ -156,12 +154,9 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
             },
         }
 
-    def _ignored(self) -> Sequence[str]:
+    def _columns_to_ignore(self) -> Sequence[str]:
         id_column = row_unit(self.unit).id_column
         return [] if id_column is None else [id_column]
-
-
-# ``PrivateDilca``: its parameters, and what it asks and keeps.
 
 
 class PrivateDilca(CategoricalEstimator):
@@ -275,22 +270,22 @@ class PrivateDilca(CategoricalEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _check_together(self) -> None:
-        super()._check_together()
-        declared = self._declared()
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
+        declared = self._declared_schema()
         if isinstance(declared, Schema):
             self._options(declared)
 
-    def _ask(self, door: TableRows, run: Run, public: Any = None) -> Learning:
+    def _ask(self, door: TableRows, run: Run, public: Any = None) -> MetricResult:
         view = door.private(run.meter, run.seed)
         options = self._options(door.schema)
         ask = self._methods[self._method_name()]
         return ask_metric(view, run.budget.whole, ask, options, tuple(self.ordinal))
 
-    def _keep(self, facts: PublicFacts, result: Learning, public: Any = None) -> None:
+    def _keep(self, facts: PublicFacts, result: MetricResult, public: Any = None) -> None:
         self._keep_metric(facts, result)
 
-    def _noisy_number(self, result: Learning) -> Noisy:
+    def _noisy_number(self, result: MetricResult) -> Noisy:
         return result.learned.n_rows
 
     def _options(self, schema: Schema) -> Options:

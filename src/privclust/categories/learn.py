@@ -17,9 +17,9 @@ from privclust._typing import Floats
 from privclust.budget import Currency, Share
 from privclust.categories.context import Context, association, choose_context
 from privclust.categories.metric import CategoricalMetric, attribute_metric
-from privclust.categories.pair_tables import on_simplex
-from privclust.categories.shrinkage import Estimate, shrunk_estimate
-from privclust.categories.signal import what_to_doubt
+from privclust.categories.pair_tables import project_on_simplex
+from privclust.categories.shrinkage import Estimate, shrink_tables
+from privclust.categories.signal import signal_warning
 from privclust.data.public import Noisy
 from privclust.data.table.public import NoisyTables, PairLayout
 from privclust.data.table.view import TableView
@@ -29,11 +29,11 @@ from privclust.notes import Note
 
 
 @dataclass(frozen=True)
-class Learning:
+class MetricResult:
     """A learned metric, what it was made from, and reasons not to trust it, if any."""
 
     metric: CategoricalMetric
-    learned: Learned
+    learned: MetricTables
     notes: tuple[Note, ...] = ()
 
 
@@ -63,7 +63,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Learned:
+class MetricTables:
     """What a method learned: for each target its context, and the tables to compare values with.
 
     Attributes
@@ -93,17 +93,17 @@ _HISTOGRAMS = 0.2
 _TREE_HISTOGRAMS, _TREE_EDGES = 0.1, 0.3
 
 
-def ask_pairs(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_pairs(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Learn from all pair tables."""
     for_histograms, for_tables = budget.split([_HISTOGRAMS, 1 - _HISTOGRAMS])
     histograms = view.ask_histograms("histograms", for_histograms)
     every = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", every, for_tables)
-    estimate = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
-    return _learned(estimate, tables, options)
+    estimate = shrink_tables(histograms, tables, budget.currency, _ask_row_count(view, budget))
+    return _metric_tables(estimate, tables, options)
 
 
-def ask_tree(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_tree(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Learn from the tables along a spanning tree of strongly dependent pairs."""
     for_histograms, for_edges, for_tables = budget.split(
         [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
@@ -111,8 +111,8 @@ def ask_tree(view: TableView, budget: Share, options: Options) -> Learned:
     histograms = view.ask_histograms("histograms", for_histograms)
     edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
     tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
-    along = shrunk_estimate(histograms, tables, budget.currency, _ask_row_count(view, budget))
-    return _learned(_chained(along), tables, options)
+    along = shrink_tables(histograms, tables, budget.currency, _ask_row_count(view, budget))
+    return _metric_tables(_chain_along_tree(along), tables, options)
 
 
 def _ask_row_count(view: TableView, budget: Share) -> float | None:
@@ -122,15 +122,15 @@ def _ask_row_count(view: TableView, budget: Share) -> float | None:
     return float(view.ask_count("number of rows", budget).value[0])
 
 
-def _learned(estimate: Estimate, tables: NoisyTables, options: Options) -> Learned:
+def _metric_tables(estimate: Estimate, tables: NoisyTables, options: Options) -> MetricTables:
     known = association(estimate)
     contexts = {
         target: choose_context(options.rule, target, known, options.context_size, options.sigma)
         for target in options.targets
     }
     estimates = dict.fromkeys(contexts, estimate)
-    notes = what_to_doubt(estimate.signal)
-    return Learned(contexts, estimates, tables.standard_error, tables.n_rows, notes)
+    notes = signal_warning(estimate.signal)
+    return MetricTables(contexts, estimates, tables.standard_error, tables.n_rows, notes)
 
 
 def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
@@ -138,10 +138,10 @@ def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
     weights = 1 / np.array(view.sizes)
     totals = np.array([part.sum() for part in parts])
     n_rows = max(1.0, float(weights @ totals / weights.sum()))
-    return [on_simplex(part, n_rows) for part in parts]
+    return [project_on_simplex(part, n_rows) for part in parts]
 
 
-def _chained(along: Estimate) -> Estimate:
+def _chain_along_tree(along: Estimate) -> Estimate:
     """Return tables of all pairs: products of conditional probabilities along the tree.
 
     What is learned about a pair is what is learned about every edge between the two. What may be
@@ -157,7 +157,7 @@ def _chained(along: Estimate) -> Estimate:
     starts = np.cumsum((0, *layout.sizes))
     for given in neighbours:
         margin = along.margins[starts[given] : starts[given + 1]]
-        for target, (chances, learned, hidden) in _from(along, given, neighbours).items():
+        for target, (chances, learned, hidden) in _table_from(along, given, neighbours).items():
             if given < target:
                 layout.table(counts, (given, target))[:] = (chances * margin).T
                 place = layout.places[given, target]
@@ -175,7 +175,7 @@ def _chained(along: Estimate) -> Estimate:
     )
 
 
-def _from(
+def _table_from(
     along: Estimate, given: int, neighbours: dict[int, list[int]]
 ) -> dict[int, tuple[Floats, float, float]]:
     """Walk outwards from ``given``.
@@ -199,7 +199,7 @@ def _from(
     return reached
 
 
-LearningMethod = Callable[[TableView, Share, Options], Learned]
+LearningMethod = Callable[[TableView, Share, Options], MetricTables]
 # The methods by the names that estimators give them.
 METHODS: dict[str, LearningMethod] = {"pairs": ask_pairs, "tree": ask_tree}
 
@@ -215,7 +215,7 @@ def ask_metric(
     ask: LearningMethod,
     options: Options,
     ordinal: tuple[str, ...] = (),
-) -> Learning:
+) -> MetricResult:
     """Return the metric that a method learns within ``share``."""
     learned = ask(view, share, options)
     parts = {
@@ -230,4 +230,4 @@ def ask_metric(
         )
         for target, context in learned.contexts.items()
     }
-    return Learning(CategoricalMetric(view.names, parts), learned, learned.notes)
+    return MetricResult(CategoricalMetric(view.names, parts), learned, learned.notes)

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.categories.pair_tables import PairCells
+from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import ValuePoints
 
-# The learned metric: coordinates for the values of every attribute, and distances between them.
 
 # Attributes with more values get no axes for what is uncertain about them.
 _MOST_DOUBTED = 500
@@ -136,30 +135,30 @@ def attribute_metric(
         How many values of each attribute are listed. Those after them are declared in case some are
         missing or unlisted, and are left out of contexts unless they clearly occur.
     """
-    parts = [_told_by(estimate, target, other, n_listed) for other in context]
+    parts = [_conditional_on(estimate, target, other, n_listed) for other in context]
     chances = np.concatenate([chances for chances, _ in parts], axis=1)
     doubt = np.concatenate([doubt for _, doubt in parts])
-    points = np.concatenate([chances, _doubt_axes(chances, doubt)], axis=1)
+    points = np.concatenate([chances, _uncertainty_axes(chances, doubt)], axis=1)
     points /= np.sqrt(chances.shape[1])
     if ordinal:  # steps between neighbouring values add up, and so does the doubt about them
         points = np.cumsum(points, axis=0)
     context_names = tuple(names[other] for other in context)
-    return AttributeMetric(names[target], tuple(labels), context_names, _reduced(points))
+    return AttributeMetric(names[target], tuple(labels), context_names, _fewest_axes(points))
 
 
-def _told_by(
+def _conditional_on(
     estimate: Estimate, target: int, other: int, n_listed: Sequence[int] | None
 ) -> tuple[Floats, Floats]:
     """Return the chances of the target, and the doubt, for the values of another that count."""
     chances, doubt = estimate.conditional(target, other)
     if n_listed is None:
         return chances, doubt
-    counts = estimate.clearly_there(other)
+    counts = estimate.distinct_values(other)
     counts[: n_listed[other]] = True
     return (chances, doubt) if counts.all() else (chances[:, counts], doubt[counts])
 
 
-def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:
+def _uncertainty_axes(chances: Floats, doubt: Floats) -> Floats:
     """Return axes that add to every squared distance what uncertainty is expected to add to it.
 
     A column of chances p that is uncertain by a share c of the most it can be has the covariance
@@ -172,7 +171,7 @@ def _doubt_axes(chances: Floats, doubt: Floats) -> Floats:
     return np.asarray(axes * np.sqrt(np.maximum(strengths, 0)))
 
 
-def _reduced(points: Floats) -> Floats:
+def _fewest_axes(points: Floats) -> Floats:
     """Return coordinates of the same distances in as few axes as they need."""
     centred = points - points.mean(axis=0)
     left, strengths, _ = np.linalg.svd(centred, full_matrices=False)
@@ -203,7 +202,7 @@ def principal_axes(
         Clusters to be told apart: at most this many axes are kept, within limits.
     """
     n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
-    cells = PairCells(estimate.layout)
+    cells = PairTableCells(estimate.layout)
     shares = estimate.margins / max(estimate.n_rows, 1.0)
     sizes = estimate.layout.sizes
     points = np.concatenate(metric.points())

@@ -29,7 +29,7 @@ from privclust.data.table.public import NoisyTables, PairLayout
 # The cells of many pair tables as flat vectors: sums over tables, rows and columns of tables.
 
 
-class PairCells:
+class PairTableCells:
     """Where every cell belongs.
 
     Attributes
@@ -89,7 +89,7 @@ class PairCells:
             np.float64,
         )
 
-    def centred(self, values: Floats) -> Floats:
+    def subtract_means(self, values: Floats) -> Floats:
         """Return numbers of all values, less their mean over each attribute."""
         means = np.add.reduceat(values, self.offsets[:-1]) / self.sizes
         return np.asarray(values - np.repeat(means, self.sizes))
@@ -114,7 +114,7 @@ _ROUNDS = 5
 Doubt = Callable[[Floats], Floats]
 
 
-def usual_level(found: Floats, doubt: Doubt, *, default: float, least: float) -> float:
+def typical_level(found: Floats, doubt: Doubt, *, default: float, least: float) -> float:
     """Return the mean strength, drawn towards a default where little is known.
 
     Measurements are weighed by how uncertain they would be at the mean strength, never at the one
@@ -129,7 +129,7 @@ def usual_level(found: Floats, doubt: Doubt, *, default: float, least: float) ->
     return usual
 
 
-def chances(found: Floats, doubt: Doubt, levels: Floats, usual: float) -> Floats:
+def signal_probabilities(found: Floats, doubt: Doubt, levels: Floats, usual: float) -> Floats:
     """Return how likely each of some strengths is, of shape (n_found, n_levels)."""
     errors = doubt(levels)
     fit = -0.5 * ((found[:, None] - levels) / errors) ** 2 - np.log(errors)
@@ -158,7 +158,7 @@ class Margins(NamedTuple):
     variances: Floats
 
 
-def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: PairCells) -> float:
+def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: PairTableCells) -> float:
     """Return the number of rows that all noisy totals together suggest."""
     ends = cells.offsets[:-1]
     totals = np.concatenate(
@@ -180,31 +180,33 @@ def _positive_mean(found: float, error: float) -> float:
     return found + error * math.exp(float(norm.logpdf(place) - norm.logcdf(place)))
 
 
-def combined_margins(
-    histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float
+def combine_margins(
+    histograms: Noisy, tables: NoisyTables, cells: PairTableCells, n_rows: float
 ) -> Floats:
     """Return the counts of all values: weighted by precision, none negative, adding up to N."""
-    noisy = _weighted(histograms, tables, cells, n_rows).counts
+    noisy = _precision_weighted(histograms, tables, cells, n_rows).counts
     return np.concatenate(
-        [on_simplex(noisy[cells.slice(a)], n_rows) for a in range(len(cells.sizes))]
+        [project_on_simplex(noisy[cells.slice(a)], n_rows) for a in range(len(cells.sizes))]
     )
 
 
-def calibrated_margins(
-    histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float
+def calibrate_margins(
+    histograms: Noisy, tables: NoisyTables, cells: PairTableCells, n_rows: float
 ) -> Margins:
     """Return the same, less unequal by what noise adds to them, with what is still uncertain."""
-    noisy, variances = _weighted(histograms, tables, cells, n_rows)
+    noisy, variances = _precision_weighted(histograms, tables, cells, n_rows)
     own = np.repeat(np.arange(len(cells.sizes)), cells.sizes)
     even = np.repeat(n_rows / cells.sizes, cells.sizes)
     squares = np.asarray(np.bincount(own, (noisy - even) ** 2), np.float64)
     by_attribute = variances[cells.offsets[:-1]]
     gains = _gains(squares, by_attribute, cells.sizes, n_rows)[own]
-    counts = combined_margins(histograms, tables, cells, n_rows)
+    counts = combine_margins(histograms, tables, cells, n_rows)
     return Margins(even + gains * (counts - even), gains * variances)
 
 
-def _weighted(histograms: Noisy, tables: NoisyTables, cells: PairCells, n_rows: float) -> Margins:
+def _precision_weighted(
+    histograms: Noisy, tables: NoisyTables, cells: PairTableCells, n_rows: float
+) -> Margins:
     """Return noisy margins that add up to N, by precision.
 
     A table of w columns gives a margin with w times the variance of its cells.
@@ -252,12 +254,14 @@ def _gains(squares: Floats, variances: Floats, sizes: Indices, n_rows: float) ->
     if unclear and float(found.sum()) + _CLEARLY * error < _LEAST_INEQUALITY * len(sizes):
         return np.zeros(len(sizes))
     least = _LEAST_LEARNED * _USUAL_INEQUALITY
-    usual = usual_level(found, doubt, default=_USUAL_INEQUALITY, least=least)
+    usual = typical_level(found, doubt, default=_USUAL_INEQUALITY, least=least)
     gains = _INEQUALITIES / (_INEQUALITIES + (free * noise)[:, None] + _TINY)
-    return np.asarray((chances(found, doubt, _INEQUALITIES, usual) * gains).sum(axis=1))
+    return np.asarray(
+        (signal_probabilities(found, doubt, _INEQUALITIES, usual) * gains).sum(axis=1)
+    )
 
 
-def on_simplex(values: Floats, total: float) -> Floats:
+def project_on_simplex(values: Floats, total: float) -> Floats:
     """Return the nearest non-negative vector that adds up to ``total``."""
     falling = np.sort(values)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privclust.plan import Measure, Synthetic
+from privclust.plan import Measure, Rehearsal
 from privclust.schema.facts import Bins, Box
 from privclust.schema.schema import Schema
 from privclust.unit.rows import RowUnit
@@ -27,7 +27,7 @@ NOISE = Measure(
 )
 
 
-def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -> Synthetic:
+def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -> Rehearsal:
     """Return rows of declared values; the error is the noise of a table over ``n_rows`` rows."""
     table = synthetic_rows(schema, min(n_rows, MOST_REHEARSED), unit)
     sizes = [fact.size for fact in schema.columns.values() if not isinstance(fact, Box)]
@@ -39,7 +39,7 @@ def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -
     def error_ratio(model: Any) -> float:
         return float(model.cell_error_ * usual)
 
-    return Synthetic((table,), error_ratio)
+    return Rehearsal((table,), error_ratio)
 
 
 def synthetic_rows(schema: Schema, n_rows: int, unit: RowUnit) -> pa.Table:

@@ -78,7 +78,7 @@ class MetricMixin(TransformerMixin):
         columns of the fit, and scikit-learn's own message says if they are not.
         """
         check_is_fitted(self)
-        ignored = self._ignored()
+        ignored = self._columns_to_ignore()
         by_name = isinstance(self.schema, (Schema, str, PathLike, Mapping)) or ignored
         if not by_name and len(getattr(X, "shape", ())) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -86,7 +86,7 @@ class MetricMixin(TransformerMixin):
         declared = list(self.schema_.columns.values()) if unnamed else self.schema_
         return open_table(X, declared, ignore=ignored)
 
-    def _ignored(self) -> Sequence[str]:
+    def _columns_to_ignore(self) -> Sequence[str]:
         """Return the columns of new rows that are not read."""
         return ()
 

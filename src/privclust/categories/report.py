@@ -10,7 +10,7 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.categories.release import attribute_points, distances
 from privclust.reports.plots import size_plot
-from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, shown
+from privclust.reports.svg import ACCENT, INK, MUTED, WIDTH, inline_svg, is_narrow, short_name
 from privclust.schema.facts import Box
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def distance_plot(name: str, labels: Sequence[str], distances: Floats) -> str:
                 if i != j:
                     ax.text(j + 0.48, i + 0.48, f"{value:.2f}", ha="center", va="center", size=7)
         ax.set(xlim=(0, size), ylim=(size, 0), aspect="equal", anchor="W")
-        words = [shown(label, 18) for label in labels]
+        words = [short_name(label, 18) for label in labels]
         at = np.arange(size) + 0.48
         font = 8 if size <= _NUMBERS_UP_TO else 6
         ax.set_xticks(at, words, rotation=90, fontsize=font, color=INK)
@@ -57,8 +57,8 @@ def distance_plot(name: str, labels: Sequence[str], distances: Floats) -> str:
             spine.set_visible(False)
 
     alt = (
-        f"Heat map of the distances between the {size} values of {shown(name)}; a stronger colour "
-        "is further."
+        f"Heat map of the distances between the {size} values of {short_name(name)}; a stronger "
+        "colour is further."
     )
     return inline_svg(
         f"distances-{_slug(name)}", alt, (WIDTH, side), draw, narrow_height=min(side, 4.2)
@@ -76,7 +76,7 @@ def value_plot(name: str, labels: Sequence[str], points: Floats) -> str:
     def draw(figure: Figure) -> None:
         ax = figure.subplots()
         ax.scatter(plane[:, 0], plane[:, 1], 22, color=ACCENT, alpha=0.7)
-        for text, (x, y) in _joined_labels(labels, plane):
+        for text, (x, y) in _merge_close_labels(labels, plane):
             side = "right" if 2 * x > plane[:, 0].min() + plane[:, 0].max() else "left"
             shift = (-4 if side == "right" else 4, 4)
             style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "ha": side}
@@ -88,11 +88,13 @@ def value_plot(name: str, labels: Sequence[str], points: Floats) -> str:
         ax.grid(visible=True)
         ax.set_axisbelow(True)
 
-    alt = f"Map of the {len(labels)} values of {shown(name)}: values that are near are alike."
+    alt = f"Map of the {len(labels)} values of {short_name(name)}: values that are near are alike."
     return inline_svg(f"values-{_slug(name)}", alt, (WIDTH, 4.0), draw, narrow_height=3.4)
 
 
-def _joined_labels(labels: Sequence[str], points: Floats) -> list[tuple[str, tuple[float, float]]]:
+def _merge_close_labels(
+    labels: Sequence[str], points: Floats
+) -> list[tuple[str, tuple[float, float]]]:
     """Return texts and places; values too near to each other for a text each share one."""
     reach = _TOO_NEAR * float(np.ptp(points, axis=0).max())
     left, texts = list(range(len(labels))), []
@@ -100,7 +102,7 @@ def _joined_labels(labels: Sequence[str], points: Floats) -> list[tuple[str, tup
         first = left[0]
         near = [i for i in left if np.abs(points[i] - points[first]).max() <= reach]
         left = [i for i in left if i not in near]
-        words = ", ".join(shown(labels[i], 18) for i in near[:_MOST_JOINED])
+        words = ", ".join(short_name(labels[i], 18) for i in near[:_MOST_JOINED])
         more = len(near) - _MOST_JOINED
         text = f"{words} and {more} more" if more > 0 else words
         texts.append((text, (float(points[first, 0]), float(points[first, 1]))))

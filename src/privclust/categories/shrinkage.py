@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categories.pair_tables import PairCells, calibrated_margins, number_of_rows
+from privclust.categories.pair_tables import PairTableCells, calibrate_margins, number_of_rows
 from privclust.categories.signal import (
     CONTEXT_STRENGTH,
     IndependentTables,
     Signal,
     Strengths,
-    signal_in,
+    has_signal,
     strengths_by,
 )
 from privclust.data.public import Noisy
@@ -102,7 +102,7 @@ class Estimate:
         hidden = np.broadcast_to(self.credible, self.unlearned.shape) * self.unlearned
         return chances, known + (1 - known) * hidden[place]
 
-    def clearly_there(self, attribute: int) -> NDArray[np.bool_]:
+    def distinct_values(self, attribute: int) -> NDArray[np.bool_]:
         """Return which values of an attribute stand out from noise; all if noise hides most."""
         margins = self._of(self.margins, attribute)[:, 0]
         needed = _CLEARLY_THERE * np.sqrt(self._of(self.margin_variances, attribute)[:, 0])
@@ -116,9 +116,9 @@ class Estimate:
         return np.asarray(whole[start : start + self.layout.sizes[attribute], None])
 
 
-def plain_estimate(tables: NoisyTables) -> Estimate:
+def clip_tables(tables: NoisyTables) -> Estimate:
     """Return the noisy tables as they are, negative counts set to zero."""
-    cells = PairCells(tables.layout)
+    cells = PairTableCells(tables.layout)
     counts = np.maximum(tables.cells, 0)
     n_tables = np.bincount(cells.pairs.ravel(), minlength=len(cells.sizes))
     margins = cells.margins(counts, np.ones(len(cells.pairs)))
@@ -128,7 +128,7 @@ def plain_estimate(tables: NoisyTables) -> Estimate:
     return Estimate(tables.layout, total, margins, counts, np.zeros_like(counts), nothing)
 
 
-def shrunk_estimate(
+def shrink_tables(
     histograms: Noisy, tables: NoisyTables, currency: Currency, n_rows: float | None = None
 ) -> Estimate:
     """Return the empirical-Bayes estimate of the tables.
@@ -143,15 +143,15 @@ def shrunk_estimate(
     n_rows : float or None
         The number of rows, if it is known exactly.
     """
-    cells = PairCells(tables.layout)
+    cells = PairTableCells(tables.layout)
     if n_rows is None:
         n_rows = number_of_rows(histograms, tables, cells)
-    margins = calibrated_margins(histograms, tables, cells, n_rows)
+    margins = calibrate_margins(histograms, tables, cells, n_rows)
     problem = _Problem(cells, margins.counts, n_rows, tables)
     residuals = problem.residuals(tables.cells)
     strengths = problem.strengths_beyond(problem.noise + problem.sampling)
     independent = IndependentTables(cells, margins, n_rows)
-    signal = signal_in(residuals, strengths, independent, tables.standard_error, currency)
+    signal = has_signal(residuals, strengths, independent, tables.standard_error, currency)
     known = partial(
         Estimate,
         tables.layout,
@@ -183,7 +183,7 @@ class _Problem:
     """What is known about every cell before its noisy residual is looked at."""
 
     def __init__(
-        self, cells: PairCells, margins: Floats, n_rows: float, tables: NoisyTables
+        self, cells: PairTableCells, margins: Floats, n_rows: float, tables: NoisyTables
     ) -> None:
         self.cells, self.margins, self.n_rows = cells, margins, n_rows
         first, second = margins[cells.first], margins[cells.second]

@@ -20,8 +20,13 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Currency
-from privclust.categories.pair_tables import Margins, PairCells, chances, usual_level
-from privclust.distributions import imitated_noise
+from privclust.categories.pair_tables import (
+    Margins,
+    PairTableCells,
+    signal_probabilities,
+    typical_level,
+)
+from privclust.distributions import noise_like
 from privclust.notes import Note
 
 # How strongly the attributes of each pair depend on each other, by moments of their tables.
@@ -54,7 +59,7 @@ class Strengths:
     terms: tuple[Floats, Floats, Floats]
     strongest: Floats
 
-    def doubt(self, strengths: Floats) -> Floats:
+    def uncertainty(self, strengths: Floats) -> Floats:
         """Return the standard errors at some true strengths, of shape (n_pairs, n_strengths)."""
         constant, linear, square = (term[:, None] for term in self.terms)
         absolute = strengths * self.strongest[:, None]
@@ -63,7 +68,9 @@ class Strengths:
 
     def expected(self) -> Floats:
         """Return what to expect of each pair in the units of the prior, shared among pairs."""
-        usual = usual_level(self.found, self.doubt, default=_USUAL_STRENGTH, least=_LEAST_STRENGTH)
+        usual = typical_level(
+            self.found, self.uncertainty, default=_USUAL_STRENGTH, least=_LEAST_STRENGTH
+        )
         return np.asarray(self._means(usual) * self.strongest)
 
     def credible(self) -> Floats:
@@ -71,11 +78,13 @@ class Strengths:
         return self._means(CONTEXT_STRENGTH)
 
     def _means(self, usual: float) -> Floats:
-        return np.asarray(chances(self.found, self.doubt, _LEVELS, usual) @ _LEVELS)
+        return np.asarray(
+            signal_probabilities(self.found, self.uncertainty, _LEVELS, usual) @ _LEVELS
+        )
 
 
 def strengths_by(
-    other: Floats, shape: Floats, strongest: Floats, cells: PairCells
+    other: Floats, shape: Floats, strongest: Floats, cells: PairTableCells
 ) -> Callable[[Floats], Strengths]:
     """Return a function of residuals: the strengths that explain their squares.
 
@@ -88,7 +97,7 @@ def strengths_by(
     shape : ndarray of shape (n_cells,)
         The variance that dependence adds, up to its strength.
     strongest : ndarray of shape (n_pairs,)
-    cells : PairCells
+    cells : PairTableCells
     """
     scale = cells.per_table(shape**2) * strongest
     constant, linear, square = (
@@ -102,8 +111,6 @@ def strengths_by(
 
     return strengths
 
-
-# Do noisy tables show that attributes depend on each other? Their strengths against chance.
 
 Signal = Literal["seen", "hidden", "absent"]
 
@@ -134,12 +141,12 @@ class IndependentTables:
 
     Attributes
     ----------
-    cells : PairCells
+    cells : PairTableCells
     margins : Margins
     n_rows : float
     """
 
-    cells: PairCells
+    cells: PairTableCells
     margins: Margins
     n_rows: float
 
@@ -150,8 +157,8 @@ class IndependentTables:
         level -= cells.row_sums(level) / self._widths
         level -= cells.column_sums(level) / self._heights
         # Where margins are wrong, so is what independence makes of them.
-        wrong = cells.centred(rng.normal(0, self._margin_errors))
-        of_first, of_second = self._if_wrong
+        wrong = cells.subtract_means(rng.normal(0, self._margin_errors))
+        of_first, of_second = self._worst_case
         level += wrong[cells.first] * of_first
         level += wrong[cells.second] * of_second
         return np.asarray(level)
@@ -180,13 +187,13 @@ class IndependentTables:
         return np.asarray(np.sqrt(self.margins.variances))
 
     @cached_property
-    def _if_wrong(self) -> tuple[Floats, Floats]:
+    def _worst_case(self) -> tuple[Floats, Floats]:
         shares, cells = self._shares, self.cells
         of_first = 1 / self._widths - shares[cells.second]
         return of_first, 1 / self._heights - shares[cells.first]
 
 
-def signal_in(
+def has_signal(
     residuals: Floats,
     strengths: Callable[[Floats], Strengths],
     independent: IndependentTables,
@@ -216,7 +223,7 @@ def signal_in(
     found = stand_out(residuals)
     by_chance = np.full_like(found, -np.inf)
     for _ in range(_MADE_UP):
-        noise = imitated_noise(currency, error, residuals.shape, rng)
+        noise = noise_like(currency, error, residuals.shape, rng)
         by_chance = np.maximum(by_chance, stand_out(independent.residuals(noise, rng)))
         # What chance has reached once will not be seen, whatever else is made up.
         if not (found > _MARGIN * by_chance).any():
@@ -225,14 +232,14 @@ def signal_in(
     return "seen"
 
 
-def what_to_doubt(signal: Signal) -> tuple[Note, ...]:
+def signal_warning(signal: Signal) -> tuple[Note, ...]:
     """Return what to say about a metric that was learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 
-def _stand_out(residuals: Floats, strengths: Strengths, cells: PairCells) -> Floats:
+def _stand_out(residuals: Floats, strengths: Strengths, cells: PairTableCells) -> Floats:
     """Return how clear the clearest pair is, all pairs together, and what many agree on."""
-    clear = strengths.found / strengths.doubt(np.zeros(1))[:, 0]
+    clear = strengths.found / strengths.uncertainty(np.zeros(1))[:, 0]
     common = 0.0
     if cells.n_values <= _MOST_VALUES:
         common = float(np.linalg.eigvalsh(cells.square(residuals))[-1])

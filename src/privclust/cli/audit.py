@@ -16,7 +16,7 @@ import typer
 
 from privclust.cli import screen
 from privclust.cli.inputs import tasks_of
-from privclust.cli.options import EpsilonDelta, takes_groups
+from privclust.cli.options import EpsilonDelta, expand_groups
 from privclust.families import FAMILIES
 from privclust.tasks import load
 
@@ -41,10 +41,10 @@ def _subcluster_guarantee(epsilon: float, delta: float) -> Prepared:
 
     halves = np.repeat([[-1.0], [1.0]], 100, axis=0)
     pair = NeighbourPair("one more point", halves, np.append(halves, [[0.5]], axis=0))
-    return partial(_published_centre, epsilon), [pair]
+    return partial(_first_centre, epsilon), [pair]
 
 
-def _published_centre(epsilon: float, rows: Any, rng: Any) -> Any:
+def _first_centre(epsilon: float, rows: Any, rng: Any) -> Any:
     from privclust.papers.zones.published import SubclusterGuarantee
 
     seed = int(rng.integers(2**31))
@@ -61,7 +61,7 @@ else:
     Subject = Annotated[Literal[SUBJECTS], typer.Argument(help="The algorithm under audit.")]
 
 
-@takes_groups
+@expand_groups
 def audit(
     subject: Subject,
     budget: EpsilonDelta,
@@ -76,7 +76,7 @@ def audit(
 
     parameters = budget.parameters()
     claimed = Budget(**parameters)
-    fit, pairs = prepared(subject, **parameters)
+    fit, pairs = audit_subject(subject, **parameters)
     screen.note(f"{len(pairs)} pairs of data sets, {runs} runs on each side; more runs see more.")
     with _runs_progress(f"audit of {subject}") as progress:
         report = run_audit(fit, pairs, claimed, runs, n_jobs=jobs, progress=progress)
@@ -102,7 +102,7 @@ def _plain(witness: dict[str, Any]) -> dict[str, Any]:
     return {**witness, "features": list(witness["features"])}
 
 
-def prepared(subject: str, epsilon: float, delta: float) -> Prepared:
+def audit_subject(subject: str, epsilon: float, delta: float) -> Prepared:
     """Return what is audited, and the pairs of neighbours it is run on."""
     if subject in _NOT_PRIVATE:
         return _NOT_PRIVATE[subject](epsilon, delta)

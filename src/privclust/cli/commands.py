@@ -81,8 +81,6 @@ def _check_installed() -> None:
         ) from None
 
 
-# Where every command is registered; ``main`` is what the installed script runs.
-
 app = typer.Typer(
     name="privclust",
     cls=OneSentence,

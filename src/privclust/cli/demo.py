@@ -20,9 +20,9 @@ def demo(
     """Show the whole way, from schema to report, on made-up patients."""
     from privclust.cli.demo_patients import run
 
-    places = run(out, _nothing if screen.wants_json() else screen.show)
+    places = run(out, _silent if screen.wants_json() else screen.show)
     screen.answer({name: str(path) for name, path in places.items()})
 
 
-def _nothing(part: object) -> None:
+def _silent(part: object) -> None:
     """Say nothing: the answer is for a machine."""

@@ -22,8 +22,8 @@ from privclust.cli import options, screen
 from privclust.cli.options import (
     BudgetOptions,
     EngineOptions,
-    Reading,
-    takes_groups,
+    ReadingOptions,
+    expand_groups,
 )
 from privclust.cli.screen import UsageError
 from privclust.jobs.fit import Fit
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from privclust.jobs.fit import Fit, Published
+    from privclust.jobs.fit import Fit, Publication
     from privclust.release.document import About
     from privclust.release.facts import Facts
 
@@ -45,7 +45,7 @@ _CELL = 14  # characters for each column of a table
 
 
 @contextmanager
-def kept_or_printed(fit: Fit) -> Iterator[None]:
+def save_or_print(fit: Fit) -> Iterator[None]:
     """Print in full a release that was paid for and could not be written anywhere."""
     from privclust.exceptions import NotSavedError
     from privclust.jobs.fit import summary_of
@@ -58,7 +58,7 @@ def kept_or_printed(fit: Fit) -> Iterator[None]:
         raise
 
 
-def show(published: Published, *told: str) -> None:
+def show(published: Publication, *told: str) -> None:
     """Show what was published, and where, and what else is to be told."""
     release = published.release
     if not release.privacy.private:
@@ -81,9 +81,6 @@ def tables(facts: Facts) -> Iterator[Table]:
         for line in listing.lines:
             table.add_row(*line[:room])
         yield table
-
-
-# What all commands that fit have in common: their options, and the way to a published release.
 
 
 def _text(name: str, words: str, metavar: str = "NAME") -> Any:
@@ -168,25 +165,25 @@ def fit_command(prepare: Callable[..., Fit]) -> Callable[..., None]:
         fit, about = prepare(fitting=fitting, **own), fitting.about()
         _run(fit, about, fitting)
 
-    return takes_groups(command)
+    return expand_groups(command)
 
 
 def _run(fit: Fit, about: About, fitting: FitOptions) -> None:
     pass
     from privclust.jobs.fit import Destination
 
-    place = Destination.checked(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
-    _tell_budget(fit.model, *fitting.told)
+    place = Destination.check(fitting.output, report=fitting.report, overwrite=fitting.overwrite)
+    _print_budget(fit.model, *fitting.default_notice)
     with (
-        fitting.chosen(),
-        kept_or_printed(fit),
+        fitting.engine_context(),
+        save_or_print(fit),
         screen.rows_progress("Reading") as listener,
     ):
         published = fit.run(place, about, listener)
-    show(published, *fitting.told)
+    show(published, *fitting.default_notice)
 
 
-def _tell_budget(model: Any, *told: str) -> None:
+def _print_budget(model: Any, *told: str) -> None:
     from privclust.budget import Budget
 
     budget = model.budget or Budget(model.epsilon, model.delta)
@@ -199,7 +196,7 @@ def _tell_budget(model: Any, *told: str) -> None:
     )
 
 
-class Planned(Protocol):
+class PlanLike(Protocol):
     """What a plan can do."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,7 +204,7 @@ class Planned(Protocol):
         ...
 
 
-def plan_command(rehearse: Callable[..., Planned]) -> Callable[..., None]:
+def plan_command(rehearse: Callable[..., PlanLike]) -> Callable[..., None]:
     """Make a command of a function that returns a plan."""
 
     @wraps(rehearse)
@@ -215,7 +212,7 @@ def plan_command(rehearse: Callable[..., Planned]) -> Callable[..., None]:
         made = rehearse(**own)
         screen.answer(made.to_dict(), str(made))
 
-    return takes_groups(command)
+    return expand_groups(command)
 
 
 # The options of a task, made from the records of its parameters.
@@ -227,11 +224,11 @@ class TaskOptions:
 
     tasks: ClassVar[tuple[Task, ...]]
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return what is declared about the data, as parameters of an estimator."""
         raise NotImplementedError
 
-    def model(self, reading: Reading | None = None, **shared: Any) -> Any:
+    def model(self, reading: ReadingOptions | None = None, **shared: Any) -> Any:
         """Return the estimator that the options mean."""
         named = {name for task in self.tasks for name in ("method", *task.parameters())}
         given = {name: getattr(self, name, None) for name in sorted(named)}
@@ -271,7 +268,7 @@ def _method_option(tasks: tuple[Task, ...]) -> tuple[Any, None]:
 def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
     """Return the type and the default of an option: None, which leaves it to the estimator."""
     kind, settings = parameter.kind, dict[str, Any](help=parameter.words, rich_help_panel=panel)
-    settings["show_default"] = parameter.shown or _shown(parameter.default)
+    settings["show_default"] = parameter.shown or _format_default(parameter.default)
     if parameter.metavar:
         settings["metavar"] = parameter.metavar
     names = list(parameter.option) or [parameter.flag]
@@ -295,7 +292,7 @@ def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
     return Annotated[value | None, typer.Option(*names, **settings)], None
 
 
-def _shown(default: Any) -> str | bool:
+def _format_default(default: Any) -> str | bool:
     return str(default) if default not in (None, (), True, False) else False
 
 

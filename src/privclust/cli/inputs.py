@@ -17,13 +17,13 @@ import typer
 from privclust.cli import options
 from privclust.cli.fit import (
     FitOptions,
-    Planned,
+    PlanLike,
     TaskOptions,
     fit_command,
     options_of,
     plan_command,
 )
-from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions
+from privclust.cli.options import BudgetOptions, ReadingOptions, RowUnitOptions
 from privclust.cli.screen import UsageError
 from privclust.families import FAMILIES
 from privclust.jobs.fit import Fit
@@ -59,12 +59,12 @@ def commands_of(tasks: tuple[Task, ...]) -> tuple[Command, Command]:
     base, fit, plan = SHAPES[tasks[0].takes]
     group = options_of(base, tasks)
     return (
-        fit_command(_described(fit, group, tasks[0].fit_words)),
-        plan_command(_described(plan, group, tasks[0].plan_words)),
+        fit_command(_with_help(fit, group, tasks[0].fit_words)),
+        plan_command(_with_help(plan, group, tasks[0].plan_words)),
     )
 
 
-def _described(command: Callable[..., Any], group: type, words: str) -> Callable[..., Any]:
+def _with_help(command: Callable[..., Any], group: type, words: str) -> Callable[..., Any]:
     """Return a command with a group of its own; functions of a shape are shared by families."""
 
     def own_command(**given: Any) -> Any:
@@ -96,9 +96,9 @@ class RowOptions(TaskOptions):
     schema: options.SchemaPath = None
     bounds: options.Bounds = None
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the schema or the bounds."""
-        return options.declared(self.schema, self.bounds, reading)
+        return options.declaration_arguments(self.schema, self.bounds, reading)
 
 
 def fit_rows(
@@ -106,7 +106,7 @@ def fit_rows(
     own: TaskOptions,
     unit: RowUnitOptions,
     fitting: FitOptions,
-    reading: Reading,
+    reading: ReadingOptions,
 ) -> Fit:
     """Fit a model to files of rows."""
     rows = options.one_or_many(data)
@@ -122,11 +122,11 @@ def plan_rows(
         int | None, typer.Option("--columns", min=1, help="Number of columns, with --bounds.")
     ] = None,
     rows: options.Rows = 10_000,
-) -> Planned:
+) -> PlanLike:
     """Rehearse a fit to rows."""
     if (own.bounds is None) != (columns is None):
         raise UsageError("--bounds and --columns go together; give both or a --schema.")
-    planned: Planned = own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
+    planned: PlanLike = own.model(**unit.parameters(), **budget.parameters()).plan(rows, columns)
     return planned
 
 
@@ -139,14 +139,14 @@ class CategoryOptions(TaskOptions):
 
     schema: options.SchemaPath = None
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the schema."""
         if self.schema is None:
             raise UsageError(
                 "Give --schema FILE with the categories of every column, from public knowledge and "
                 "never from the data."
             )
-        return {"schema": (reading or Reading()).schema(self.schema)}
+        return {"schema": (reading or ReadingOptions()).schema(self.schema)}
 
 
 def plan_categories(
@@ -154,9 +154,9 @@ def plan_categories(
     unit: RowUnitOptions,
     budget: BudgetOptions,
     rows: options.Rows = 10_000,
-) -> Planned:
+) -> PlanLike:
     """Rehearse a fit to rows of categories."""
-    planned: Planned = own.model(**unit.parameters(), **budget.parameters()).plan(rows)
+    planned: PlanLike = own.model(**unit.parameters(), **budget.parameters()).plan(rows)
     return planned
 
 
@@ -174,11 +174,11 @@ class FormOptions(TaskOptions):
         ),
     ] = None
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the columns, and how CSV files are written."""
         from privclust.schema.dialect import Csv
 
-        reading = reading or Reading()
+        reading = reading or ReadingOptions()
         csv = reading.dialect()
         return {
             "columns": self._columns(reading),
@@ -186,7 +186,7 @@ class FormOptions(TaskOptions):
             "csv": None if csv == Csv() else csv,
         }
 
-    def _columns(self, reading: Reading) -> dict[str, str] | None:
+    def _columns(self, reading: ReadingOptions) -> dict[str, str] | None:
         forms = dict.fromkeys(reading.columns or (), "number")
         for said in self.form or ():
             name, mark, form = said.rpartition("=")
@@ -206,10 +206,10 @@ def plan_forms(
         int, typer.Option("--columns", min=1, metavar="N", help="Number of columns.")
     ] = 1,
     rows: options.Rows = 10_000,
-) -> Planned:
+) -> PlanLike:
     """Rehearse a search for bounds."""
     model = own.model(**unit.parameters(), **budget.parameters())
-    planned: Planned = model.plan(rows, n_columns)
+    planned: PlanLike = model.plan(rows, n_columns)
     return planned
 
 
@@ -232,7 +232,7 @@ class MatrixOptions(TaskOptions):
         typer.Option("--unreadable", help="Refuse entries that are no counts, or count them as 0."),
     ] = "error"
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the unit."""
         if self.cap is not None and self.unit != "entry":
             raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
@@ -260,7 +260,7 @@ def fit_matrix(
     ] = None,
 ) -> Fit:
     """Fit a model to a matrix."""
-    column_names = None if names is None else options.lines_of(names)
+    column_names = None if names is None else options.read_lines(names)
     model = own.model(shape=shape, **fitting.parameters_for(data))
     return Fit(model, data, names=None if column_names is None else lambda release: column_names)
 
@@ -275,9 +275,9 @@ def plan_matrix(
     row_total: Annotated[
         float, typer.Option("--row-total", min=0, help="Approximate total of a row.")
     ] = 100,
-) -> Planned:
+) -> PlanLike:
     """Rehearse a fit to a matrix."""
-    planned: Planned = own.model(**budget.parameters()).plan(*shape, row_total=row_total)
+    planned: PlanLike = own.model(**budget.parameters()).plan(*shape, row_total=row_total)
     return planned
 
 
@@ -299,13 +299,13 @@ class TargetOptions(TaskOptions):
     ] = None
     bounds: options.Bounds = None
 
-    def declared(self, reading: Reading | None = None) -> dict[str, Any]:
+    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return what is declared; if nothing is, bounds are drawn around the target."""
         if self.schema is None and self.bounds is None:
             return {}
-        return options.declared(self.schema, self.bounds, reading)
+        return options.declaration_arguments(self.schema, self.bounds, reading)
 
-    def points(self, target: Path, reading: Reading | None = None) -> pa.Table:
+    def points(self, target: Path, reading: ReadingOptions | None = None) -> pa.Table:
         """Read the coordinates of the public points."""
         import pyarrow as pa
 
@@ -334,7 +334,7 @@ def fit_targets(
     own: TargetOptions,
     unit: RowUnitOptions,
     fitting: FitOptions,
-    reading: Reading,
+    reading: ReadingOptions,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -367,10 +367,10 @@ def plan_targets(
     sources: Annotated[
         int, typer.Option("--sources", min=1, help="About how many sources, from public knowledge.")
     ] = 1000,
-) -> Planned:
+) -> PlanLike:
     """Rehearse the choice of centres."""
     model = own.model(**budget.parameters())
-    planned: Planned = model.plan(sources, target=own.points(target))
+    planned: PlanLike = model.plan(sources, target=own.points(target))
     return planned
 
 
@@ -385,12 +385,12 @@ def _numbers(target: Path, names: list[str]) -> Any:
 
 def _texts(target: Path, name: str) -> list[str]:
     """Read a column of text of the public points."""
-    from privclust.steward.check import column_texts
+    from privclust.steward.check import column_as_text
 
-    return [*column_texts(target, name)]
+    return [*column_as_text(target, name)]
 
 
-SHAPES: dict[str, tuple[type[TaskOptions], Callable[..., Fit], Callable[..., Planned]]] = {
+SHAPES: dict[str, tuple[type[TaskOptions], Callable[..., Fit], Callable[..., PlanLike]]] = {
     "rows": (RowOptions, fit_rows, plan_rows),
     "categories": (CategoryOptions, fit_rows, plan_categories),
     "forms": (FormOptions, fit_rows, plan_forms),

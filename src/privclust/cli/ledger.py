@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.options import PersonOptions, takes_groups
+from privclust.cli.options import PersonOptions, expand_groups
 from privclust.cli.screen import PLAIN
 from privclust.jobs import output_paths as places
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 _DIGEST = re.compile(r"(?:[A-Za-z0-9._-]{1,100}:)?[0-9a-f]{64}")
 
 
-def keep(path: Path, head: Head) -> None:
+def save_head(path: Path, head: Head) -> None:
     """Write a head into a file; an older one there is replaced."""
     places.check_folder(path)
-    with places.replacing(path) as temporary:
+    with places.replace_atomically(path) as temporary:
         plain = json.dumps({"entries": head.entries, "digest": head.digest})
         temporary.write_text(f"{plain}\n", encoding="utf-8")
 
 
-def read(kept: str) -> Head | str:
+def load_head(kept: str) -> Head | str:
     """Return the head, digest or receipt that a word on the command line stands for."""
     if _DIGEST.fullmatch(kept):
         return kept
@@ -47,7 +47,7 @@ def read(kept: str) -> Head | str:
         )
     if path.is_dir() or places.is_one_file(path):
         return _receipt(path)
-    return _written(path)
+    return _head_in_file(path)
 
 
 def _receipt(path: Path) -> str:
@@ -59,7 +59,7 @@ def _receipt(path: Path) -> str:
     return receipt
 
 
-def _written(path: Path) -> Head | str:
+def _head_in_file(path: Path) -> Head | str:
     from privclust.ledger.chain import Head
 
     text = path.read_bytes()[:1000].decode("utf-8", errors="replace").strip()
@@ -75,22 +75,22 @@ def _written(path: Path) -> Head | str:
     return head
 
 
-# Tables of ``privclust ledger``: balances_table and histories, readable on eighty columns.
+# Tables of ``privclust ledger``: print_balances and histories, readable on eighty columns.
 
 
-def balances_table(pots: Sequence[Pot]) -> Table:
+def print_balances(pots: Sequence[Pot]) -> Table:
     """Return what was granted, what was spent and what is left."""
-    from privclust.ledger.words import granted_words, left_words, spent_words
+    from privclust.ledger.words import grant_phrase, left_phrase, spent_phrase
 
     table = _table("Data set", "Holder", "Granted", "Spent", "Left")
     for pot in pots:
         table.add_row(
-            pot.dataset, pot.holder, granted_words(pot), spent_words(pot), left_words(pot)
+            pot.dataset, pot.holder, grant_phrase(pot), spent_phrase(pot), left_phrase(pot)
         )
     return table
 
 
-def history_table(entries: Sequence[Entry]) -> Table:
+def print_history(entries: Sequence[Entry]) -> Table:
     """Return what happened: a sentence for each entry, which wraps on a narrow terminal."""
     from rich.text import Text
 
@@ -114,8 +114,6 @@ def _table(*names: str) -> Table:
     return table
 
 
-# ``privclust ledger``: budgets of data sets, for their stewards and for auditors.
-
 app = typer.Typer(help="Grant budgets on data sets, and see where they went.", **PLAIN)
 keys = typer.Typer(help="Public keys by which releases are signed.", **PLAIN)
 app.add_typer(keys, name="key")
@@ -132,7 +130,7 @@ Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="For readers o
 
 
 @app.command("create")
-@takes_groups
+@expand_groups
 def create(
     ledger: LedgerPlace,
     dataset: Dataset,
@@ -186,7 +184,7 @@ def grant(
 
     opened = Ledger.open(ledger)
     pot = opened.grant(dataset, epsilon, delta, currency=currency, holder=holder, note=note)
-    screen.answer(pot.to_dict(), balances_table([pot]))
+    screen.answer(pot.to_dict(), print_balances([pot]))
 
 
 @app.command("balance")
@@ -198,7 +196,7 @@ def balance(ledger: LedgerPlace, dataset: AnyDataset = None) -> None:
     names = opened.datasets() if dataset is None else [dataset]
     pots = [pot for name in names for pot in opened.balance(name)]
     document = {"datasets": names, "balance": [pot.to_dict() for pot in pots]}
-    screen.answer(document, balances_table(pots))
+    screen.answer(document, print_balances(pots))
 
 
 @app.command("history")
@@ -208,7 +206,7 @@ def history(ledger: LedgerPlace, dataset: AnyDataset = None) -> None:
 
     entries = Ledger.open(ledger).history(dataset)
     document = {"entries": [entry.to_dict() for entry in entries]}
-    screen.answer(document, history_table(entries))
+    screen.answer(document, print_history(entries))
 
 
 @app.command("head")
@@ -225,7 +223,7 @@ def head(
     newest = Ledger.open(ledger).head()
     document = {"entries": newest.entries, "digest": newest.digest}
     if output is not None:
-        keep(output, newest)
+        save_head(output, newest)
     screen.answer(document, newest.digest)
 
 
@@ -246,7 +244,7 @@ def verify(
     """Compute everything again, and fail if anything was changed or is missing."""
     from privclust.ledger.ledger import Ledger
 
-    newest = Ledger.open(ledger).verify(None if kept is None else read(kept))
+    newest = Ledger.open(ledger).verify(None if kept is None else load_head(kept))
     document = {"intact": True, "entries": newest.entries, "digest": newest.digest}
     message = f"The ledger is intact: {newest.entries} entries, the newest is {newest.digest}."
     screen.answer(document, message)
@@ -307,14 +305,14 @@ def statement(
         places.check_file(output, "Statement", (".html",), overwrite=overwrite)
     said = Ledger.open(ledger).statement(dataset)
     if output is not None:
-        with places.replacing(output) as temporary:
+        with places.replace_atomically(output) as temporary:
             temporary.write_text(html_statement(said), encoding="utf-8")
     document = said.to_dict() | {"page": None if output is None else str(output)}
     shown = [] if output is None else [f"Statement: {output}"]
     if said.flawed and not screen.wants_json():
         screen.alarm(said.promise)
     promise = [] if said.flawed else [said.promise]
-    table = balances_table(said.pots)
+    table = print_balances(said.pots)
     screen.answer(document, *promise, said.protects, table, *shown)
 
 
@@ -333,7 +331,7 @@ def plot(
 
     places.check_file(output, "Picture", FORMATS, overwrite=overwrite)
     figure = burn_down_figure(Ledger.open(ledger).statement(dataset))
-    with places.replacing(output) as temporary:
+    with places.replace_atomically(output) as temporary:
         figure.savefig(temporary, format=output.suffix.lower()[1:], dpi=150)
     screen.answer({"picture": str(output)}, f"Picture: {output}")
 

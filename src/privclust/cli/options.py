@@ -1,11 +1,7 @@
 """Options that commands share: groups of them, and single ones.
 
-A command decorated by :func:`takes_groups` names a parameter and annotates it with such a class; it
-gets the options of the class, and receives them as one object.
-
-Fits and plans take these groups alike; a new option of all of them is a field here.
-
-A command takes a :class:`Reading` as a group of options; a new one is added in this file alone.
+A group is a dataclass whose fields are options. A command decorated by :func:`expand_groups` names
+a parameter, annotates it with such a class, gets its options and receives them as one object.
 """
 
 from __future__ import annotations
@@ -36,12 +32,14 @@ else:
 # Groups of options: a dataclass whose fields are options, written once and taken by many commands.
 
 
-def takes_groups(command: Callable[..., None]) -> Callable[..., None]:
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of every group among its parameters."""
     own = inspect.signature(command, eval_str=True).parameters.values()
     groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
     shown = [
-        part for p in own for part in (_options_of(p.annotation) if p.name in groups else [_by(p)])
+        part
+        for p in own
+        for part in (_options_of(p.annotation) if p.name in groups else [_keyword_only(p)])
     ]
 
     @wraps(command)
@@ -60,7 +58,7 @@ def _is_group(parameter: inspect.Parameter) -> bool:
     return isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
 
 
-def _by(parameter: inspect.Parameter) -> inspect.Parameter:
+def _keyword_only(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -122,22 +120,22 @@ def one_or_many(paths: list[str]) -> str | list[str]:
     return paths[0] if len(paths) == 1 else paths
 
 
-def declared(
-    schema: Path | None, bounds: tuple[float, float] | None, reading: Reading | None = None
+def declaration_arguments(
+    schema: Path | None, bounds: tuple[float, float] | None, reading: ReadingOptions | None = None
 ) -> dict[str, Any]:
     """Return what is declared about the columns, as parameters of an estimator."""
-    reading = reading or Reading()
+    reading = reading or ReadingOptions()
     if schema is not None and bounds is None:
         return {"schema": reading.schema(schema)}
     if schema is None and bounds is not None:
-        return reading.of_bounds(bounds)
+        return reading.bounds_arguments(bounds)
     raise UsageError(
         "Give either --schema FILE or --bounds LOW HIGH, from public knowledge and never from the "
         "data."
     )
 
 
-def lines_of(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """Return the lines of a file of public names."""
     try:
         return path.read_text(encoding="utf-8").splitlines()
@@ -171,7 +169,7 @@ class EngineOptions:
         ),
     ] = None
 
-    def chosen(self) -> AbstractContextManager[None]:
+    def engine_context(self) -> AbstractContextManager[None]:
         """Return the context in which rows are read."""
         from privclust import engine
 
@@ -227,7 +225,7 @@ class BudgetOptions(EpsilonDelta):
         return {"budget": Budget.of_rho(self.rho, self.delta)}
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def default_notice(self) -> tuple[str, ...]:
         """The sentence that tells which budget is spent, if none was given."""
         return (DEFAULT_TAKEN,) if self.epsilon is None and self.rho is None else ()
 
@@ -294,7 +292,7 @@ class RowUnitOptions(PersonOptions):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """What the command line says about reading, on top of the schema."""
 
     columns: Annotated[
@@ -346,7 +344,7 @@ class Reading:
         given = {key: value for key, value in options.items() if value is not None}
         return replace(declared or Csv(), **given)
 
-    def of_bounds(self, bounds: tuple[float, float]) -> dict[str, Any]:
+    def bounds_arguments(self, bounds: tuple[float, float]) -> dict[str, Any]:
         """Return what ``--bounds`` declares: of the named columns, or of all that the data have."""
         from privclust.schema.schema import Schema
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.options import EngineOptions, Reading, takes_groups
+from privclust.cli.options import EngineOptions, ReadingOptions, expand_groups
 from privclust.cli.screen import PLAIN, UsageError
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ Shape = Annotated[
 ]
 
 
-@takes_groups
+@expand_groups
 def apply(
     release: options.ReleasePath,
     data: NewRows,
-    reading: Reading,
+    reading: ReadingOptions,
     output: LabelsPath,
     id_column: CopiedColumn = None,
     shape: Shape = None,
@@ -61,7 +61,7 @@ def apply(
         raise UsageError("A release reads the columns it was made from; drop --columns.")
     loaded = Release.load(release)
     loaded = replace(loaded, schema=reading.applied_to(loaded.schema))
-    with engine.chosen(), screen.rows_progress("Labelling") as progress:
+    with engine.engine_context(), screen.rows_progress("Labelling") as progress:
         write_labels(loaded, rows, output, id_column=id_column, shape=shape, progress=progress)
     # The exact number of rows is private: a log or a pipe must not have it.
     note = "The labels describe individual rows. Keep them with the data; they are not a release."
@@ -140,7 +140,7 @@ def describe(
         "holder": holder,
         "contact": contact,
         "purpose": purpose,
-        "names": None if names is None else options.lines_of(names),
+        "names": None if names is None else options.read_lines(names),
     }
     words = {name: text for name, text in given.items() if text is not None}
     if not words:

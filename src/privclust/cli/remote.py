@@ -52,7 +52,7 @@ TargetPath = Annotated[
 def datasets(url: Url) -> None:
     """List the data sets that you may ask about, with what is left of your budget."""
     place = f"{url.rstrip('/')}/datasets"
-    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_left(it)}")
+    _list(url, "datasets", lambda it: f"{it['name']}: {place}/{it['id']}{_print_remaining(it)}")
 
 
 @app.command("plan")
@@ -67,7 +67,7 @@ def plan(
     target: TargetPath = None,
 ) -> None:
     """Say what a question would cost and achieve; nothing is spent."""
-    asked = _asked(family, epsilon, delta, clusters, columns, option, target)
+    asked = _ask_round(family, epsilon, delta, clusters, columns, option, target)
     made = _service(url).post(f"{_dataset(url)}/plan", asked)
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
     screen.answer(made, *lines)
@@ -94,8 +94,8 @@ def ask(
     from privclust.jobs.fit import Destination
     from privclust.service.remote import RemoteDataset
 
-    place = Destination.checked(output, report=True, overwrite=False)
-    asked = _asked(family, epsilon, delta, clusters, columns, option, target)
+    place = Destination.check(output, report=True, overwrite=False)
+    asked = _ask_round(family, epsilon, delta, clusters, columns, option, target)
     told = [DEFAULT_TAKEN] if epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
@@ -177,7 +177,7 @@ def _dataset(url: str) -> str:
     return f"/datasets/{dataset}"
 
 
-def _asked(
+def _ask_round(
     family: str | None,
     epsilon: str | None,
     delta: str,
@@ -199,7 +199,7 @@ def _asked(
 
 def _text(value: str) -> str:
     """Return the value of an option, or the content of the file that it names."""
-    return "\n".join(options.lines_of(Path(value[1:]))) if value.startswith("@") else value
+    return "\n".join(options.read_lines(Path(value[1:]))) if value.startswith("@") else value
 
 
 def _points(target: Path) -> list[list[float]]:
@@ -207,11 +207,12 @@ def _points(target: Path) -> list[list[float]]:
 
     try:
         return [
-            [float(it) for it in point] for point in targets_in("\n".join(options.lines_of(target)))
+            [float(it) for it in point]
+            for point in targets_in("\n".join(options.read_lines(target)))
         ]
     except ValueError:
         raise UsageError(f"'{target}' must hold one point per line, in numbers.") from None
 
 
-def _left(dataset: dict[str, Any]) -> str:
+def _print_remaining(dataset: dict[str, Any]) -> str:
     return "".join(f", left: {pot['left']}" for pot in dataset.get("balance", []))

@@ -12,7 +12,7 @@ from privclust.bounds.task import BOUNDS
 from privclust.cli import options, screen
 from privclust.cli.fit import FitOptions, options_of
 from privclust.cli.inputs import FormOptions
-from privclust.cli.options import BudgetOptions, Reading, RowUnitOptions, takes_groups
+from privclust.cli.options import BudgetOptions, ReadingOptions, RowUnitOptions, expand_groups
 from privclust.cli.screen import PLAIN, REFUSED, UsageError
 from privclust.jobs import output_paths as places
 from privclust.jobs.fit import Fit
@@ -20,7 +20,7 @@ from privclust.jobs.fit import Fit
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from privclust.jobs.fit import Published
+    from privclust.jobs.fit import Publication
     from privclust.schema.schema import Schema
     from privclust.steward.check import CheckReport
 
@@ -35,7 +35,7 @@ else:
 
 
 @dataclass(frozen=True)
-class PrivateDraft(_BoundsOptions, RowUnitOptions, BudgetOptions):
+class PrivateDraftOptions(_BoundsOptions, RowUnitOptions, BudgetOptions):
     """What a draft from private rows takes: the promise, the charge, and where the release goes."""
 
     private: Annotated[
@@ -64,9 +64,9 @@ class PrivateDraft(_BoundsOptions, RowUnitOptions, BudgetOptions):
             option = given[0].replace("_", "-")
             raise UsageError(f"--{option} is for private rows; add --private or drop it.")
 
-    def published(self, data: Path, reading: Reading, *, overwrite: bool) -> Published:
+    def publish(self, data: Path, reading: ReadingOptions, *, overwrite: bool) -> Publication:
         """Pay for bounds of private rows and publish them."""
-        from privclust.cli.fit import kept_or_printed
+        from privclust.cli.fit import save_or_print
         from privclust.jobs.fit import Destination
 
         shared = {name: getattr(self, name) for name in ("ledger", "holder", "dataset")}
@@ -74,20 +74,20 @@ class PrivateDraft(_BoundsOptions, RowUnitOptions, BudgetOptions):
         fitting = FitOptions(**budget, **shared)
         promise = RowUnitOptions.parameters(self) | fitting.parameters_for(data)
         fit = Fit(self.model(reading, **promise), data)
-        place = Destination.checked(self.release, report=True, overwrite=overwrite)
-        for sentence in self.told:
+        place = Destination.check(self.release, report=True, overwrite=overwrite)
+        for sentence in self.default_notice:
             screen.note(sentence)
-        with kept_or_printed(fit), screen.rows_progress("Reading") as listener:
+        with save_or_print(fit), screen.rows_progress("Reading") as listener:
             return fit.run(place, fitting.about(), listener)
 
 
 # ``privclust check_command``: the steward's pass over the rows, without a charge and NOT PRIVATE.
 
 
-@takes_groups
+@expand_groups
 def check_command(
     data: options.DataPaths,
-    reading: Reading,
+    reading: ReadingOptions,
     schema: options.SchemaPath = None,
     id_column: options.IdColumn = None,
     max_rows: options.MaxRows = None,
@@ -134,14 +134,14 @@ _PUBLIC = (
 
 
 @app.command("draft")
-@takes_groups
-def draft(
+@expand_groups
+def draft_schema(
     sample: Annotated[
         Path,
         typer.Argument(metavar="SAMPLE", help="A PUBLIC sample, or private rows with --private."),
     ],
-    reading: Reading,
-    paid: PrivateDraft,
+    reading: ReadingOptions,
+    paid: PrivateDraftOptions,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -156,7 +156,7 @@ def draft(
         places.check_file(output, "Schema", (".toml", ".json"), overwrite=overwrite)
     told: dict[str, Any] = {}
     if paid.private:
-        published = paid.published(sample, reading, overwrite=overwrite)
+        published = paid.publish(sample, reading, overwrite=overwrite)
         drafted, told = published.release.schema, published.to_dict()
     else:
         paid.check_unused()
@@ -165,16 +165,16 @@ def draft(
     text = drafted.to_toml()
     if output is not None:
         in_json = output.suffix.lower() == ".json"
-        with places.replacing(output) as temporary:
+        with places.replace_atomically(output) as temporary:
             temporary.write_text(drafted.to_json() if in_json else text, encoding="utf-8")
     schema = {"schema": drafted.to_dict(), "path": None if output is None else str(output)}
     shown = text if output is None else f"Schema: {output}"
     told_too = paid.private and output is not None
-    said = [*paid.told, *published.sentences] if told_too else []
+    said = [*paid.default_notice, *published.sentences] if told_too else []
     screen.answer({**told, **schema}, *said, shown)
 
 
-def _public_draft(sample: Path, rows: int, reading: Reading) -> Schema:
+def _public_draft(sample: Path, rows: int, reading: ReadingOptions) -> Schema:
     from privclust.schema.schema import Schema
 
     drafted = Schema.draft(sample, rows, reading.ignore or (), reading.dialect())
@@ -182,10 +182,10 @@ def _public_draft(sample: Path, rows: int, reading: Reading) -> Schema:
 
 
 @app.command("check")
-@takes_groups
+@expand_groups
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The .toml or .json file.")],
-    reading: Reading,
+    reading: ReadingOptions,
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA", help="Data whose columns are compared; no row is read."),

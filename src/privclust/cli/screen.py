@@ -24,9 +24,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from privclust.jobs.fit import expected_errors, sentence_of, with_notes
-
-# What a person or a machine sees: tables, notes, progress bars, JSON.
+from privclust.jobs.fit import sentence_of, sentence_with_notes, user_errors
 
 
 def stdout() -> Console:
@@ -78,9 +76,9 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from privclust.display import showing
+    from privclust.display import _show
 
-    with showing(what) as tell:
+    with _show(what) as tell:
         yield tell
 
 
@@ -158,7 +156,7 @@ class OneSentence(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            _say(with_notes("Interrupted.", error))
+            _say(sentence_with_notes("Interrupted.", error))
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -184,9 +182,9 @@ def _answer(error: Exception) -> int:
     if hasattr(error, "format_message"):  # typer's own errors have no common public class
         return _answer_usage(error)
     if isinstance(error, UsageError):
-        _say(with_notes(str(error), error))
+        _say(sentence_with_notes(str(error), error))
         return WRONG_USAGE
-    if not isinstance(error, expected_errors()):
+    if not isinstance(error, user_errors()):
         raise error
     _say(sentence_of(error))
     return REFUSED

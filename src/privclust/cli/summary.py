@@ -29,8 +29,8 @@ def cluster(
     from privclust.cli.fit import show
     from privclust.jobs.fit import Destination
 
-    place = Destination.checked(output, report=True, overwrite=overwrite)
-    show(place.publish(_loaded(summary).kmeans(clusters)))
+    place = Destination.check(output, report=True, overwrite=overwrite)
+    show(place.publish(_load_summary(summary).kmeans(clusters)))
 
 
 def choose_k(
@@ -38,7 +38,7 @@ def choose_k(
     most: Annotated[int, typer.Option("--most", min=2, help="The largest number to try.")] = 16,
 ) -> None:
     """Say how many clusters a summary shows, if that is clear. Nothing more is spent."""
-    choice = _loaded(summary).choose_k(range(1, most + 1))
+    choice = _load_summary(summary).choose_k(range(1, most + 1))
     document = {
         "n_clusters": choice.n_clusters,
         "suggestion": choice.suggestion,
@@ -66,19 +66,19 @@ def sample(
     from privclust.jobs import output_paths as places
 
     places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
-    loaded = _loaded(summary)
+    loaded = _load_summary(summary)
     drawn = loaded.sample(rows)
     table = drawn
     if not isinstance(drawn, pa.Table):
         table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
     write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
-    with places.replacing(output) as temporary:
+    with places.replace_atomically(output) as temporary:
         write(table, temporary)
     document = {"rows": str(output), "n_rows": rows}
     screen.answer(document, f"{rows:,} synthetic rows: {output}")
 
 
-def _loaded(path: Path) -> Summary:
+def _load_summary(path: Path) -> Summary:
     from privclust.clustering.summary import Summary
     from privclust.release.release import Release
 

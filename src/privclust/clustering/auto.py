@@ -18,11 +18,11 @@ import numpy as np
 from privclust.budget import Loss, Share
 from privclust.clustering.cautious import ask_cautious_given_count
 from privclust.clustering.cells import COUNT, LOST_MEAN, ask_cells_given_count, ask_row_count
-from privclust.clustering.choose_k import chosen
-from privclust.clustering.from_cells import clustered, most_clusters
-from privclust.clustering.grid import LOOK, ask_grid_given_count, ask_is_concentrated
+from privclust.clustering.choose_k import choose_n_clusters
+from privclust.clustering.from_cells import cluster_cells, most_clusters
+from privclust.clustering.grid import PROBE_SHARE, ask_grid_given_count, ask_is_concentrated
 from privclust.clustering.result import KMeansResult, SummaryResult
-from privclust.clustering.seeds import LARGEST_MEAN_SHARE, Purse, mean_error
+from privclust.clustering.seeds import LARGEST_MEAN_SHARE, Allowance, mean_error
 from privclust.clustering.summarise import ask_summary
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
@@ -56,16 +56,16 @@ def ask_auto(
     view: PointsView, budget: Share, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``, by the method that should do better."""
-    pure = view.pure_instead(budget)
-    if pure is not None and _may_be_pure(view, budget, pure, n_clusters):
+    pure = view.pure_share(budget)
+    if pure is not None and _pure_may_win(view, budget, pure, n_clusters):
         return _ask_grid_or_cells(view, budget, pure, n_clusters, rng)
-    purse = Purse(budget)
+    purse = Allowance(budget)
     n_rows = ask_row_count(view, purse)
     chosen = ask_cells_given_count
     if prefers_grid(view, budget, n_rows, n_clusters):
-        if not ask_is_concentrated(view, purse.take(LOOK), n_rows):
+        if not ask_is_concentrated(view, purse.take(PROBE_SHARE), n_rows):
             return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
-    elif prefers_caution(view, budget, n_rows, n_clusters):
+    elif prefers_cautious(view, budget, n_rows, n_clusters):
         chosen = ask_cautious_given_count
     return chosen(view, purse, n_rows, n_clusters, rng)
 
@@ -77,30 +77,30 @@ def _ask_grid_or_cells(
 
     A table of counts has less noise in pure ε than in ρ, the many questions of cells have more.
     """
-    purse = Purse(pure)
+    purse = Allowance(pure)
     n_rows = ask_row_count(view, purse)
     at_least, for_each, at_most = _EITHER_SIGNAL
     enough, tight = min(at_least + for_each * n_clusters, at_most), math.ceil(_TIGHT * n_clusters)
     is_few = _signal(view, budget, n_rows, n_clusters) < enough
-    if is_few and not ask_is_concentrated(view, purse.take(LOOK), n_rows, tight=tight):
+    if is_few and not ask_is_concentrated(view, purse.take(PROBE_SHARE), n_rows, tight=tight):
         return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
-    return ask_cells_given_count(view, purse.in_rho(budget), n_rows, n_clusters, rng)
+    return ask_cells_given_count(view, purse.convert_to_rho(budget), n_rows, n_clusters, rng)
 
 
-def _may_be_pure(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
+def _pure_may_win(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
     """Tell by public numbers whether pure ε can have less noise, and most of ρ be left if not.
 
     A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
     answers in pure ε would leave little.
     """
-    if not _may_have_grid(view, pure, n_clusters):
+    if not _grid_is_possible(view, pure, n_clusters):
         return False
-    first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, LOOK))
+    first = Loss.total(Loss.of_pure(pure.take(part).amount) for part in (COUNT, PROBE_SHARE))
     less_noise = view.count_error(pure) < view.count_error(budget)
     return less_noise and first.rho <= _MOST_AT_FIRST * budget.amount
 
 
-def _may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
+def _grid_is_possible(view: PointsView, budget: Share, n_clusters: int) -> bool:
     """Tell whether columns are few enough and clusters many enough; mixed rows have no grid."""
     columns, currency = view.domain.dimension, budget.currency
     fits = columns <= _GRID_COLUMNS[currency] and n_clusters >= _GRID_CLUSTERS[currency]
@@ -109,7 +109,7 @@ def _may_have_grid(view: PointsView, budget: Share, n_clusters: int) -> bool:
 
 def prefers_grid(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
     """Tell whether a grid should do better than all else."""
-    fits = _may_have_grid(view, budget, n_clusters)
+    fits = _grid_is_possible(view, budget, n_clusters)
     return fits and _signal(view, budget, n_rows, n_clusters) < _GRID_SIGNAL[budget.currency]
 
 
@@ -118,7 +118,7 @@ def _signal(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> 
     return n_rows / view.count_error(budget) / n_clusters * max(2, view.domain.dimension)
 
 
-def prefers_caution(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
+def prefers_cautious(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
     """Tell whether cautious steps should do better than the cells.
 
     The signal is the number of rows, in errors that a count would have if the whole budget paid for
@@ -153,7 +153,7 @@ def ask_with_chosen_k(
     result = ask_summary(view, budget.remainder(for_sizes), rng)
     k, verdict, clear = _number(result, schema)
     notes = result.notes if clear else (*result.notes, Note("k-unclear", verdict))
-    found = clustered(result.cells, k)
+    found = cluster_cells(result.cells, k)
     centres, frame = (
         view.domain.feasible(found.centers),
         Projection(np.zeros(view.domain.dimension)),
@@ -167,7 +167,7 @@ def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, boo
     # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
     if signal_of(result.notes) != "seen" or most_clusters(result.cells) <= 2:
         return 1, _HIDDEN, False
-    choice = chosen(result.cells, schema=schema, whole_curve=False)
+    choice = choose_n_clusters(result.cells, schema=schema, whole_curve=False)
     if choice.n_clusters is not None:
         return choice.n_clusters, choice.verdict, True
     words = _UNCLEAR.format(k=choice.suggestion)

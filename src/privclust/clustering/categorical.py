@@ -10,12 +10,12 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget, Number
 from privclust.categories.estimator import CategoricalEstimator, Declared
-from privclust.categories.learn import Learned, Learning, ask_metric
+from privclust.categories.learn import MetricResult, MetricTables, ask_metric
 from privclust.categories.metric import MOST_AXES, principal_axes
 from privclust.categories.predicting import CategoryLabels
 from privclust.categories.shrinkage import Estimate
 from privclust.categories.task import CATEGORICAL, N_CLUSTERS
-from privclust.clustering.cells import by_cells
+from privclust.clustering.cells import ask_cells
 from privclust.clustering.result import KMeansResult
 from privclust.data.public import Noisy
 from privclust.data.table.door import TableRows
@@ -26,8 +26,6 @@ from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import check_clusters
 from privclust.unit import Unit
-
-# ``ClusteredCategories``: what the estimators with clusters of categorical rows share.
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class CategoricalClusters:
         The same centres in the unit ball, with their sizes.
     """
 
-    learning: Learning
+    learning: MetricResult
     embedding: ValuePoints
     centres: Floats
     found: KMeansResult
@@ -55,7 +53,7 @@ class CategoricalClusters:
         return (*self.learning.notes, *self.found.notes)
 
 
-class ClusteredCategories(CategoryLabels, CategoricalEstimator):
+class CategoricalClusterer(CategoryLabels, CategoricalEstimator):
     """What they keep and publish; a subclass has the parameters and the algorithm."""
 
     _parameters: ClassVar[Any] = (N_CLUSTERS,)
@@ -73,8 +71,8 @@ class ClusteredCategories(CategoryLabels, CategoricalEstimator):
     def _noisy_number(self, result: CategoricalClusters) -> Noisy:
         return result.found.sizes
 
-    def _published(self) -> dict[str, Any]:
-        published, n_clusters = super()._published(), len(self.cluster_centers_)
+    def _release_fields(self) -> dict[str, Any]:
+        published, n_clusters = super()._release_fields(), len(self.cluster_centers_)
         published["arrays"] |= {
             "cluster_centers": self.cluster_centers_,
             "cluster_sizes": self.cluster_sizes_,
@@ -85,10 +83,7 @@ class ClusteredCategories(CategoryLabels, CategoricalEstimator):
         return published
 
 
-# ``PrivateCategoricalKMeans``: its parameters, and what it asks and keeps.
-
-
-class PrivateCategoricalKMeans(ClusteredCategories):
+class PrivateCategoricalKMeans(CategoricalClusterer):
     """Clusters of categorical rows that may be published, with the metric they were found in.
 
     Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
@@ -197,8 +192,8 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
-        super()._look_ahead(door, public)
+    def _check_before_charge(self, door: TableRows, public: Any = None) -> None:
+        super()._check_before_charge(door, public)
         check_clusters(int(self.n_clusters), MOST_AXES)
 
     def _ask(self, door: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
@@ -211,16 +206,16 @@ class PrivateCategoricalKMeans(ClusteredCategories):
         estimate = self._all_tables(learning.learned)
         embedding, radius = principal_axes(learning.metric, estimate, n_clusters)
         points = view.as_points(embedding, radius)
-        found = by_cells(points, for_clusters, n_clusters, run.choices)
+        found = ask_cells(points, for_clusters, n_clusters, run.public_rng)
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
 
-    def _all_tables(self, learned: Learned) -> Estimate:
+    def _all_tables(self, learned: MetricTables) -> Estimate:
         """Return the tables of all pairs, which all targets share."""
         return next(iter(learned.estimates.values()))
 
-    def _published(self) -> dict[str, Any]:
-        published = super()._published()
+    def _release_fields(self) -> dict[str, Any]:
+        published = super()._release_fields()
         published["parameters"]["metric_share"] = float(self.metric_share)
         return published

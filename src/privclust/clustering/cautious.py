@@ -25,10 +25,10 @@ from privclust.clustering.cells import (
     ask_cluster_sizes,
     ask_with_row_count,
 )
-from privclust.clustering.refine import clipped, unknown
+from privclust.clustering.refine import clip_lengths, uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.seeds import Purse
-from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.clustering.seeds import Allowance
+from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
 from privclust.notes import Note
@@ -63,14 +63,14 @@ _EMPTY = Note(
 
 
 def ask_cautious_given_count(
-    view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
+    view: PointsView, purse: Allowance, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer."""
     for_sizes = purse.take(SIZES)
     n_rows = ask_row_count_again(view, purse, n_rows)
     mean = _ask_shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
-    moved = _ask_step(view, purse.rest, n_rows, start)
+    moved = _ask_step(view, purse.remaining, n_rows, start)
     found = ask_cluster_sizes(view, moved.centres, moved.errors, for_sizes, "cautious", ())
     # Centres that rows are far from move little and look sure of their place; their sizes tell.
     is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
@@ -80,7 +80,7 @@ def ask_cautious_given_count(
 cautious: Method = partial(ask_with_row_count, ask_cautious_given_count)
 
 
-def ask_row_count_again(view: PointsView, purse: Purse, n_rows: float) -> float:
+def ask_row_count_again(view: PointsView, purse: Allowance, n_rows: float) -> float:
     """Return a surer number of rows, and at least its own error."""
     first = view.count_error(purse.share(COUNT))
     answer = view.ask_count("number of rows, again", purse.take(_COUNT_AGAIN))
@@ -93,7 +93,7 @@ def ask_row_count_again(view: PointsView, purse: Purse, n_rows: float) -> float:
 def _ask_shrunk_mean(view: PointsView, share: Share, n_rows: float) -> Floats:
     origin = np.zeros((1, view.domain.dimension))
     sums = view.ask_clusters("mean", Projection(origin[0]), origin, 1.0, offsets=share).offsets
-    trusted = _trusted(_OFF_MIDDLE * _half_range(view), sums.standard_error / n_rows)
+    trusted = _trusted_move(_OFF_MIDDLE * _half_range(view), sums.standard_error / n_rows)
     low, high = view.domain.box_in_unit_ball()
     return np.asarray(np.clip(trusted * sums.value[0] / n_rows, low, high))
 
@@ -105,7 +105,7 @@ def _half_range(view: PointsView) -> Floats:
     return np.asarray(half / max(1.0, float(np.linalg.norm(half))))
 
 
-def _trusted(expected: Floats, error: Floats | float) -> Floats:
+def _trusted_move(expected: Floats, error: Floats | float) -> Floats:
     """Return how much of a noisy number to trust, by its expected size and its error."""
     square = np.maximum(expected, 1e-300) ** 2
     return np.asarray(square / (square + np.square(error)))
@@ -132,13 +132,13 @@ class _Start:
         drawn = mean + rng.standard_normal((_IMAGINED_ROWS, len(mean))) * _SPREAD * half
         rows = view.domain.feasible(np.clip(drawn, *view.domain.box_in_unit_ball()))
         centres = weighted_kmeans(rows, np.ones(len(rows)), n_clusters, rng)
-        gaps = np.linalg.norm(rows - centres[nearest_of(rows, centres)], axis=1)
+        gaps = np.linalg.norm(rows - centres[nearest_centre(rows, centres)], axis=1)
         clip = float(np.clip(_REACH * np.quantile(gaps, 0.9), 1e-6, 1.0))
         return cls(centres, clip, _OFF_START * half * n_clusters ** (-1 / len(mean)))
 
 
 @dataclass(frozen=True)
-class _Moved:
+class _Step:
     """Centres after all steps, their errors, and how much of the last moves was believed."""
 
     centres: Floats
@@ -154,35 +154,37 @@ class _Moved:
         return bool(lost.any() or self.trusted.min() < 0.5)
 
 
-def _ask_step(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Moved:
+def _ask_step(view: PointsView, budget: Share, n_rows: float, start: _Start) -> _Step:
     """Move the centres by noisy mean offsets, as far as these can be believed."""
     centres, clip = start.centres, start.clip
     frame, bounds = Projection(np.zeros(centres.shape[1])), view.domain.box_in_unit_ball()
-    for number, share in enumerate(budget.split([1] * _n_steps(view, budget, n_rows, start)), 1):
+    for number, share in enumerate(
+        budget.split([1] * _cautious_steps(view, budget, n_rows, start)), 1
+    ):
         for_counts, for_offsets = share.split([_COUNTS, 1 - _COUNTS])
         answer = view.ask_clusters(
             f"step {number}", frame, centres, clip, counts=for_counts, offsets=for_offsets
         )
         sizes = _likely_sizes(answer, n_rows)
         noise = answer.offsets.standard_error / sizes
-        trusted = _trusted(start.off, noise)
-        moves = clipped(trusted * answer.offsets.value / sizes, clip)
+        trusted = _trusted_move(start.off, noise)
+        moves = clip_lengths(trusted * answer.offsets.value / sizes, clip)
         centres = np.clip(centres + moves, *bounds)
         clip *= _CLOSER
     # What is left to know of a move, given its noise; and noise of the count stretches it.
     errors = np.hypot(np.sqrt(trusted) * noise, moves * answer.counts.standard_error / sizes)
-    return _Moved(centres, np.minimum(errors, unknown(1, *bounds)), trusted)
+    return _Step(centres, np.minimum(errors, uninformative_errors(1, *bounds)), trusted)
 
 
 def _likely_sizes(answer: ClusterAnswer, n_rows: float) -> Floats:
     """Return the noisy sizes, drawn towards equal ones as far as noise hides the difference."""
     counts, equal = answer.counts, n_rows / len(answer.counts.value)
-    trusted = _trusted(np.array(_SIZES_DIFFER * equal), counts.standard_error)
+    trusted = _trusted_move(np.array(_SIZES_DIFFER * equal), counts.standard_error)
     sizes = equal + trusted * (counts.value - equal)
     return np.maximum(sizes, _SMALLEST * equal)[:, None]
 
 
-def _n_steps(view: PointsView, budget: Share, n_rows: float, start: _Start) -> int:
+def _cautious_steps(view: PointsView, budget: Share, n_rows: float, start: _Start) -> int:
     """Return as many steps as keep the noise of each small beside the move that is expected."""
     n_clusters, dimension = start.centres.shape
     expected = float(np.sqrt(np.mean(start.off**2)))

@@ -21,17 +21,17 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.clustering.refine import ask_refined_centres, unknown
+from privclust.clustering.refine import ask_refined_centres, uninformative_errors
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.seeds import (
     LARGEST_MEAN_SHARE,
-    Purse,
+    Allowance,
     ask_axes,
     ask_seeds,
     ask_spread,
     mean_error,
 )
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.notes import Note
@@ -54,46 +54,46 @@ _UNSEEN = Note(
 # Clusters the rows of a view within a budget.
 Method = Callable[[PointsView, Share, int, np.random.Generator], KMeansResult]
 # The same, of rows whose noisy number is paid for already.
-CountedMethod = Callable[[PointsView, Purse, float, int, np.random.Generator], KMeansResult]
+MethodGivenCount = Callable[[PointsView, Allowance, float, int, np.random.Generator], KMeansResult]
 
 
 def ask_with_row_count(
-    method: CountedMethod,
+    method: MethodGivenCount,
     view: PointsView,
     budget: Share,
     n_clusters: int,
     rng: np.random.Generator,
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``: ask for their number, then run ``method``."""
-    purse = Purse(budget)
+    purse = Allowance(budget)
     return method(view, purse, ask_row_count(view, purse), n_clusters, rng)
 
 
-def ask_row_count(view: PointsView, purse: Purse) -> float:
+def ask_row_count(view: PointsView, purse: Allowance) -> float:
     """Ask for the number of rows."""
     return max(1.0, float(view.ask_count("number of rows", purse.take(COUNT)).value[0]))
 
 
 def ask_cells_given_count(
-    view: PointsView, purse: Purse, n_rows: float, n_clusters: int, rng: np.random.Generator
+    view: PointsView, purse: Allowance, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already."""
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
-        centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-        errors = unknown(n_clusters, *view.domain.box_in_unit_ball())
-        return ask_cluster_sizes(view, centres, errors, purse.rest, "cells", (_UNSEEN,))
+        centres = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+        errors = uninformative_errors(n_clusters, *view.domain.box_in_unit_ball())
+        return ask_cluster_sizes(view, centres, errors, purse.remaining, "cells", (_UNSEEN,))
     for_sizes = purse.take(SIZES)
     spread = ask_spread(view, purse, n_rows)
     axes = ask_axes(view, purse, spread, n_clusters, rng)
     seeds = ask_seeds(view, purse, spread, axes, n_clusters, rng)
     centres, errors = ask_refined_centres(
-        view, purse.rest, n_rows, seeds.centres, seeds.within, seeds.sketch
+        view, purse.remaining, n_rows, seeds.centres, seeds.within, seeds.sketch
     )
     notes = () if seeds.n_live >= n_clusters else (HIDDEN,)
     return ask_cluster_sizes(view, centres, errors, for_sizes, "cells", notes)
 
 
-by_cells: Method = partial(ask_with_row_count, ask_cells_given_count)
+ask_cells: Method = partial(ask_with_row_count, ask_cells_given_count)
 
 
 def ask_cluster_sizes(

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Indices
-from privclust.clustering.from_cells import clustered, most_clusters, squares
+from privclust.clustering.from_cells import cluster_cells, most_clusters, squares
 from privclust.clustering.result import Cells
-from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
 from privclust.reports.words import TWO_ERRORS
@@ -45,7 +45,7 @@ _FEWEST_CELLS = 16  # below, clusters are unstable whether there are any or not
 
 
 @dataclass(frozen=True)
-class Best:
+class Verdicts:
     """The number that each criterion prefers, and what is known about stability."""
 
     by_separation: int
@@ -59,7 +59,7 @@ class Best:
     @classmethod
     def of(
         cls, ks: tuple[int, ...], separation: Floats, bic: Floats, stability: Floats, n_cells: int
-    ) -> Best:
+    ) -> Verdicts:
         """Return what the criteria say of numbers ``ks``."""
         several = np.array(ks) > 1
         stable = np.array(ks)[several & (stability >= STABLE)]
@@ -103,7 +103,7 @@ _LEFT = 0.75
 _DRAWS = 2
 
 
-def stand_beside_independent_columns(
+def beat_independent_columns(
     places: Floats, weights: Floats, centers: Floats, columns: Sequence[slice]
 ) -> bool:
     """Tell whether centres explain more of the cells than columns by themselves would.
@@ -126,17 +126,15 @@ def stand_beside_independent_columns(
             drawn[:, column] = places[rng.choice(len(places), len(places), p=chances), column]
         drawn -= drawn.mean(axis=0)
         found = weighted_kmeans(drawn, equal, len(centers), rng)
-        left.append(_left(drawn, equal, found))
-    return _left(places, weights, centers) <= _LEFT * float(np.mean(left))
+        left.append(_residual_share(drawn, equal, found))
+    return _residual_share(places, weights, centers) <= _LEFT * float(np.mean(left))
 
 
-def _left(places: Floats, weights: Floats, centers: Floats) -> float:
+def _residual_share(places: Floats, weights: Floats, centers: Floats) -> float:
     """Return which share of the squared distances from the mean the clusters leave."""
     whole = max(float(weights @ (places**2).sum(axis=1)), 1e-300)
     return float(weights @ squares(places, centers).min(axis=1)) / whole
 
-
-# The choice of k from released cells: a number, 1, or no clear number.
 
 DEFAULT_RANGE = range(1, 17)
 _REDRAWS, _KEPT = 4, 0.5
@@ -194,7 +192,7 @@ class Choice:
         return "\n".join([self.verdict, *lines])
 
 
-def chosen(
+def choose_n_clusters(
     cells: Cells,
     candidates: Iterable[int] = DEFAULT_RANGE,
     *,
@@ -212,12 +210,12 @@ def chosen(
     whole_curve : bool
         Otherwise the stability is NaN where the answer does not need it.
     """
-    ks = _checked(cells, candidates)
+    ks = _valid_candidates(cells, candidates)
     live = cells.counts > 0
     places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
     middle = np.average(places, axis=0, weights=weights)
     places = places - middle
-    clusters = [clustered(cells, k) for k in ks]
+    clusters = [cluster_cells(cells, k) for k in ks]
     centers = [found.centers - middle for found in clusters]
     total = float(weights @ (places**2).sum(axis=1))
     separation = np.array([_separation(places, weights, found, total) for found in centers])
@@ -228,11 +226,11 @@ def chosen(
     stability = _stabilities(
         ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
     )
-    best = Best.of(ks, separation, bic, stability, len(weights))
+    best = Verdicts.of(ks, separation, bic, stability, len(weights))
 
     def stand(k: int) -> bool:
         found = centers[ks.index(k)]
-        return k > 1 and stand_beside_independent_columns(places, weights, found, columns)
+        return k > 1 and beat_independent_columns(places, weights, found, columns)
 
     number, suggestion = best.of_mixed_rows(stand) if columns else best.of_numbers()
     return Choice(
@@ -266,7 +264,7 @@ def _columns(schema: Schema | None) -> list[slice]:
     return [column.places for column in Coordinates(schema).columns]
 
 
-def _checked(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
+def _valid_candidates(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
     """Return the candidates that the cells can tell apart, in order."""
     if not isinstance(candidates, Iterable):
         raise ParameterError(
@@ -303,7 +301,7 @@ def _bic(places: Floats, weights: Floats, centers: Floats, within: float) -> flo
     (m, d), k, n_rows = places.shape, len(centers), float(weights.sum())
     scale = max(float(weights @ (places**2).sum(axis=1)) / n_rows + within, 1e-300)
     least = _LEAST_VARIANCE[0] * scale + _LEAST_VARIANCE[1] * within / d
-    members, fit = np.eye(k)[nearest_of(places, centers)], -math.inf
+    members, fit = np.eye(k)[nearest_centre(places, centers)], -math.inf
     for _ in range(_ITERATIONS):
         shares = members * weights[:, None]
         sizes = np.maximum(shares.sum(axis=0), 1e-9)
@@ -329,7 +327,7 @@ def _stability(
     places_error: Floats,
 ) -> float:
     """Return how well clusters agree with those of half of the cells under noise drawn again."""
-    k, labels = len(centers), nearest_of(places, centers)
+    k, labels = len(centers), nearest_centre(places, centers)
     rng = np.random.default_rng(k)  # public choices; the answer is the same every time
     found = []
     for _ in range(_REDRAWS):
@@ -340,7 +338,7 @@ def _stability(
             found.append(0.0)
             continue
         again = weighted_kmeans(moved, redrawn, k, rng, restarts=_RESTARTS)
-        found.append(_rand_index(labels, nearest_of(places, again), weights))
+        found.append(_rand_index(labels, nearest_centre(places, again), weights))
     return float(np.mean(found))
 
 

@@ -15,10 +15,10 @@ from scipy.special import ndtr
 
 from privclust._typing import Floats, Indices
 from privclust.clustering.result import Cells
-from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
-from privclust.release.facts import written
+from privclust.release.facts import in_declared_form
 from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.schema import Schema
@@ -71,14 +71,14 @@ def check_n_clusters(cells: Cells, n_clusters: int) -> int:
     return int(n_clusters)
 
 
-def clustered(cells: Cells, n_clusters: int) -> Clusters:
+def cluster_cells(cells: Cells, n_clusters: int) -> Clusters:
     """Return ``n_clusters`` clusters by weighted k-means of the cells."""
     k = check_n_clusters(cells, n_clusters)
     middle = np.average(cells.cells, axis=0, weights=cells.counts)
     around = cells.cells - middle
     centers = weighted_kmeans(around, cells.counts, k, np.random.default_rng(k))
     centers = centers[np.argsort(-_sizes(cells, around, centers)[0], kind="stable")]
-    labels = nearest_of(around, centers)
+    labels = nearest_centre(around, centers)
     sizes, sizes_error = _sizes(cells, around, centers)
     inertia, inertia_error = _inertia(cells, squares(around, centers).min(axis=1))
     errors = _centers_error(cells, around, centers, labels)
@@ -94,7 +94,7 @@ def squares(points: Floats, centers: Floats) -> Floats:
 def _sizes(cells: Cells, around: Floats, centers: Floats) -> tuple[Floats, Floats]:
     """Add up the raw counts of each cluster, and what noise and borders make doubtful of them."""
     by_cell = _rows_by_cell(cells)
-    by_cluster = by_cell @ np.eye(len(centers))[nearest_of(around, centers)]
+    by_cluster = by_cell @ np.eye(len(centers))[nearest_centre(around, centers)]
     rows = np.maximum(cells.raw_counts @ by_cell, 0)
     at_borders = rows[:, None] * _doubt(cells, around, centers)
     by_noise = cells.raw_counts_error**2 * np.maximum((by_cluster**2).sum(axis=0), 1)
@@ -171,7 +171,7 @@ def _inertia(cells: Cells, gaps: Floats) -> tuple[float, float]:
 # Synthetic rows from released cells: a cell by its count, and normal scatter around it.
 
 
-def sampled(cells: Cells, n_rows: int, rng: np.random.Generator) -> Floats:
+def sample_rows(cells: Cells, n_rows: int, rng: np.random.Generator) -> Floats:
     """Return rows in the model's metric; they may lie a little beyond the declared bounds."""
     d = cells.cells.shape[1]
     drawn = rng.choice(len(cells.cells), n_rows, p=cells.counts / cells.counts.sum())
@@ -185,7 +185,7 @@ def sampled(cells: Cells, n_rows: int, rng: np.random.Generator) -> Floats:
 _LEAST = 0.01
 
 
-def sampled_table(
+def sample_table(
     cells: Cells, schema: Schema, scales: Floats, n_rows: int, rng: np.random.Generator
 ) -> pa.Table:
     """Return rows of numbers and categories: a cell by its count, and what its centre says.
@@ -194,7 +194,7 @@ def sampled_table(
     within cells has beyond that of the categories is the scatter of the numbers.
     """
     coordinates = Coordinates(schema)
-    centers = coordinates.projected(cells.cells * scales)
+    centers = coordinates.project(cells.cells * scales)
     weights = cells.counts / cells.counts.sum()
     drawn = rng.choice(len(centers), n_rows, p=weights)
     left = cells.within
@@ -202,7 +202,7 @@ def sampled_table(
     for column in coordinates.categorical:
         shares = centers[:, column.places]
         left -= float(weights @ (1 - (shares**2).sum(axis=1))) / scales[column.start] ** 2
-        columns[column.name] = _drawn(shares, drawn, column, rng)
+        columns[column.name] = _draw_codes(shares, drawn, column, rng)
     n_numbers = max(len(coordinates.numbers), 1)
     scatter = np.sqrt(max(left, _LEAST * cells.within) / n_numbers)
     rows = centers[drawn][:, coordinates.numbers]
@@ -212,7 +212,9 @@ def sampled_table(
     return as_table(schema, numbers | columns, rng)
 
 
-def _drawn(shares: Floats, drawn: Indices, column: Column, rng: np.random.Generator) -> Indices:
+def _draw_codes(
+    shares: Floats, drawn: Indices, column: Column, rng: np.random.Generator
+) -> Indices:
     """Return a code for each row; what the shares fall short of one is left out."""
     ends = np.cumsum(shares, axis=1)[drawn]
     codes = (rng.random(len(drawn))[:, None] >= ends).sum(axis=1)
@@ -222,12 +224,12 @@ def _drawn(shares: Floats, drawn: Indices, column: Column, rng: np.random.Genera
 def as_table(schema: Schema, columns: dict[str, Any], rng: np.random.Generator) -> pa.Table:
     """Return numbers and codes as the columns that the schema declares."""
     facts = schema.columns.items()
-    return pa.table({name: _written(columns[name], fact, rng) for name, fact in facts})
+    return pa.table({name: _in_declared_form(columns[name], fact, rng) for name, fact in facts})
 
 
-def _written(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
+def _in_declared_form(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
     if isinstance(fact, Box):
-        return written(values, fact)
+        return in_declared_form(values, fact)
     if isinstance(fact, Categories):
         last: list[str | None] = [None] * (fact.missing == "category")
         last += ["(other)" if fact.kind == "text" else None] * (fact.unknown == "other")
@@ -235,4 +237,4 @@ def _written(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
     edges = np.array([*fact.edges, fact.edges[-1]])
     bins = np.minimum(values, len(fact.edges) - 1)
     inside = edges[bins] + rng.random(len(bins)) * (edges[bins + 1] - edges[bins])
-    return written(inside, fact, missing=values >= len(fact.edges) - 1)
+    return in_declared_form(inside, fact, missing=values >= len(fact.edges) - 1)

@@ -21,10 +21,10 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.cautious import ask_row_count_again
 from privclust.clustering.cells import HIDDEN, SIZES, Method, ask_cluster_sizes, ask_with_row_count
-from privclust.clustering.refine import unknown
+from privclust.clustering.refine import uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.seeds import Purse
-from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.clustering.seeds import Allowance
+from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 
@@ -41,7 +41,7 @@ _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
 # number of columns, and how many of eight nearly all rows must lie in to be too crowded for a grid.
 # Nearly all is this share of them, and the error of the look may be that much of them. Where cells
 # can still spend a δ, which they do well with, less is enough.
-LOOK = 0.05
+PROBE_SHARE = 0.05
 _LOOK_CELLS = {1: 8, 2: 8, 3: 4}
 _WINDOW = {"pure": 3, "zcdp": 4}
 _NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
@@ -79,7 +79,7 @@ def ask_is_concentrated(
 
 def ask_grid_given_count(
     view: PointsView,
-    purse: Purse,
+    purse: Allowance,
     n_rows: float,
     n_clusters: int,
     rng: np.random.Generator,
@@ -91,15 +91,20 @@ def ask_grid_given_count(
     If a first look is paid for, the grid that tells where rows are gets less.
     """
     for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
-    for_where = purse.take(_WHERE - LOOK if looked else _WHERE)
+    for_where = purse.take(_WHERE - PROBE_SHARE if looked else _WHERE)
     bounds = view.domain.box_in_unit_ball()
     where = _Table.ask_counts(view, for_where, "coarse grid", bounds, n_rows, n_clusters)
     table = _Table.ask_counts(
-        view, purse.rest, "grid", where.inhabited(_FEW * n_rows / n_clusters), n_rows, n_clusters
+        view,
+        purse.remaining,
+        "grid",
+        where.populated_box(_FEW * n_rows / n_clusters),
+        n_rows,
+        n_clusters,
     )
     centres = weighted_kmeans(table.cells, table.weights, n_clusters, rng)
     errors, is_hidden = table.errors(centres)
-    errors = np.minimum(errors, unknown(n_clusters, *bounds))
+    errors = np.minimum(errors, uninformative_errors(n_clusters, *bounds))
     return ask_cluster_sizes(
         view, centres, errors, for_sizes, "grid", (HIDDEN,) if is_hidden else ()
     )
@@ -153,18 +158,21 @@ class _Table:
         """The middles of the cells."""
         return _points(self.axes)
 
-    def inhabited(self, few: float) -> tuple[Floats, Floats]:
+    def populated_box(self, few: float) -> tuple[Floats, Floats]:
         """Return the part of the bounds beyond which there are few rows, if any."""
         cells, low, high = self.cells, [], []
         for middles, place in zip(self.axes, cells.T, strict=True):
             layers = np.zeros(len(middles))
             np.add.at(layers, np.searchsorted(middles, place), self.counts)
-            first, last = self._cut(layers, few), len(middles) - 1 - self._cut(layers[::-1], few)
+            first, last = (
+                self._empty_layers(layers, few),
+                len(middles) - 1 - self._empty_layers(layers[::-1], few),
+            )
             low.append(middles[min(first, last)])
             high.append(middles[max(first, last)])
         return np.array(low) - self.widths / 2, np.array(high) + self.widths / 2
 
-    def _cut(self, layers: Floats, few: float) -> int:
+    def _empty_layers(self, layers: Floats, few: float) -> int:
         """Return how many of the first layers hold few rows."""
         cells = np.arange(1, len(layers) + 1) * (len(self.counts) / len(layers))
         found, allowed = np.cumsum(layers), _ERRORS * self.error * np.sqrt(cells)
@@ -174,7 +182,7 @@ class _Table:
     def errors(self, centres: Floats) -> tuple[Floats, bool]:
         """Return the errors of centres, and whether noise alone could have made one of them."""
         cells, errors, is_hidden = self.cells, np.zeros_like(centres), False
-        labels = nearest_of(cells, centres)
+        labels = nearest_centre(cells, centres)
         for j, centre in enumerate(centres):
             near, mine = labels == j, (labels == j) & (self.weights > 0)
             number, size = max(1, int(mine.sum())), max(float(self.weights[mine].sum()), self.error)

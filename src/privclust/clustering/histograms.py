@@ -12,8 +12,8 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.choose_k import chosen
-from privclust.clustering.from_cells import clustered, most_clusters
+from privclust.clustering.choose_k import choose_n_clusters
+from privclust.clustering.from_cells import cluster_cells, most_clusters
 from privclust.clustering.result import ClusterProfiles, SummaryResult
 from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
@@ -29,15 +29,13 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# Paid profiles: a noisy histogram of every number of every cluster, over public cells.
-
 N_CELLS = 10
 PROFILE_ARRAYS = ("profile_counts", "profile_counts_error", "profile_edges")
 # Two errors of a histogram's entry are meant to stay below this share of the cluster's rows.
 _POINTS = 0.05
 
 
-def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]:
+def split_for_histograms(budget: Share, profiles: float | None) -> tuple[Share, Share | None]:
     """Return what is left for the clusters, and what goes to their profiles."""
     if profiles is None:
         return budget, None
@@ -45,7 +43,7 @@ def divided(budget: Share, profiles: float | None) -> tuple[Share, Share | None]
     return budget.remainder(taken), taken
 
 
-def ask_profiles(view: PointsView, share: Share, centres: Floats, schema: Schema) -> Noisy:
+def ask_histograms(view: PointsView, share: Share, centres: Floats, schema: Schema) -> Noisy:
     """Ask for the histograms of the rows nearest to each centre of the unit ball."""
     places = Coordinates(schema).numbers
     low, high = view.domain.box_in_unit_ball()
@@ -91,7 +89,7 @@ def check_profiles(release: Release, n_clusters: int) -> None:
         )
 
 
-def share_in_words(
+def histogram_note(
     budget: Budget, unit: RowUnit, n_rows: int, n_clusters: int, n_columns: int, profiles: float
 ) -> str:
     """Return how good the histograms will be, and what share they need to be good."""
@@ -128,7 +126,7 @@ def ask_cluster_histograms(
     cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
     clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
-    k = chosen(cells, schema=schema).suggestion if clear else 1
-    centers = Coordinates(schema).projected(clustered(cells, k).centers * domain.scales)
-    asked = ask_profiles(view, share, domain.to_unit_ball(centers), schema)
+    k = choose_n_clusters(cells, schema=schema).suggestion if clear else 1
+    centers = Coordinates(schema).project(cluster_cells(cells, k).centers * domain.scales)
+    asked = ask_histograms(view, share, domain.to_unit_ball(centers), schema)
     return ClusterProfiles(centers, asked)

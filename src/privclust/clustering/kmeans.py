@@ -14,21 +14,21 @@ from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.clustering.auto import ask_auto, ask_with_chosen_k
 from privclust.clustering.cautious import cautious
-from privclust.clustering.cells import Method, by_cells
+from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.choose_k import DEFAULT_RANGE
 from privclust.clustering.grid import grid
 from privclust.clustering.histograms import (
     PROFILE_ARRAYS,
-    ask_profiles,
+    ask_histograms,
     check_numbers,
-    divided,
+    histogram_note,
     profile_arrays,
-    share_in_words,
+    split_for_histograms,
 )
 from privclust.clustering.lloyd import ask_lloyd
-from privclust.clustering.plan import INERTIA, MOST_REHEARSED, rehearsable, synthetic_rows
+from privclust.clustering.plan import INERTIA, MOST_REHEARSED, synthetic_rows, with_plain_numbers
 from privclust.clustering.predicting import PointLabels
-from privclust.clustering.release import learned_arrays
+from privclust.clustering.release import metric_arrays
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import AUTO, KMEANS, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
@@ -40,7 +40,7 @@ from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened, PublicFacts, open_points
 from privclust.parameters import WHOLE, check_clusters, check_declared_once
-from privclust.plan import Plan, Synthetic, beside_no_delta, rehearse
+from privclust.plan import Plan, Rehearsal, note_pure_alternative, rehearse
 from privclust.privacy.meter import Meter
 from privclust.release.facts import Library, center_table
 from privclust.schema.coordinates import Coordinates
@@ -48,10 +48,8 @@ from privclust.schema.schema import Schema
 from privclust.unit import Unit, row_unit, unit_from
 from privclust.unit.rows import RowUnit
 
-# ``PointsEstimator``: what the private estimators that see rows as points share.
 
-
-class PointsEstimator(PrivateEstimator):
+class RowsEstimator(PrivateEstimator):
     """A private estimator of rows of numbers and categories, with a schema or bounds."""
 
     _parameters: ClassVar[Any] = (RESCALE,)
@@ -64,18 +62,18 @@ class PointsEstimator(PrivateEstimator):
     profile_share: float | None = None
     schema_: Schema
 
-    def _rehearsed(
+    def _plan_by_rehearsal(
         self,
         n_rows: int,
         n_features: int | None,
-        synthetic: Callable[[Schema, int, RowUnit, int], Synthetic],
+        synthetic: Callable[[Schema, int, RowUnit, int], Rehearsal],
     ) -> Plan:
         """Rehearse the fit on synthetic rows, made from a schema, their number, unit and seed."""
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
         WHOLE.check("n_features", n_features, also=(None,))
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
-        schema, rescale = rehearsable(declared), self._rescales(declared)
+        schema, rescale = with_plain_numbers(declared), self._is_rescaled(declared)
         region_of(schema, rescale=rescale)  # a schema that cannot be used is told first
         unit = row_unit(self.unit)
         known = {"schema": schema, "bounds": None, "rescale": rescale}
@@ -93,7 +91,7 @@ class PointsEstimator(PrivateEstimator):
         plan, budget = planned(), self._budget()
         if not budget.delta or budget.stated_as_rho:
             return plan
-        return beside_no_delta(plan, planned(epsilon=budget.epsilon, delta=0, budget=None))
+        return note_pure_alternative(plan, planned(epsilon=budget.epsilon, delta=0, budget=None))
 
     # Paid profiles, for those that have the parameter.
     def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
@@ -102,7 +100,7 @@ class PointsEstimator(PrivateEstimator):
             return plan
         schema = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         shape = plan.n_rows, n_clusters, len(schema.numeric)
-        told = share_in_words(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
+        told = histogram_note(plan.budget, row_unit(self.unit), *shape, float(self.profile_share))
         return replace(plan, notes=(*plan.notes, told))
 
     def _keep_profiles(self, profiles: Noisy | None) -> None:
@@ -113,30 +111,30 @@ class PointsEstimator(PrivateEstimator):
             for name, array in profile_arrays(profiles, self.schema_).items():
                 setattr(self, f"{name}_", array)
 
-    def _published_profiles(self) -> dict[str, Any]:
+    def _profile_fields(self) -> dict[str, Any]:
         if self.profile_share is None:
             return {}
         return {name: getattr(self, f"{name}_") for name in PROFILE_ARRAYS}
 
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         check_declared_once(self.schema, self.bounds)
 
     def _open(self, X: Any, public: Any = None) -> Opened:
-        schema = self._declared()
+        schema = self._declared_schema()
         if schema is not None:  # one that cannot be used is refused before anything is opened
             self._region(schema)
         return open_points(X, schema=schema, bounds=self.bounds, unit=unit_from(self.unit))
 
     def _door(self, opened: Opened) -> PointRows:
-        return PointRows(opened, rescale=self._rescales(opened.schema))
+        return PointRows(opened, rescale=self._is_rescaled(opened.schema))
 
     def _region(self, schema: Schema) -> Region:
         """Return where the rows of a schema lie, as the door sees them."""
-        return region_of(schema, rescale=self._rescales(schema))
+        return region_of(schema, rescale=self._is_rescaled(schema))
 
-    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
+    def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         uneven = door.schema.uneven_widths()
-        if uneven is not None and not self._rescales(door.schema):
+        if uneven is not None and not self._is_rescaled(door.schema):
             self._warn(
                 f"The declared width of {uneven[1]!r} is more than ten times that of "
                 f"{uneven[0]!r}, so it alone decides the distances; pass rescale=True.",
@@ -150,10 +148,10 @@ class PointsEstimator(PrivateEstimator):
         pure = self._budget().currency == "pure"
         return "dilca" if pure and len(schema) > 1 and not schema.numeric else "mismatch"
 
-    def _declared(self) -> Schema | None:
+    def _declared_schema(self) -> Schema | None:
         return None if self.schema is None else Schema.of(self.schema)
 
-    def _rescales(self, schema: Schema) -> bool:
+    def _is_rescaled(self, schema: Schema) -> bool:
         """Tell whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
@@ -165,12 +163,10 @@ class PointsEstimator(PrivateEstimator):
         return tags
 
 
-# ``KMeansEstimator``: what the private k-means estimators share.
-
 PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
 
 
-class KMeansEstimator(PointLabels, PointsEstimator):
+class KMeansEstimator(PointLabels, RowsEstimator):
     """What the k-means estimators share; a subclass has the parameters and the algorithm."""
 
     _kind = "kmeans"
@@ -204,30 +200,30 @@ class KMeansEstimator(PointLabels, PointsEstimator):
         clusters that are found over that of ordinary k-means with 8.
         """
 
-        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
-            return synthetic_rows(schema, self._looked_for(PLANNED), count, unit, seed)
+        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
+            return synthetic_rows(schema, self._n_clusters_or(PLANNED), count, unit, seed)
 
-        plan = self._rehearsed(n_rows, n_features, clumps)
-        return self._with_profiles(plan, self._looked_for(PLANNED), n_features)
+        plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
+        return self._with_profiles(plan, self._n_clusters_or(PLANNED), n_features)
 
     # The way of a fit.
-    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
-        check_clusters(self._looked_for(max(DEFAULT_RANGE)), door.domain.dimension)
+    def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
+        check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:
             check_numbers(door.schema)
-        super()._look_ahead(door, public)
+        super()._check_before_charge(door, public)
 
-    def _looked_for(self, otherwise: int) -> int:
+    def _n_clusters_or(self, otherwise: int) -> int:
         """Return the number of clusters, or another one if it is to be chosen."""
         return otherwise if self.n_clusters == AUTO else int(self.n_clusters)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         view = door.private(run.meter, run.seed)
-        share, for_profiles = divided(run.budget.whole, self.profile_share)
-        result = self._ask_clusters(view, share, run.choices)
+        share, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
+        result = self._ask_clusters(view, share, run.public_rng)
         if for_profiles is None:
             return result
-        asked = ask_profiles(view, for_profiles, result.centres, door.schema)
+        asked = ask_histograms(view, for_profiles, result.centres, door.schema)
         return replace(result, profiles=asked)
 
     def _ask_clusters(
@@ -238,7 +234,7 @@ class KMeansEstimator(PointLabels, PointsEstimator):
 
     def _keep(self, facts: PublicFacts, result: KMeansResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)
-        self.schema_, self._rescaled = facts.schema, self._rescales(facts.schema)
+        self.schema_, self._rescaled = facts.schema, self._is_rescaled(facts.schema)
         self._learned = result.learned
         self.cluster_centers_error_: Floats | None = None
         if result.learned is None:
@@ -268,9 +264,9 @@ class KMeansEstimator(PointLabels, PointsEstimator):
         errors = result.centres_error * (region.radius * region.scales)
         return np.minimum(errors, (coordinates.high - coordinates.low) / 2)
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
-        arrays = {} if self._learned is None else learned_arrays(self._learned)
+        arrays = {} if self._learned is None else metric_arrays(self._learned)
         if self.cluster_centers_error_ is not None:
             arrays["cluster_centers_error"] = self.cluster_centers_error_
         return {
@@ -279,7 +275,7 @@ class KMeansEstimator(PointLabels, PointsEstimator):
                 "cluster_centers": self.cluster_centers_,
                 "cluster_sizes": self.cluster_sizes_,
                 "cluster_sizes_error": self.cluster_sizes_error_,
-                **self._published_profiles(),
+                **self._profile_fields(),
             },
             "schema": self.schema_,
             "parameters": {
@@ -296,13 +292,11 @@ class KMeansEstimator(PointLabels, PointsEstimator):
         return {}
 
 
-# ``PrivateKMeans``: its parameters, and which algorithm it runs.
-
 # What a method was called before, and what to write now.
 _FORMER = {"subcluster": "cells"}
 _METHODS: dict[str, Method] = {
     "auto": ask_auto,
-    "cells": by_cells,
+    "cells": ask_cells,
     "cautious": cautious,
     "grid": grid,
     "lloyd": ask_lloyd,
@@ -447,17 +441,17 @@ class PrivateKMeans(KMeansEstimator):
         run = super()._run(charged)
         return replace(run, meter=Meter(run.budget, or_pure=not run.charged))
 
-    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
-        super()._look_ahead(door, public)
+    def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
+        super()._check_before_charge(door, public)
         if self._metric(door.schema) == "dilca":
-            from privclust.clustering.learned_metric import check_learnable
+            from privclust.clustering.learned_metric import check_metric_can_be_learned
 
             if self.profile_share is not None:
                 raise ParameterError(
                     'profile_share pays for histograms of clusters by metric="mismatch", which '
                     'metric="dilca" does not make; drop one of them.'
                 )
-            check_learnable(door)
+            check_metric_can_be_learned(door)
 
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> KMeansResult:
         if self._metric(door.schema) != "dilca":
@@ -465,21 +459,21 @@ class PrivateKMeans(KMeansEstimator):
         from privclust.clustering.learned_metric import ask_by_learned_metric
 
         def ask(view: PointsView, share: Share) -> KMeansResult:
-            return self._ask_clusters(view, share, run.choices)
+            return self._ask_clusters(view, share, run.public_rng)
 
-        return ask_by_learned_metric(door, run, self._looked_for(PLANNED), ask)
+        return ask_by_learned_metric(door, run, self._n_clusters_or(PLANNED), ask)
 
     def _ask_clusters(
         self, view: PointsView, share: Share, rng: np.random.Generator
     ) -> KMeansResult:
         if self.n_clusters == AUTO:
-            schema = self._declared() if view.domain.has_shares else None
+            schema = self._declared_schema() if view.domain.has_shares else None
             return ask_with_chosen_k(view, share, rng, schema)
         method = _METHODS[_FORMER.get(self.method, self.method)]
         return method(view, share, int(self.n_clusters), rng)
 
-    def _check_together(self) -> None:
-        super()._check_together()
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
         if self.n_clusters == AUTO and self.method != "auto":
             raise ParameterError(
                 f"The method {self.method!r} needs a number of clusters; give one, or leave "

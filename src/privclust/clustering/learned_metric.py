@@ -22,7 +22,7 @@ from privclust.budget import Share
 from privclust.categories.estimator import check_width
 from privclust.categories.learn import METHODS, Options, ask_metric, usual_method
 from privclust.categories.metric import AttributeMetric, CategoricalMetric, principal_axes
-from privclust.categories.pair_tables import PairCells
+from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 from privclust.clustering.result import Cells, KMeansResult, LearnedCenters, SummaryResult
 from privclust.clustering.summarise import CLUSTERS, ask_summary
@@ -47,7 +47,7 @@ _MIDDLES = (np.arange(BINS) + 0.5) / BINS
 
 
 @dataclass(frozen=True)
-class LearnedPoints:
+class PointMetric:
     """What tables of all pairs of columns show.
 
     Attributes
@@ -87,12 +87,10 @@ class LearnedPoints:
                 table[:, column.places] = np.delete(part, missing, axis=1)
             else:
                 table[:, column.places] = part
-        return coordinates.projected(table)
+        return coordinates.project(table)
 
 
-def ask_point_metric(
-    view: TableView, share: Share, schema: Schema, n_clusters: int
-) -> LearnedPoints:
+def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: int) -> PointMetric:
     """Learn a metric within ``share``, and where the values lie on the axes of the rows.
 
     Parameters
@@ -109,7 +107,7 @@ def ask_point_metric(
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
     learning = ask_metric(view, share, METHODS[usual_method(share.currency)], options)
     estimate = next(iter(learning.learned.estimates.values()))
-    metric = _weighted(learning.metric, estimate, list(schema.columns.values()))
+    metric = _apply_weights(learning.metric, estimate, list(schema.columns.values()))
     points, radius = principal_axes(metric, estimate, n_clusters)
     joint = _joint(estimate)
     places = np.concatenate(points.points)
@@ -117,17 +115,17 @@ def ask_point_metric(
     variances = places.T @ joint @ places
     slopes = np.linalg.pinv(variances, rcond=1e-9, hermitian=True) @ places.T @ joint
     notes = tuple(replace(note, code="metric-doubtful") for note in learning.notes)
-    return LearnedPoints(points, radius, np.diag(joint).copy(), slopes, notes)
+    return PointMetric(points, radius, np.diag(joint).copy(), slopes, notes)
 
 
 def _joint(estimate: Estimate) -> Floats:
     """Return the shares of rows that have two values together, for all pairs of values."""
     n_rows = max(estimate.n_rows, 1.0)
-    together = PairCells(estimate.layout).square(estimate.counts / n_rows)
+    together = PairTableCells(estimate.layout).square(estimate.counts / n_rows)
     return np.asarray(together + np.diag(estimate.margins / n_rows))
 
 
-def _weighted(
+def _apply_weights(
     metric: CategoricalMetric, estimate: Estimate, facts: list[Fact]
 ) -> CategoricalMetric:
     """Return the metric with weights, and numbers in declared widths.
@@ -136,7 +134,7 @@ def _weighted(
     one factor, so that rows differ as much in all categories together as if a mismatch counted as
     one. Where nothing is learned, as for independent columns, it does count as one.
     """
-    cells, shares = PairCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
+    cells, shares = PairTableCells(estimate.layout), estimate.margins / max(estimate.n_rows, 1.0)
     parts = [metric.attributes[name] for name in metric.names]
     learned = plain = 0.0
     for place, (fact, part) in enumerate(zip(facts, parts, strict=True)):
@@ -157,12 +155,10 @@ def _weighted(
     return CategoricalMetric(metric.names, {n: scaled(fact, part) for n, fact, part in pairs})
 
 
-# k-means by a learned metric: half of the budget for the metric, half for the clusters.
-
 METRIC = 0.5  # of the budget
 
 
-def check_learnable(door: PointRows) -> None:
+def check_metric_can_be_learned(door: PointRows) -> None:
     """Raise, before anything is paid, if no metric can be learned for such columns."""
     if not door.schema.categorical:
         raise ParameterError(
@@ -222,8 +218,8 @@ def ask_summary_by_learned_metric(
     table = door.table(run.meter, run.seed)
     learned = ask_point_metric(table, for_metric, door.schema, CLUSTERS)
     points = table.as_points(learned.points, learned.radius)
-    found = ask_summary(points, budget.remainder(for_metric, for_within), run.choices)
-    mapped = _Mapped(learned, points, door)
+    found = ask_summary(points, budget.remainder(for_metric, for_within), run.public_rng)
+    mapped = _AxesToColumns(learned, points, door)
     cells = mapped.cells(found.cells)
     within = _ask_within(view, for_within, cells)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
@@ -231,10 +227,10 @@ def ask_summary_by_learned_metric(
     return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
 
 
-class _Mapped:
+class _AxesToColumns:
     """How places on the axes become numbers and shares, in the unit ball of each."""
 
-    def __init__(self, learned: LearnedPoints, points: PointsView, door: PointRows) -> None:
+    def __init__(self, learned: PointMetric, points: PointsView, door: PointRows) -> None:
         self._learned, self._axes, self._door = learned, points.domain, door
 
     def cells(self, found: Cells) -> Cells:
@@ -243,21 +239,21 @@ class _Mapped:
         noise = found.noise
         return replace(
             found,
-            cells=self._places(found.cells),
+            cells=self._to_points(found.cells),
             variances=noise.mean(axis=1),
             column_shares=shares * noise.shape[1],
             group_variances=np.zeros_like(found.group_variances),
         )
 
-    def _places(self, points: Floats) -> Floats:
+    def _to_points(self, points: Floats) -> Floats:
         table = self._learned.centers(self._axes.to_data_units(points), self._door.schema)
         return self._door.domain.to_unit_ball(table)
 
     def _slopes(self, points: Floats) -> list[Floats]:
         """Return how far each coordinate moves with each axis, over all points."""
         steps = np.eye(points.shape[1]) * _STEP
-        here = self._places(points)
-        moved = (self._places(points + step) - here for step in steps)
+        here = self._to_points(points)
+        moved = (self._to_points(points + step) - here for step in steps)
         return [np.sqrt(np.mean((move / _STEP) ** 2, axis=0)) for move in moved]
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.clustering.refine import of_means, unknown
+from privclust.clustering.refine import errors_of_means, uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 
@@ -44,8 +44,8 @@ def ask_lloyd_given_count(
     rng: np.random.Generator,
 ) -> KMeansResult:
     """Cluster rows whose noisy number is paid for already."""
-    centres = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
-    steps = _n_steps(view, for_steps, n_clusters, n_rows)
+    centres = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+    steps = _lloyd_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):
         centres, errors = ask_lloyd_points(view, f"step {number}", centres, share)
     frame = Projection(np.zeros(view.domain.dimension))
@@ -78,12 +78,12 @@ def ask_lloyd_points(
     sizes = answer.counts.value[:, None]
     moves = answer.offsets.value / np.maximum(sizes, 1)
     moved = np.clip(centres + moves, low, high)
-    hidden = unknown(1, low, high)[0]
-    errors = of_means(answer, moves, 2 * answer.counts.standard_error, hidden)
+    hidden = uninformative_errors(1, low, high)[0]
+    errors = errors_of_means(answer, moves, 2 * answer.counts.standard_error, hidden)
     return np.asarray(np.where(sizes >= 1, moved, centres)), errors
 
 
-def _n_steps(view: PointsView, budget: Share, n_clusters: int, n_rows: float) -> int:
+def _lloyd_steps(view: PointsView, budget: Share, n_clusters: int, n_rows: float) -> int:
     """Return as many iterations as keep the noise of each below the paper's threshold."""
     least, most = _ITERATIONS
     allowed = 0.004  # of the squared radius of the domain, the error that a step may add

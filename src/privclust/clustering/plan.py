@@ -10,15 +10,14 @@ import pyarrow as pa
 
 from privclust._typing import Floats, Indices
 from privclust.clustering.from_cells import most_clusters, squares
-from privclust.clustering.release import cells_of, column_scales
+from privclust.clustering.release import cells_from_release, column_scales
 from privclust.parameters import check_clusters
-from privclust.plan import Measure, Synthetic
+from privclust.plan import Measure, Rehearsal
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box, Fact
 from privclust.schema.schema import Schema
 from privclust.unit.rows import RowUnit
 
-# The plan of a k-means fit: clumps of synthetic_rows rows to rehearse on without touching data.
 
 INERTIA = Measure("inertia")
 MOST_REHEARSED = 100_000
@@ -31,7 +30,7 @@ _USUAL = 0.7
 _MOST_WRITTEN = 10**7
 
 
-def rehearsable(schema: Schema) -> Schema:
+def with_plain_numbers(schema: Schema) -> Schema:
     """Return the schema with plain numbers for dates and durations, which are made up as such."""
     plain = [
         (name, replace(fact, form="number") if isinstance(fact, Box | Bins) else fact)
@@ -42,9 +41,9 @@ def rehearsable(schema: Schema) -> Schema:
 
 def synthetic_rows(
     schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int
-) -> Synthetic:
+) -> Rehearsal:
     """Return rows in clumps; the error is the inertia of the released centres on them."""
-    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    made = Clumps.make(schema, n_clusters, n_rows, seed)
     table = made.table(unit)
 
     def error_ratio(model: Any) -> float:
@@ -52,7 +51,7 @@ def synthetic_rows(
         inertia = -model.score(table[: len(points)])
         return float(inertia / best_inertia(points, n_clusters))
 
-    return Synthetic((table,), error_ratio)
+    return Rehearsal((table,), error_ratio)
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Clumps:
     codes: Indices
 
     @classmethod
-    def made(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
+    def make(cls, schema: Schema, n_clusters: int, n_rows: int, seed: int) -> Clumps:
         """Return ``n_rows`` rows in ``n_clusters`` clumps."""
         check_clusters(n_clusters, Coordinates(schema).dimension)
         rng = np.random.default_rng(seed)
@@ -134,19 +133,19 @@ _PART = 10_000
 
 def synthetic_summary_rows(
     schema: Schema, n_clusters: int, n_rows: int, unit: RowUnit, seed: int
-) -> Synthetic:
+) -> Rehearsal:
     """Return rows in clumps; the error is the inertia of the summary's centres on them."""
-    made = Clumps.made(schema, n_clusters, n_rows, seed)
+    made = Clumps.make(schema, n_clusters, n_rows, seed)
     table = made.table(unit)
 
     def error_ratio(model: Any) -> float:
         release, points = model.release(), made.points(bool(model.rescale))
-        k = min(n_clusters, most_clusters(cells_of(release)))
+        k = min(n_clusters, most_clusters(cells_from_release(release)))
         centers = model.centers(k) / column_scales(release)
         middle = centers.mean(axis=0)
         return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
 
-    return Synthetic((table,), error_ratio)
+    return Rehearsal((table,), error_ratio)
 
 
 def _inertia(rows: Floats, centers: Floats) -> float:

@@ -35,7 +35,7 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
     def transform(self, X: Any) -> Floats:
         """Return the distance of each row to each released centre."""
         with self._open_again(X) as opened:
-            return self._own(opened).distances(self._places)
+            return self._own(opened).distances(self._to_points)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return minus the inertia of the rows; an exact statement about them, not a release.
@@ -45,7 +45,7 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
         """
         with self._open_again(X) as opened:
             self._scored = True
-            return -self._own(opened).inertia(self._places)
+            return -self._own(opened).inertia(self._to_points)
 
     def _open_again(self, X: Any) -> Opened:
         """Open new rows; a schema and an id column are looked for by name."""
@@ -60,13 +60,13 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
     def _own(self, opened: Opened) -> OwnPoints:
         own = OwnPoints(opened, rescale=self._rescaled)
         if self._learned is not None:
-            own.see_as(self._learned.values)
+            own.use_value_points(self._learned.values)
         return own
 
     def _labels(self, own: OwnPoints) -> Labels:
-        return own.labels(self._places).astype(np.int64, copy=False)
+        return own.labels(self._to_points).astype(np.int64, copy=False)
 
     @property
-    def _places(self) -> Floats:
+    def _to_points(self) -> Floats:
         """The centres as distances are measured to them."""
         return self.cluster_centers_ if self._learned is None else self._learned.places

@@ -40,7 +40,7 @@ class Profile:
     center_error: dict[str, float]
     differences: dict[str, float]
     traits: tuple[Trait, ...] = ()
-    histograms: dict[str, Floats] | None = None
+    ask_histograms: dict[str, Floats] | None = None
 
     @property
     def sentence(self) -> str:
@@ -74,11 +74,11 @@ def profiles_of(
                 dict(zip(names, error.tolist(), strict=True)),
                 {names[j]: float(relative[j]) for j in sure},
                 tuple(traits[number]),
-                None if histograms is None else _named(schema.numeric, histograms[number]),
+                None if histograms is None else _with_names(schema.numeric, histograms[number]),
             )
         )
     return found
 
 
-def _named(names: Sequence[str], histograms: Floats) -> dict[str, Floats]:
+def _with_names(names: Sequence[str], histograms: Floats) -> dict[str, Floats]:
     return dict(zip(names, histograms, strict=True))

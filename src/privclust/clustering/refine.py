@@ -9,7 +9,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.clustering.weighted_kmeans import nearest_of
+from privclust.clustering.weighted_kmeans import nearest_centre
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
@@ -28,7 +28,7 @@ class Sketch:
     weights: Floats
     blur: float
 
-    def left_out(self, centres: Floats, radius: float) -> Floats:
+    def estimated_bias(self, centres: Floats, radius: float) -> Floats:
         """Return how far one step with clipped offsets leaves centres from the mean of their rows.
 
         The step is made on the cells. It falls short where rows are clipped, and where they are
@@ -41,21 +41,23 @@ class Sketch:
         radius : float
             What offsets are clipped to.
         """
-        offsets = self.cells - centres[nearest_of(self.cells, centres)]
+        offsets = self.cells - centres[nearest_centre(self.cells, centres)]
         lengths = np.sqrt((offsets**2).sum(axis=1) + self.blur)
         kept = np.minimum(1, radius / np.maximum(lengths, 1e-300))
         moved = centres + self._means(kept[:, None] * offsets, centres)
-        rest = self._means(self.cells - moved[nearest_of(self.cells, moved)], moved)
+        rest = self._means(self.cells - moved[nearest_centre(self.cells, moved)], moved)
         return np.abs(rest)
 
     def _means(self, offsets: Floats, centres: Floats) -> Floats:
         """Return the weighted mean of the offsets of the cells nearest to each centre, or zero."""
-        members = np.equal.outer(np.arange(len(centres)), nearest_of(self.cells, centres))
+        members = np.equal.outer(np.arange(len(centres)), nearest_centre(self.cells, centres))
         shares = members * self.weights
         return np.asarray(shares @ offsets / np.maximum(shares.sum(axis=1), 1e-300)[:, None])
 
 
-def of_means(answer: ClusterAnswer, moves: Floats, least: float, hidden: Floats | float) -> Floats:
+def errors_of_means(
+    answer: ClusterAnswer, moves: Floats, least: float, hidden: Floats | float
+) -> Floats:
     """Return the standard errors of centres that were moved by noisy mean offsets.
 
     Noise of a sum moves its centre; noise of a count stretches or shortens the move.
@@ -77,12 +79,10 @@ def of_means(answer: ClusterAnswer, moves: Floats, least: float, hidden: Floats 
     return np.where(counts.value[:, None] > least, np.minimum(errors, hidden), hidden)
 
 
-def unknown(n_clusters: int, low: Floats, high: Floats) -> Floats:
+def uninformative_errors(n_clusters: int, low: Floats, high: Floats) -> Floats:
     """Return the errors of centres about which nothing is known but the bounds."""
     return np.tile((high - low) / 2, (n_clusters, 1))
 
-
-# The last stage of private k-means: a few noisy Lloyd steps, with offsets clipped closely.
 
 # A second, third, ... step is made if its noise adds at most this much to the mean square distance
 # of rows to their centre, relative to it.
@@ -121,24 +121,24 @@ def ask_refined_centres(
     dimension = centres.shape[1]
     frame = Projection(np.zeros(dimension))
     reach = 1 + 0.5 / math.sqrt(dimension)
-    shares = budget.split([1] * _n_steps(view, budget, n_rows, centres.shape, reach))
+    shares = budget.split([1] * _refine_steps(view, budget, n_rows, centres.shape, reach))
     for number, share in enumerate(shares, start=1):
         last = number == len(shares)
         square = None if last else share.take(_SQUARE)
         counts = share.take(_COUNTS)
         offsets = share.remainder(counts, *([] if square is None else [square]))
         if last and view.domain.has_shares:
-            reach = max(reach, _widest_reach(view, offsets, n_rows, centres.shape))
+            reach = max(reach, _largest_clip(view, offsets, n_rows, centres.shape))
         radius = min(reach * math.sqrt(within), 2.0)
         name, paid = f"step {number}", {"counts": counts, "offsets": offsets, "square": square}
         answer = view.ask_clusters(name, frame, centres, radius, **paid)
         sizes = answer.counts.value
         least = 2 * answer.counts.standard_error
-        moves = shrunk_means(answer.offsets, sizes, least, radius)
+        moves = shrink_means(answer.offsets, sizes, least, radius)
         if last:
-            noise = of_means(answer, moves, least, radius)
-            errors = np.hypot(noise, sketch.left_out(centres, radius))
-        centres = clipped(centres + moves, 1.0)
+            noise = errors_of_means(answer, moves, least, radius)
+            errors = np.hypot(noise, sketch.estimated_bias(centres, radius))
+        centres = clip_lengths(centres + moves, 1.0)
         if not last:
             gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
             left = (float(answer.square.value[0]) - gain) / n_rows
@@ -146,7 +146,7 @@ def ask_refined_centres(
     return centres, errors
 
 
-def _widest_reach(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
+def _largest_clip(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
     """Return how far from its centre a row may count in full, given the noise that this brings.
 
     Rows of a rare category lie far from their centre. Clipped closely, they would count too little
@@ -157,7 +157,7 @@ def _widest_reach(view: PointsView, offsets: Share, n_rows: float, shape: tuple[
     return min(_FARTHEST, math.sqrt(_SHARE_ERROR / dimension) / max(error, 1e-300))
 
 
-def _n_steps(
+def _refine_steps(
     view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...], reach: float
 ) -> int:
     """Return as many steps as keep the noise of each small beside the clusters' own spread."""
@@ -172,7 +172,7 @@ def _n_steps(
     return 1 + sum(added_error(steps) < limit for steps, limit in allowed)
 
 
-def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
+def shrink_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
     """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
 
     Groups with a count of ``least`` or below get no offset.
@@ -181,10 +181,10 @@ def shrunk_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Fl
     noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
     kept = np.maximum(0, 1 - noise / lengths)
     factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
-    return clipped(factors[:, None] * sums.value, radius)
+    return clip_lengths(factors[:, None] * sums.value, radius)
 
 
-def clipped(vectors: Floats, radius: float) -> Floats:
+def clip_lengths(vectors: Floats, radius: float) -> Floats:
     """Shorten vectors to at most ``radius``."""
     lengths: Floats = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
     return np.asarray(vectors * np.minimum(1, radius / lengths))

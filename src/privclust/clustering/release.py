@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.clustering.from_cells import clustered, most_clusters
+from privclust.clustering.from_cells import cluster_cells, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.result import Cells, LearnedCenters
 from privclust.exceptions import ReleaseError
@@ -41,7 +41,7 @@ _ERRORS_HOLD = {
 }
 
 
-def errors_hold(release: Release) -> str:
+def has_errors(release: Release) -> str:
     """Return what the errors of the centres are errors of."""
     return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
 
@@ -111,11 +111,11 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
         if "value_points" not in arrays:
             yield from own.label_parts(arrays["cluster_centers"])
             return
-        own.see_as(arrays["value_points"])
+        own.use_value_points(arrays["value_points"])
         yield from own.label_parts(arrays["cluster_places"])
 
 
-def learned_arrays(learned: LearnedCenters) -> dict[str, Floats]:
+def metric_arrays(learned: LearnedCenters) -> dict[str, Floats]:
     """Return what a learned metric adds to a release: values and centres on its axes."""
     return {"cluster_places": learned.places, "value_points": learned.values}
 
@@ -218,7 +218,7 @@ _NUMBERS = tuple(name for name, axes in _ARRAYS.items() if axes == ("one",))
 _PLACES = {"groups": "group_variances", "raw_cells": "cells"}
 
 
-def arrays_of(cells: Cells, places: Floats) -> dict[str, Any]:
+def arrays_from_cells(cells: Cells, places: Floats) -> dict[str, Any]:
     """Return the arrays of a release; ``places`` are the cells in the units of the data."""
     arrays: dict[str, Any] = {}
     for name in _ARRAYS:
@@ -228,7 +228,7 @@ def arrays_of(cells: Cells, places: Floats) -> dict[str, Any]:
     return {**arrays, "cells": places}
 
 
-def cells_of(release: Release) -> Cells:
+def cells_from_release(release: Release) -> Cells:
     """Return the cells of a release in the metric of the model."""
     arrays: dict[str, Any] = {name: release.arrays[name] for name in _ARRAYS}
     arrays |= {name: float(arrays[name][0]) for name in _NUMBERS}
@@ -240,9 +240,12 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     """Return k centres of a summary as a k-means release; its digest names the summary."""
     from privclust.release.release import Release
 
-    clusters, scales = clustered(cells_of(release), n_clusters), column_scales(release)
+    clusters, scales = (
+        cluster_cells(cells_from_release(release), n_clusters),
+        column_scales(release),
+    )
     schema = release.schema
-    centers = Coordinates(schema).projected(clusters.centers * scales)
+    centers = Coordinates(schema).project(clusters.centers * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
@@ -293,7 +296,7 @@ def _check_summary(release: Release) -> None:
 
 
 def _summary_facts(release: Release) -> Facts:
-    cells, names = cells_of(release), Coordinates(release.schema).names
+    cells, names = cells_from_release(release), Coordinates(release.schema).names
     order = np.argsort(-cells.counts, kind="stable")[:20]
     places = release.arrays["cells"]
     return Facts(

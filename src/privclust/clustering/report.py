@@ -12,16 +12,16 @@ from privclust._typing import Floats
 from privclust.clustering.choose_k import Choice
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.release import (
-    cells_of,
+    cells_from_release,
     centers_error,
     column_scales,
-    errors_hold,
+    has_errors,
     pictures,
 )
 from privclust.clustering.summary import Summary
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
-from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, shown
-from privclust.reports.words import shown_error
+from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, short_name
+from privclust.reports.words import format_error
 from privclust.schema.coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from privclust.release.release import Release
 
-
-# What the report of a k-means release shows: sizes, profiles and the map of the centres.
 
 _MOST_COLUMNS = 16
 _MOST_CLUSTERS = 40
@@ -90,7 +88,7 @@ def kmeans_context(release: Release) -> dict[str, Any]:
         "real_axes": d <= 2,
         "verdict": release.parameters.get("verdict"),
         "with_errors": clusters.centers_error is not None,
-        "errors_hold": errors_hold(release),
+        "has_errors": has_errors(release),
         "of_summary": "summary" in release.parameters,
         "profile": _table(clusters, rows, top),
         "profile_clusters": len(rows),
@@ -123,7 +121,7 @@ def _size_rows(clusters: _Clusters) -> list[dict[str, str]]:
         {
             "label": str(label),
             "size": _minus(f"{size:,.0f}"),
-            "error": shown_error(2 * error),
+            "error": format_error(2 * error),
             "share": _minus(f"{100 * size / whole:.1f} %") if whole > 0 else "",
         }
         for label, size, error in zip(clusters.labels, clusters.sizes, clusters.errors, strict=True)
@@ -148,7 +146,7 @@ def _map_plot(clusters: _Clusters, scales: Floats) -> str | None:
     if len(clusters.labels) == 1:
         return None
     if len(clusters.names) <= 2:
-        place = Map(clusters.centers, tuple(map(shown, clusters.names)), real=True)
+        place = Map(clusters.centers, tuple(map(short_name, clusters.names)), real=True)
     else:
         place = principal_map(clusters.centers / scales, clusters.weights, clusters.names)
     most = _MOST_IN_PICTURE
@@ -211,12 +209,12 @@ _FEWEST_CELLS = 3
 
 def summary_context(release: Release) -> dict[str, Any]:
     """Return what the template needs; without enough cells there is nothing to choose."""
-    summary, cells = Summary(release), cells_of(release)
+    summary, cells = Summary(release), cells_from_release(release)
     found = release.signal == "seen" and most_clusters(cells) >= _FEWEST_CELLS
     shown: dict[str, Any] = {
         "found": found,
         "rows": f"{cells.n_rows:,.0f}",
-        "rows_error": shown_error(2 * cells.n_rows_error),
+        "rows_error": format_error(2 * cells.n_rows_error),
         "n_cells": most_clusters(cells),
     }
     if not found:
@@ -240,7 +238,7 @@ def _lines(choice: Choice) -> list[dict[str, str]]:
         {
             "k": str(k),
             "inertia": f"{inertia:,.4g}",
-            "error": shown_error(2 * error),
+            "error": format_error(2 * error),
             "stability": f"{stability:.2f}".replace("-", "−"),
         }
         for k, inertia, error, stability in curve

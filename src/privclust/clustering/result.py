@@ -67,9 +67,6 @@ class KMeansResult:
     profiles: Noisy | None = None
 
 
-# ``Cells``: what a summary releases, and all that its post-processing ever sees.
-
-
 @dataclass(frozen=True)
 class Cells:
     """Cells that stand for the rows near them, with the noise of each number.

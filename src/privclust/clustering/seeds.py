@@ -13,8 +13,8 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Loss, Share
-from privclust.clustering.refine import Sketch, shrunk_means
-from privclust.clustering.weighted_kmeans import nearest_of, weighted_kmeans
+from privclust.clustering.refine import Sketch, shrink_means
+from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
@@ -32,7 +32,7 @@ _AXES_NOISE = 0.5  # of the mean square distance; noisier axes are drawn at rand
 _AXIS_ABOVE_NOISE = 1.2
 
 
-class Purse:
+class Allowance:
     """The budget of one run, from which shares are taken until nothing is left."""
 
     def __init__(self, budget: Share) -> None:
@@ -48,15 +48,15 @@ class Purse:
         self._taken.append(share)
         return share
 
-    def in_rho(self, budget: Share) -> Purse:
+    def convert_to_rho(self, budget: Share) -> Allowance:
         """Return a purse of ρ from which what was taken here, in pure ε, is spent already."""
-        purse = Purse(budget)
+        purse = Allowance(budget)
         for share in self._taken:
             purse.spend(Share("zcdp", Loss.of_pure(share.amount).rho))
         return purse
 
     @property
-    def rest(self) -> Share:
+    def remaining(self) -> Share:
         """What is left of the budget."""
         return self._budget.remainder(*self._taken)
 
@@ -86,13 +86,13 @@ class Axes:
     variances: Floats
 
 
-def ask_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
-    fraction = _mean_fraction(view, purse, n_rows)
+def ask_spread(view: PointsView, purse: Allowance, n_rows: float) -> Spread:
+    fraction = _mean_share(view, purse, n_rows)
     origin = np.zeros((1, view.domain.dimension))
     answer = view.ask_clusters(
         "mean", Projection(origin[0]), origin, 1.0, offsets=purse.take(fraction)
     ).offsets
-    mean = shrunk_means(answer, np.array([n_rows]), 0.0, 1.0)[0]
+    mean = shrink_means(answer, np.array([n_rows]), 0.0, 1.0)[0]
     square = view.ask_clusters(
         "spread", Projection(mean), origin, 1.0, square=purse.take(_SPREAD)
     ).square
@@ -102,7 +102,7 @@ def ask_spread(view: PointsView, purse: Purse, n_rows: float) -> Spread:
     return Spread(n_rows, mean, distance, square.standard_error / n_rows)
 
 
-def _mean_fraction(view: PointsView, purse: Purse, n_rows: float) -> float:
+def _mean_share(view: PointsView, purse: Allowance, n_rows: float) -> float:
     """Return a share that puts the mean within ``_MEAN_ERROR``, if there is one."""
     for fraction in np.geomspace(_MEAN, LARGEST_MEAN_SHARE, 20):
         if mean_error(view, purse.share(fraction), n_rows) <= _MEAN_ERROR:
@@ -118,7 +118,7 @@ def mean_error(view: PointsView, share: Share, n_rows: float) -> float:
 
 def ask_axes(
     view: PointsView,
-    purse: Purse,
+    purse: Allowance,
     spread: Spread,
     n_clusters: int,
     rng: np.random.Generator,
@@ -155,8 +155,6 @@ def _axes(spread: Spread, directions: Floats | None, variances: Floats) -> Axes:
     radius = min(2.0, 3.5 * math.sqrt(variances.sum()))
     return Axes(Projection(spread.mean, directions, radius, coarse=True), variances)
 
-
-# Cells thrown along the axes of the rows, moved twice to where these are, and clustered.
 
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
@@ -195,7 +193,7 @@ class Seeds:
 
 def ask_seeds(
     view: PointsView,
-    purse: Purse,
+    purse: Allowance,
     spread: Spread,
     axes: Axes,
     n_clusters: int,
@@ -207,23 +205,25 @@ def ask_seeds(
     is_wide = axes.frame.axes is not None or axes.frame.dimension > _SCOUTED_COLUMNS
     scouted = not is_wide and plan.n_cells >= max(_SCOUTED_CELLS, _SCOUTED_EACH * n_clusters)
     if scouted:
-        for_scout = purse.spend(purse.rest.take(_SCOUT))
+        for_scout = purse.spend(purse.remaining.take(_SCOUT))
         plan = _CellPlan.of(view, purse, spread, axes, n_clusters)
     cells = rng.standard_normal((plan.n_cells, len(deviations))) * deviations
     cells *= SCOUT_SPREAD if scouted else _SEED_SPREAD
     if scouted:
         counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=for_scout).counts
-        cells = thrown_again(cells, counts, deviations, rng)
+        cells = resample_cells(cells, counts, deviations, rng)
     within = math.inf
     for number in range(_ROUNDS):
-        radius = cell_radius(cells, deviations, plan.quantile, rng) * plan.shortened(number)
-        radius = needed_radius(radius, within, len(deviations))
+        radius = cell_radius(cells, deviations, plan.quantile, rng) * plan.clip_factor(number)
+        radius = tightened_radius(radius, within, len(deviations))
         squared = scouted and number < _ROUNDS - 1
         seen = _ask_round(view, purse, plan, axes, cells, radius, number, squared=squared)
         cells, within = seen.cells, seen.within
         if number < _ROUNDS - 1 and seen.n_live:
-            cells = reseeded(cells, seen.weights, reseeding_radius(seen.radius, within), rng)
-    return _clustered(seen, spread, axes, n_clusters, rng)
+            cells = split_heavy_cells(
+                cells, seen.weights, reseeding_radius(seen.radius, within), rng
+            )
+    return _cluster_cells(seen, spread, axes, n_clusters, rng)
 
 
 @dataclass(frozen=True)
@@ -245,12 +245,12 @@ class _CellPlan:
 
     @classmethod
     def of(
-        cls, view: PointsView, purse: Purse, spread: Spread, axes: Axes, n_clusters: int
+        cls, view: PointsView, purse: Allowance, spread: Spread, axes: Axes, n_clusters: int
     ) -> _CellPlan:
         """Plan the rounds from public facts and earlier answers."""
         p, d = axes.frame.dimension, view.domain.dimension
         # The error of a mean grows with the root of the dimension; so do the two stages' shares.
-        (stage, _) = purse.rest.split([math.sqrt(p), math.sqrt(d)])
+        (stage, _) = purse.remaining.split([math.sqrt(p), math.sqrt(d)])
         rounds = stage.split([1] * _ROUNDS)
         for_counts, for_offsets = rounds[0].split([_CELL_COUNTS, 1 - _CELL_COUNTS])
         unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
@@ -261,7 +261,7 @@ class _CellPlan:
         clips = clips_for(unit_error, n_cells, spread.n_rows)
         return cls(spread.n_rows, for_counts, for_offsets, least, n_cells, *clips)
 
-    def shortened(self, number: int) -> float:
+    def clip_factor(self, number: int) -> float:
         """Return the factor on the radius of a round; rounds are numbered from 0."""
         return self.later if number else 1
 
@@ -284,7 +284,7 @@ def reseeding_radius(radius: float, within: float) -> float:
 
 
 @dataclass(frozen=True)
-class _MovedCells:
+class _CellRound:
     """Cells moved to the noisy means of their rows; those that do not stand out have no weight."""
 
     cells: Floats
@@ -299,7 +299,7 @@ class _MovedCells:
 
 def _ask_round(
     view: PointsView,
-    purse: Purse,
+    purse: Allowance,
     plan: _CellPlan,
     axes: Axes,
     cells: Floats,
@@ -307,7 +307,7 @@ def _ask_round(
     number: int,
     *,
     squared: bool,
-) -> _MovedCells:
+) -> _CellRound:
     """Ask for the counts and offsets of the cells, and for squares if so, and move them."""
     square = plan.for_offsets.take(_SQUARE) if squared else None
     offsets = plan.for_offsets if square is None else plan.for_offsets.remainder(square)
@@ -321,23 +321,23 @@ def _ask_round(
         square=None if square is None else purse.spend(square),
     )
     counts = answer.counts.value
-    moves = shrunk_means(answer.offsets, counts, plan.least, radius)
+    moves = shrink_means(answer.offsets, counts, plan.least, radius)
     within = math.inf
     if squared:
-        within = mean_square_left(answer, counts, moves, plan.n_rows, radius**2)
-    return _MovedCells(cells + moves, np.where(counts > plan.least, counts, 0), radius, within)
+        within = residual_mean_square(answer, counts, moves, plan.n_rows, radius**2)
+    return _CellRound(cells + moves, np.where(counts > plan.least, counts, 0), radius, within)
 
 
-def _clustered(
-    seen: _MovedCells, spread: Spread, axes: Axes, n_clusters: int, rng: np.random.Generator
+def _cluster_cells(
+    seen: _CellRound, spread: Spread, axes: Axes, n_clusters: int, rng: np.random.Generator
 ) -> Seeds:
     """Cluster the cells by their weights; synthetic ones help out where too few are live."""
     cells, weights = seen.cells, seen.weights
     if seen.n_live < n_clusters:
         deviations = np.sqrt(axes.variances)
-        cells, weights = with_unseen(cells, weights, spread.n_rows, deviations, rng)
+        cells, weights = add_synthetic_cells(cells, weights, spread.n_rows, deviations, rng)
     seeds = weighted_kmeans(cells, weights, n_clusters, rng)
-    squares = ((cells - seeds[nearest_of(cells, seeds)]) ** 2).sum(axis=1)
+    squares = ((cells - seeds[nearest_centre(cells, seeds)]) ** 2).sum(axis=1)
     across = max(spread.distance**2 - axes.variances.sum(), 0)
     blur = 0.4 * seen.radius**2 + across
     within = float(weights @ squares / max(weights.sum(), 1)) + 0.4 * seen.radius**2 + across
@@ -355,17 +355,17 @@ def cell_radius(
 ) -> float:
     """Return the distance that a share ``quantile`` of synthetic rows has to its nearest cell."""
     synthetic = rng.standard_normal((_SYNTHETIC_ROWS, len(deviations))) * deviations
-    gaps = np.linalg.norm(synthetic - cells[nearest_of(synthetic, cells)], axis=1)
+    gaps = np.linalg.norm(synthetic - cells[nearest_centre(synthetic, cells)], axis=1)
     return float(np.quantile(gaps, quantile))
 
 
-def needed_radius(radius: float, within: float, dimension: int) -> float:
+def tightened_radius(radius: float, within: float, dimension: int) -> float:
     """Return a radius that is closer where rows are known to lie closer to their cells."""
     needed = (1 + 0.5 / math.sqrt(dimension)) * math.sqrt(within)
     return max(min(radius, needed), 0.3 * radius)
 
 
-def mean_square_left(
+def residual_mean_square(
     answer: ClusterAnswer, counts: Floats, moves: Floats, n_rows: float, most: float
 ) -> float:
     """Return the mean square distance of rows to their cell after noisy moves.
@@ -381,7 +381,7 @@ def mean_square_left(
     return float(np.clip((visible - gain) / n_rows, _LEAST_LEFT * most, most))
 
 
-def thrown_again(
+def resample_cells(
     cells: Floats, counts: Noisy, deviations: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return as many cells, thrown in proportion to the rows that wide ones have counted."""
@@ -395,7 +395,7 @@ def thrown_again(
     return np.asarray(cells[sources] + moves)
 
 
-def with_unseen(
+def add_synthetic_cells(
     cells: Floats, weights: Floats, n_rows: float, deviations: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Add synthetic cells for the rows that stand out nowhere, so that centres still spread."""
@@ -407,7 +407,9 @@ def with_unseen(
     )
 
 
-def reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
+def split_heavy_cells(
+    cells: Floats, weights: Floats, radius: float, rng: np.random.Generator
+) -> Floats:
     """Keep the cells with weight and put the others beside them, in proportion to weight."""
     dead = weights == 0
     sources = rng.choice(len(cells), int(dead.sum()), p=weights / weights.sum())

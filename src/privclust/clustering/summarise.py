@@ -21,28 +21,28 @@ import numpy as np
 from privclust._typing import Floats, Indices
 from privclust.budget import Share
 from privclust.clustering.cells import COUNT, LOST_MEAN
-from privclust.clustering.refine import clipped, shrunk_means
+from privclust.clustering.refine import clip_lengths, shrink_means
 from privclust.clustering.result import Cells, SummaryResult
 from privclust.clustering.seeds import (
     LARGEST_MEAN_SHARE,
     LIVE,
     SCOUT_SPREAD,
+    Allowance,
     Axes,
-    Purse,
     Spread,
+    add_synthetic_cells,
     ask_axes,
     ask_spread,
     cell_radius,
     clips_for,
     mean_error,
-    mean_square_left,
-    needed_radius,
-    reseeded,
+    resample_cells,
     reseeding_radius,
-    thrown_again,
-    with_unseen,
+    residual_mean_square,
+    split_heavy_cells,
+    tightened_radius,
 )
-from privclust.clustering.weighted_kmeans import nearest_of, packed_centres, weighted_kmeans
+from privclust.clustering.weighted_kmeans import nearest_centre, spread_out_centres, weighted_kmeans
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
@@ -51,14 +51,14 @@ from privclust.notes import Note
 # Moving cells in all columns, a group of them at a time: few noisy sums, offsets of each cell.
 
 _SQUARE = 0.03  # of a round's or a step's share
-_STEPS, _COUNTS_OF_MOVES = (0.3, 0.7), 0.10
+_STEPS, _GROUP_COUNTS = (0.3, 0.7), 0.10
 # In squares of the clip and for each row: the noise that sets the number of groups, and the noise
 # beyond which the first of two steps is left out.
 _GROUP_NOISE, _STEP_NOISE = 0.02, 0.2
 
 
 @dataclass(frozen=True)
-class PlacedCells:
+class CellsInColumns:
     """Cells in all columns on their way out; see :class:`privclust.clustering.result.Cells`."""
 
     cells: Floats
@@ -91,7 +91,7 @@ class _Sizes:
         return _Sizes((self.value * one + other.value * two) / (one + two), 1 / (one + two))
 
 
-def parts_of(share: Share, counts: float) -> tuple[Share, ...]:
+def split_of_moves(share: Share, counts: float) -> tuple[Share, ...]:
     """Divide the share of a round or step into those of counts, square and offsets."""
     return share.split([counts, _SQUARE, round(1 - counts - _SQUARE, 6)])
 
@@ -99,11 +99,11 @@ def parts_of(share: Share, counts: float) -> tuple[Share, ...]:
 def ask_moves_in_groups(
     view: PointsView,
     share: Share,
-    placed: PlacedCells,
+    placed: CellsInColumns,
     n_rows: float,
     fewest: int,
     rng: np.random.Generator,
-) -> PlacedCells:
+) -> CellsInColumns:
     """Move groups of cells by noisy mean offsets in all columns.
 
     Parameters
@@ -111,7 +111,7 @@ def ask_moves_in_groups(
     view : PointsView
     share : Share
         What all steps may spend.
-    placed : PlacedCells
+    placed : CellsInColumns
         The cells, whose groups are chosen here.
     n_rows : float
         The noisy number of rows.
@@ -121,7 +121,7 @@ def ask_moves_in_groups(
         Public choices.
     """
     n_groups, steps = _groups_and_steps(view, share, len(placed.cells), n_rows, fewest)
-    groups = _grouped(placed, n_groups, rng)
+    groups = _group_cells(placed, n_groups, rng)
     before = np.bincount(groups, placed.counts).astype(np.float64)
     members = np.bincount(groups).astype(np.float64)
     sizes = _Sizes(before, members * placed.counts_error**2)
@@ -131,7 +131,7 @@ def ask_moves_in_groups(
         known = sizes if number == 1 else None
         name = f"groups, step {number}"
         placed, counts, sizes = _ask_group_step(view, name, part, placed, known, n_rows)
-    return placed if len(steps) == 1 else _recounted(placed, counts, sizes, before)
+    return placed if len(steps) == 1 else _reweigh(placed, counts, sizes, before)
 
 
 def _groups_and_steps(
@@ -141,7 +141,7 @@ def _groups_and_steps(
 
     def noise(part: float) -> float:
         """Return the mean square noise of a move if all rows were one group."""
-        offsets = share.take(round(part * (1 - _COUNTS_OF_MOVES - _SQUARE), 6))
+        offsets = share.take(round(part * (1 - _GROUP_COUNTS - _SQUARE), 6))
         error = view.offset_error(offsets, 1.0, dimension) * math.sqrt(dimension)
         return (error / n_rows) ** 2
 
@@ -150,12 +150,12 @@ def _groups_and_steps(
     return n_groups, (1.0,) if noise(_STEPS[0]) * n_groups**2 > _STEP_NOISE else _STEPS
 
 
-def _grouped(placed: PlacedCells, n_groups: int, rng: np.random.Generator) -> Indices:
+def _group_cells(placed: CellsInColumns, n_groups: int, rng: np.random.Generator) -> Indices:
     """Return the group of each cell; every group has one."""
     if n_groups == len(placed.cells):
         return np.arange(n_groups)
     around = placed.cells - np.average(placed.cells, axis=0, weights=placed.counts)
-    nearest = nearest_of(around, weighted_kmeans(around, placed.counts, n_groups, rng))
+    nearest = nearest_centre(around, weighted_kmeans(around, placed.counts, n_groups, rng))
     groups: Indices = np.unique(nearest, return_inverse=True)[1]
     return groups
 
@@ -164,13 +164,13 @@ def _ask_group_step(
     view: PointsView,
     name: str,
     share: Share,
-    placed: PlacedCells,
+    placed: CellsInColumns,
     known: _Sizes | None,
     n_rows: float,
-) -> tuple[PlacedCells, Noisy, _Sizes]:
+) -> tuple[CellsInColumns, Noisy, _Sizes]:
     """Move every group once; return the cells, the counts asked, and the sizes known by them."""
     dimension = view.domain.dimension
-    for_counts, for_square, for_offsets = parts_of(share, _COUNTS_OF_MOVES)
+    for_counts, for_square, for_offsets = split_of_moves(share, _GROUP_COUNTS)
     clip = min(2.0, (1 + 0.5 / math.sqrt(dimension)) * math.sqrt(placed.within))
     answer = view.ask_grouped_clusters(
         name,
@@ -185,18 +185,20 @@ def _ask_group_step(
     asked = answer.counts
     sizes = _Sizes(asked.value, np.full(len(asked.value), asked.standard_error**2))
     sizes = sizes if known is None else sizes.together_with(known)
-    moves = shrunk_means(answer.offsets, sizes.live, 0.0, clip)
+    moves = shrink_means(answer.offsets, sizes.live, 0.0, clip)
     error = answer.offsets.standard_error / np.maximum(sizes.live, 1)
     moved = replace(
         placed,
-        cells=clipped(placed.cells + moves[placed.groups], 1.0),
+        cells=clip_lengths(placed.cells + moves[placed.groups], 1.0),
         group_variances=np.where(sizes.live > 0, np.minimum(error**2, clip**2 / dimension), 0),
-        within=mean_square_left(answer, sizes.value, moves, n_rows, placed.within),
+        within=residual_mean_square(answer, sizes.value, moves, n_rows, placed.within),
     )
     return moved, asked, sizes
 
 
-def _recounted(placed: PlacedCells, counts: Noisy, sizes: _Sizes, before: Floats) -> PlacedCells:
+def _reweigh(
+    placed: CellsInColumns, counts: Noisy, sizes: _Sizes, before: Floats
+) -> CellsInColumns:
     """Weigh the cells by the last counts of their groups: rows have changed cells since."""
     factors = sizes.live / np.maximum(before, 1e-9)
     if not factors.any():
@@ -212,8 +214,6 @@ def _recounted(placed: PlacedCells, counts: Noisy, sizes: _Sizes, before: Floats
         raw_cells=np.array(heaviest, np.intp),
     )
 
-
-# A private summary of the rows: cells with noisy counts and places, for every later question.
 
 # What the overview leaves: for the last question, for the scout, and for rounds and steps.
 _WITHIN, _SCOUT, _REST = 0.02, 0.10, 0.70
@@ -248,7 +248,7 @@ class _Shares:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _RoundResult:
     """The cells after two rounds, along the axes, with what the last round showed."""
 
     cells: Floats
@@ -266,20 +266,20 @@ class _Seen:
 
 def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
     """Summarise the rows of ``view`` within ``budget``."""
-    purse = Purse(budget)
+    purse = Allowance(budget)
     number = view.ask_count("number of rows", purse.take(COUNT))
     n_rows = max(1.0, float(number.value[0]))
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
-        return _ask_uninformed(view, purse.rest, number, rng)
+        return _ask_uninformed(view, purse.remaining, number, rng)
     spread = ask_spread(view, purse, n_rows)
     axes = ask_axes(view, purse, spread, CLUSTERS, rng)
-    shares = _shares(purse.rest, axes, view.domain.dimension)
+    shares = _shares(purse.remaining, axes, view.domain.dimension)
     seen = _ask_rounds(view, shares, spread, axes, rng)
-    placed, hidden = _placed(seen, spread, axes, rng)
+    placed, hidden = _live_cells(seen, spread, axes, rng)
     if shares.steps is not None and not hidden:
         placed = ask_moves_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
     within, clip = _ask_within_square(view, shares.within, placed, n_rows, spread.distance)
-    released = _released(placed, axes, number, within)
+    released = _to_result(placed, axes, number, within)
     misses = not hidden and _misses_far_rows(released, spread, clip)
     return SummaryResult(released, (_HIDDEN,) if hidden else (), misses)
 
@@ -297,18 +297,18 @@ def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
 
 def _ask_rounds(
     view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> _Seen:
+) -> _RoundResult:
     """Throw cells, and move them twice to where the rows are."""
     n_rows, p, deviations = spread.n_rows, axes.frame.dimension, np.sqrt(axes.variances)
     cells = _ask_scout(view, shares, spread, axes, rng)
     within = math.inf
     for number, share in enumerate(shares.rounds, start=1):
-        for_counts, for_square, for_offsets = parts_of(share, _COUNTS)
+        for_counts, for_square, for_offsets = split_of_moves(share, _COUNTS)
         unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
         quantile, later = clips_for(unit_error, len(cells), n_rows)
         radius = cell_radius(cells, deviations, quantile, rng)
         if number > 1:
-            radius = needed_radius(radius * later, within, p)
+            radius = tightened_radius(radius * later, within, p)
         answer = view.ask_clusters(
             f"cells, round {number}",
             axes.frame,
@@ -319,13 +319,13 @@ def _ask_rounds(
             square=for_square,
         )
         counts, least = answer.counts.value, LIVE * answer.counts.standard_error
-        moves = shrunk_means(answer.offsets, counts, least, radius)
+        moves = shrink_means(answer.offsets, counts, least, radius)
         cells = cells + moves
-        within = mean_square_left(answer, counts, moves, n_rows, radius**2)
+        within = residual_mean_square(answer, counts, moves, n_rows, radius**2)
         live = np.where(counts > least, counts, 0)
         if number == 1 and live.any():
-            cells = reseeded(cells, live, reseeding_radius(radius, within), rng)
-    return _Seen(cells, answer.counts, answer.offsets.standard_error, radius, within)
+            cells = split_heavy_cells(cells, live, reseeding_radius(radius, within), rng)
+    return _RoundResult(cells, answer.counts, answer.offsets.standard_error, radius, within)
 
 
 def _ask_scout(
@@ -333,29 +333,31 @@ def _ask_scout(
 ) -> Floats:
     """Return cells thrown in proportion to the rows that wide ones have counted."""
     p, deviations = axes.frame.dimension, np.sqrt(axes.variances)
-    for_counts, _, for_offsets = parts_of(shares.rounds[-1], _COUNTS)
+    for_counts, _, for_offsets = split_of_moves(shares.rounds[-1], _COUNTS)
     # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
     error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
     affordable = _CELLS * spread.n_rows / max(error, LIVE * view.count_error(for_counts))
     n_cells = int(np.clip(affordable, _FEWEST_CELLS, _MOST_CELLS))
     cells = rng.standard_normal((n_cells, p)) * deviations * SCOUT_SPREAD
     counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
-    return thrown_again(cells, counts, deviations, rng)
+    return resample_cells(cells, counts, deviations, rng)
 
 
-def _placed(
-    seen: _Seen, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> tuple[PlacedCells, bool]:
+def _live_cells(
+    seen: _RoundResult, spread: Spread, axes: Axes, rng: np.random.Generator
+) -> tuple[CellsInColumns, bool]:
     """Return the live cells in all columns, and whether nearly none of them is live."""
     cells, weights = seen.cells, seen.live
     hidden = int((weights > 0).sum()) < _FEWEST_LIVE
     if hidden:
-        cells, weights = with_unseen(cells, weights, spread.n_rows, np.sqrt(axes.variances), rng)
+        cells, weights = add_synthetic_cells(
+            cells, weights, spread.n_rows, np.sqrt(axes.variances), rng
+        )
     live = weights > 0
     variances = (seen.offsets_error / np.maximum(weights[live], 1)) ** 2
     directions = axes.frame.axes
     across = max(spread.distance**2 - float(axes.variances.sum()), 0)
-    placed = PlacedCells(
+    placed = CellsInColumns(
         cells=spread.mean + (cells[live] if directions is None else cells[live] @ directions.T),
         counts=weights[live],
         counts_error=seen.counts.standard_error,
@@ -363,14 +365,14 @@ def _placed(
         groups=np.zeros(int(live.sum()), np.intp),
         group_variances=np.zeros(1),
         raw_counts=seen.counts,
-        raw_cells=nearest_of(seen.cells, cells[live]),
+        raw_cells=nearest_centre(seen.cells, cells[live]),
         within=seen.within + (0 if directions is None else across),
     )
     return placed, hidden
 
 
 def _ask_within_square(
-    view: PointsView, share: Share, placed: PlacedCells, n_rows: float, distance: float
+    view: PointsView, share: Share, placed: CellsInColumns, n_rows: float, distance: float
 ) -> tuple[Noisy, float]:
     """Ask for the mean square distance of rows to their cell, clipped as widely as noise allows."""
     unit = view.square_error(share, 1.0)
@@ -400,11 +402,11 @@ def _misses_far_rows(cells: Cells, spread: Spread, clip: float) -> bool:
     return bool(missing > max(LIVE * error, _MISSED * cells.within))
 
 
-def _released(placed: PlacedCells, axes: Axes, number: Noisy, within: Noisy) -> Cells:
+def _to_result(placed: CellsInColumns, axes: Axes, number: Noisy, within: Noisy) -> Cells:
     directions = axes.frame.axes
     dimension = placed.cells.shape[1]
     return Cells(
-        cells=clipped(placed.cells, 1.0),
+        cells=clip_lengths(placed.cells, 1.0),
         counts=placed.counts,
         counts_error=placed.counts_error,
         variances=placed.variances,
@@ -426,12 +428,12 @@ def _ask_uninformed(
 ) -> SummaryResult:
     """Spread cells of equal weight over the declared bounds; their noisy counts are released."""
     dimension, n_rows = view.domain.dimension, max(1.0, float(number.value[0]))
-    cells = packed_centres(CLUSTERS, *view.domain.box_in_unit_ball(), rng)
+    cells = spread_out_centres(CLUSTERS, *view.domain.box_in_unit_ball(), rng)
     for_counts, for_square = share.split([0.9, 0.1])
     frame = Projection(np.zeros(dimension))
     answer = view.ask_clusters("cells", frame, cells, 2.0, counts=for_counts, square=for_square)
     everyone: Indices = np.arange(CLUSTERS)
-    placed = PlacedCells(
+    placed = CellsInColumns(
         cells=cells,
         counts=np.full(CLUSTERS, n_rows / CLUSTERS),
         counts_error=answer.counts.standard_error,
@@ -446,4 +448,4 @@ def _ask_uninformed(
     visible = np.clip(square.value / n_rows, 1e-6, 4.0)
     within = Noisy(visible, square.standard_error / n_rows)
     whole = Axes(frame, np.ones(dimension))
-    return SummaryResult(_released(placed, whole, number, within), (_UNSEEN,))
+    return SummaryResult(_to_result(placed, whole, number, within), (_UNSEEN,))

@@ -14,13 +14,22 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, chosen
-from privclust.clustering.from_cells import clustered, sampled, sampled_table
-from privclust.clustering.histograms import ask_cluster_histograms, check_numbers, divided
-from privclust.clustering.kmeans import PointsEstimator
+from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, choose_n_clusters
+from privclust.clustering.from_cells import cluster_cells, sample_rows, sample_table
+from privclust.clustering.histograms import (
+    ask_cluster_histograms,
+    check_numbers,
+    split_for_histograms,
+)
+from privclust.clustering.kmeans import RowsEstimator
 from privclust.clustering.plan import synthetic_summary_rows
 from privclust.clustering.profiles import Profile, profiles_of
-from privclust.clustering.release import arrays_of, cells_of, column_scales, kmeans_release
+from privclust.clustering.release import (
+    arrays_from_cells,
+    cells_from_release,
+    column_scales,
+    kmeans_release,
+)
 from privclust.clustering.result import SummaryResult
 from privclust.clustering.summarise import ask_summary
 from privclust.clustering.task import SUMMARISE
@@ -34,7 +43,7 @@ from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import WHOLE, Whole, check_memory
-from privclust.plan import Plan, Synthetic
+from privclust.plan import Plan, Rehearsal
 from privclust.release.facts import Library, center_table
 from privclust.release.release import Release
 from privclust.schema.coordinates import Coordinates
@@ -95,11 +104,11 @@ class SummaryAnswers:
 
     def inertia(self, n_clusters: int) -> float:
         """Return the approximate inertia of the rows with k centres."""
-        return clustered(cells_of(self.release()), n_clusters).inertia
+        return cluster_cells(cells_from_release(self.release()), n_clusters).inertia
 
     def inertia_error(self, n_clusters: int) -> float:
         """Return the error of the inertia; it does not cover rows that were clipped."""
-        return clustered(cells_of(self.release()), n_clusters).inertia_error
+        return cluster_cells(cells_from_release(self.release()), n_clusters).inertia_error
 
     def choose_k(self, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
         """Choose the number of clusters: a number, 1, or no clear number, with the curve.
@@ -111,7 +120,7 @@ class SummaryAnswers:
             cannot tell apart are left out.
         """
         release = self.release()
-        choice = chosen(cells_of(release), candidates, schema=release.schema)
+        choice = choose_n_clusters(cells_from_release(release), candidates, schema=release.schema)
         # Where noise hides the rows, cells were made up, and nothing is clear about them.
         return choice if release.signal == "seen" else replace(choice, n_clusters=None)
 
@@ -129,7 +138,7 @@ class SummaryAnswers:
         """
         release = self.release()
         coordinates, scales = Coordinates(release.schema), column_scales(release)
-        clusters = clustered(cells_of(release), n_clusters)
+        clusters = cluster_cells(cells_from_release(release), n_clusters)
         histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
         widths = coordinates.high - coordinates.low
         return profiles_of(clusters, coordinates.names, scales, widths, release.schema, histograms)
@@ -156,10 +165,10 @@ class SummaryAnswers:
         needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
         check_memory(needed, "ask for fewer rows at a time")
         rng = np.random.default_rng(random_state)
-        cells, scales, schema = cells_of(release), column_scales(release), release.schema
+        cells, scales, schema = cells_from_release(release), column_scales(release), release.schema
         if schema.categorical:
-            return sampled_table(cells, schema, scales, int(n_rows), rng)
-        rows, ball = sampled(cells, int(n_rows), rng) * scales, schema.ball
+            return sample_table(cells, schema, scales, int(n_rows), rng)
+        rows, ball = sample_rows(cells, int(n_rows), rng) * scales, schema.ball
         if ball is not None:
             gaps = rows - np.array(ball.center)
             lengths = np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-300)
@@ -204,8 +213,6 @@ class Summary(SummaryAnswers):
         return self._release
 
 
-# ``PrivateSummary``: the budget is spent once, and every later question is free.
-
 _MISSED = Note(
     "far-rows-missed",
     "Some rows seem to lie farther from the cells than distances were clipped to, so that the "
@@ -214,7 +221,7 @@ _MISSED = Note(
 )
 
 
-class PrivateSummary(SummaryAnswers, PointsEstimator):
+class PrivateSummary(SummaryAnswers, RowsEstimator):
     """A private summary of rows, from which centres for every k can be computed at no further cost.
 
     The budget is spent once, on cells that each have a noisy count and a noisy place. Centres and
@@ -342,16 +349,16 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         """
         WHOLE.check("n_clusters", n_clusters)
 
-        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Synthetic:
+        def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
             return synthetic_summary_rows(schema, int(n_clusters), count, unit, seed)
 
-        plan = self._rehearsed(n_rows, n_features, clumps)
+        plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
         return self._with_profiles(plan, int(n_clusters), n_features)
 
     # The way of a fit.
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
         view = door.private(run.meter, run.seed)
-        budget, for_profiles = divided(run.budget.whole, self.profile_share)
+        budget, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
         result = self._ask_summary(door, run, view, budget)
         if for_profiles is not None:
             result = replace(
@@ -364,17 +371,17 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self, door: PointRows, run: Run, view: PointsView, budget: Share
     ) -> SummaryResult:
         if self._metric(door.schema) != "dilca":
-            return ask_summary(view, budget, run.choices)
+            return ask_summary(view, budget, run.public_rng)
         from privclust.clustering.learned_metric import ask_summary_by_learned_metric
 
         return ask_summary_by_learned_metric(door, run, view, budget)
 
-    def _look_ahead(self, door: PointRows, public: Any = None) -> None:
-        super()._look_ahead(door, public)
+    def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
+        super()._check_before_charge(door, public)
         if self._metric(door.schema) == "dilca":
-            from privclust.clustering.learned_metric import check_learnable
+            from privclust.clustering.learned_metric import check_metric_can_be_learned
 
-            check_learnable(door)
+            check_metric_can_be_learned(door)
         if self.profile_share is not None:
             check_numbers(door.schema)
 
@@ -387,7 +394,7 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales
-        self._cells, self._rescaled = cells, self._rescales(facts.schema)
+        self._cells, self._rescaled = cells, self._is_rescaled(facts.schema)
         profiles = result.profiles
         self._keep_profiles(None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
@@ -400,9 +407,9 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         mean = self.counts_ @ self.cells_ / self.counts_.sum()
         return mean[None], self._noisy_number(result)
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         return {
-            "arrays": arrays_of(self._cells, self.cells_) | self._published_profiles(),
+            "arrays": arrays_from_cells(self._cells, self.cells_) | self._profile_fields(),
             "schema": self.schema_,
             "parameters": {"rescale": self._rescaled, **self._options()},
         }
@@ -411,6 +418,6 @@ class PrivateSummary(SummaryAnswers, PointsEstimator):
         """Return the metric for the release, where there is something to compare by it."""
         return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
 
-    def _published_profiles(self) -> dict[str, Any]:
-        arrays = super()._published_profiles()
+    def _profile_fields(self) -> dict[str, Any]:
+        arrays = super()._profile_fields()
         return arrays | {"profile_centers": self._profile_centers} if arrays else {}

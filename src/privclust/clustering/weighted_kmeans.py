@@ -10,7 +10,6 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 
-# k-means of released cells with noisy weights: ordinary post-processing.
 
 _RESTARTS = 40
 _FIRST_ITERATIONS, _ITERATIONS = 5, 100
@@ -20,9 +19,9 @@ _FINISHED = 6
 _DISTANCES = 2**21
 
 
-def nearest_of(points: Floats, centres: Floats) -> Indices:
+def nearest_centre(points: Floats, centres: Floats) -> Indices:
     """Return the index of the nearest centre of each public point."""
-    labels: Indices = np.argmin(_gaps(points, centres), axis=-1)
+    labels: Indices = np.argmin(_squared_distances(points, centres), axis=-1)
     return labels
 
 
@@ -52,25 +51,25 @@ def _best_of(
 ) -> tuple[float, Floats]:
     """Begin many restarts, then finish the best few."""
     centres = _spread_starts(cells, weights, n_clusters, restarts, rng)
-    errors, centres = _improved(cells, weights, centres, _FIRST_ITERATIONS)
+    errors, centres = _lloyd_step(cells, weights, centres, _FIRST_ITERATIONS)
     few = errors.argsort()[:_FINISHED]
-    errors, centres = _improved(cells, weights, centres[few], _ITERATIONS)
+    errors, centres = _lloyd_step(cells, weights, centres[few], _ITERATIONS)
     best = int(errors.argmin())
     return float(errors[best]), centres[best]
 
 
-def _improved(
+def _lloyd_step(
     cells: Floats, weights: Floats, centres: Floats, iterations: int
 ) -> tuple[Floats, Floats]:
     """Run Lloyd's iteration, and return the weighted error and the centres of each restart."""
-    labels = np.argmin(_gaps(cells, centres), axis=-1)
+    labels = np.argmin(_squared_distances(cells, centres), axis=-1)
     tiled = [np.tile(column, len(centres)) for column in (weights, *(weights * x for x in cells.T))]
     for _ in range(iterations):
         centres = _weighted_means(tiled, labels, centres)
-        before, labels = labels, np.argmin(_gaps(cells, centres), axis=-1)
+        before, labels = labels, np.argmin(_squared_distances(cells, centres), axis=-1)
         if (before == labels).all():
             break
-    return np.asarray(_gaps(cells, centres).min(axis=-1) @ weights), centres
+    return np.asarray(_squared_distances(cells, centres).min(axis=-1) @ weights), centres
 
 
 def _spread_starts(
@@ -113,7 +112,7 @@ def _weighted_means(tiled: list[Floats], labels: Indices, centres: Floats) -> Fl
     return np.asarray(moved.reshape(centres.shape))
 
 
-def _gaps(points: Floats, centres: Floats) -> Floats:
+def _squared_distances(points: Floats, centres: Floats) -> Floats:
     """Return half the squared distance of points to centres, less half that to the origin."""
     halves = (centres**2).sum(axis=-1) / 2
     return np.asarray(halves[..., None, :] - points @ np.swapaxes(centres, -1, -2))
@@ -124,7 +123,9 @@ def _gaps(points: Floats, centres: Floats) -> Floats:
 _TRIES = 100
 
 
-def packed_centres(n_clusters: int, low: Floats, high: Floats, rng: np.random.Generator) -> Floats:
+def spread_out_centres(
+    n_clusters: int, low: Floats, high: Floats, rng: np.random.Generator
+) -> Floats:
     """Return random points at least 2a apart and a from the bounds, for as large an a as found.
 
     The start of Su et al. (2016): a is halved until ``n_clusters`` points fit.

@@ -37,8 +37,6 @@ from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit import Unit, matrix_unit_from
 
-# ``BlockMixin``: the blocks of a co-clustering as scikit-learn's biclusters, private or not.
-
 
 class BlockMixin(BiclusterMixin):
     """A model with ``row_labels_``, ``column_labels_`` and ``block_totals_``.
@@ -78,8 +76,6 @@ class BlockMixin(BiclusterMixin):
         tags.input_tags.positive_only = True
         return tags
 
-
-# ``Coclusterer``: what the private co-clustering estimators share.
 
 # The most that an entry may be when no cap is declared.
 _LARGEST_COUNT = float(2**31 - 1)
@@ -132,7 +128,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
     def _door(self, opened: OpenedMatrix) -> CountMatrix:
         return CountMatrix(opened)
 
-    def _look_ahead(self, door: CountMatrix, public: Any = None) -> None:
+    def _check_before_charge(self, door: CountMatrix, public: Any = None) -> None:
         groups = self._groups_per_cluster * int(self.n_row_clusters)
         clusters = groups + int(self.n_column_clusters)
         known = sum(door.known_shape or ())
@@ -140,13 +136,13 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
 
     def _ask(self, door: CountMatrix, run: Run, public: Any = None) -> CoclusteringResult:
         result = self._ask_method(door.private(run.meter, run.seed), run)
-        return replace(result, notes=self._doubts(result.directions))
+        return replace(result, notes=self._warnings(result.directions))
 
     def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         """Run the algorithm of the subclass."""
         raise NotImplementedError
 
-    def _doubts(self, directions: int | None) -> tuple[Note, ...]:
+    def _warnings(self, directions: int | None) -> tuple[Note, ...]:
         """Say plainly if the clusters are likely to be noise, wholly or in part."""
         wanted = int(self.n_row_clusters) - 1
         by_rows = matrix_unit_from(self.unit).whole_rows
@@ -196,7 +192,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
             )
         self.n_directions_ = result.directions
 
-    def _published(self) -> dict[str, Any]:
+    def _release_fields(self) -> dict[str, Any]:
         names = ("column_labels", "block_totals", "block_totals_error", "column_weights")
         optional = ("row_labels", "row_profiles")
         arrays = {
@@ -207,11 +203,11 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         return {
             "arrays": arrays,
             "schema": self.schema_,
-            "parameters": self._described(),
+            "parameters": self._released_parameters(),
             "about": About(names=tuple(getattr(self, "feature_names_in_", ()))),
         }
 
-    def _described(self) -> dict[str, Any]:
+    def _released_parameters(self) -> dict[str, Any]:
         """Return the public parameters that a release tells."""
         return {
             "n_row_clusters": int(self.n_row_clusters),
@@ -219,9 +215,6 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
             "rule": self.rule,
             "tau": self.tau_,
         }
-
-
-# ``PrivateCoclustering`` and ``PrivateTauCoclustering``: parameters, and the method they run.
 
 
 class PrivateCoclustering(Coclusterer):
@@ -333,7 +326,7 @@ class PrivateCoclustering(Coclusterer):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         if matrix_unit_from(self.unit).whole_rows:
             if not self._budget().delta:
                 raise ParameterError('The unit "row" needs delta above 0, such as 1e-6; set it.')
@@ -343,8 +336,8 @@ class PrivateCoclustering(Coclusterer):
     def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
         sizes = int(self.n_row_clusters), int(self.n_column_clusters)
         if isinstance(view, ProfilesView):
-            return ask_row_clusters(view, run.budget.whole, *sizes, run.choices)
-        return ask_table_clusters(view, run.budget.whole, *sizes, run.choices)
+            return ask_row_clusters(view, run.budget.whole, *sizes, run.public_rng)
+        return ask_table_clusters(view, run.budget.whole, *sizes, run.public_rng)
 
-    def _described(self) -> dict[str, Any]:
-        return {"method": "tables", **super()._described()}
+    def _released_parameters(self) -> dict[str, Any]:
+        return {"method": "tables", **super()._released_parameters()}

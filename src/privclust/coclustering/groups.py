@@ -21,7 +21,7 @@ from privclust._typing import Floats, Indices
 from privclust.budget import Currency
 from privclust.data.matrix.public import Groups
 from privclust.data.public import Noisy
-from privclust.distributions import imitated_noise
+from privclust.distributions import noise_like
 
 # Groups from a noisy table: embed its rows in few directions, then k-means. Post-processing only.
 
@@ -37,7 +37,7 @@ _LOST = 0.25
 
 
 @dataclass(frozen=True)
-class Embedded:
+class EmbeddedLines:
     """Rows of a table in few directions.
 
     Attributes
@@ -55,7 +55,7 @@ class Embedded:
     strengths: Floats
 
 
-def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedded:
+def embed_lines(table: Noisy, n_directions: int, *, trust: float = 0.0) -> EmbeddedLines:
     """Return the rows of a noisy table along the directions in which they differ most.
 
     Parameters
@@ -89,7 +89,7 @@ def embed(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embedded:
     weighted = whitened if trust == 0 else whitened * weights[:, None]
     strengths, directions = np.linalg.eigh(weighted.T @ whitened)
     kept = directions[:, ::-1][:, : max(1, min(n_directions, width - 1))]
-    return Embedded(whitened @ kept, weights, strengths[::-1])
+    return EmbeddedLines(whitened @ kept, weights, strengths[::-1])
 
 
 def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> Floats:
@@ -99,8 +99,8 @@ def _signal_to_noise(totals: Floats, lost: float, error: float, width: int) -> F
     return np.where(totals > lost, ratios, _LOST * ratios)
 
 
-def grouped(
-    embedding: Embedded, n_groups: int, rng: np.random.Generator, *, n_starts: int
+def group_lines(
+    embedding: EmbeddedLines, n_groups: int, rng: np.random.Generator, *, n_starts: int
 ) -> Groups:
     """Return groups of rows whose directions are alike: k-means on the unit sphere."""
     points = embedding.points
@@ -123,7 +123,7 @@ def kmeans(
     return _lloyd(points, weights, centres, _LAST_ITERATIONS, rng)[2]
 
 
-def merging(
+def merge_clusters(
     lines: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, *, n_starts: int
 ) -> Indices:
     """Return into which group each of some heavy lines goes: few points, so none is left out.
@@ -162,7 +162,7 @@ def _lloyd(
 ) -> tuple[float, Floats, Indices]:
     """Return the inertia up to a constant, the centres and the labels."""
     axes = np.ascontiguousarray((points * weights[:, None]).T)
-    gaps = _gaps(points, centres)
+    gaps = _squared_distances(points, centres)
     labels: Indices = gaps.argmin(axis=1)
     for _ in range(n_steps):
         sizes = np.bincount(labels, weights, len(centres))
@@ -172,14 +172,14 @@ def _lloyd(
         if empty.any():
             centres[empty] = points[rng.integers(len(points), size=int(empty.sum()))]
         before = labels
-        gaps = _gaps(points, centres)
+        gaps = _squared_distances(points, centres)
         labels = gaps.argmin(axis=1)
         if np.count_nonzero(labels != before) <= _SETTLED * len(points):
             break
     return float(weights @ gaps.min(axis=1)), centres, labels
 
 
-def _gaps(points: Floats, centres: Floats) -> Floats:
+def _squared_distances(points: Floats, centres: Floats) -> Floats:
     """Return the squared distances of points and centres, less the squares of the points."""
     gaps: Floats = points @ (-2 * centres.T)
     gaps += (centres**2).sum(axis=1)
@@ -192,7 +192,7 @@ def _seeds(points: Floats, n_groups: int, rng: np.random.Generator) -> Floats:
     chosen = [int(rng.integers(len(points)))]
     nearest = np.full(len(points), np.inf)
     for _ in range(1, n_groups):
-        gaps = _gaps(points, points[chosen[-1:]])[:, 0]
+        gaps = _squared_distances(points, points[chosen[-1:]])[:, 0]
         np.minimum(nearest, np.maximum(own + gaps, 0), out=nearest)
         up_to = np.cumsum(nearest)
         chosen.append(min(int(np.searchsorted(up_to, rng.random() * up_to[-1])), len(points) - 1))
@@ -246,12 +246,14 @@ def _above(table: Noisy, currency: Currency, margin: float, rng: np.random.Gener
 
     def strongest_by_chance() -> float:
         shape, error = (rows, width), table.standard_error
-        noise = imitated_noise(currency, error, shape, rng)
-        return float(embed(Noisy(rng.poisson(expected, shape) + noise, error), 1).strengths[0])
+        noise = noise_like(currency, error, shape, rng)
+        return float(
+            embed_lines(Noisy(rng.poisson(expected, shape) + noise, error), 1).strengths[0]
+        )
 
     strongest = max(strongest_by_chance() for _ in range(_MADE_UP))
     by_chance = max(1.0, strongest / _round_edge(rows, width)) * _round_edge(n_rows, width)
-    return int((embed(table, 1).strengths > margin * by_chance).sum())
+    return int((embed_lines(table, 1).strengths > margin * by_chance).sum())
 
 
 def _round_edge(n_rows: int, width: int) -> float:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from privclust._typing import AnyArray
 from privclust.coclustering.association import normalised_tau
-from privclust.plan import Measure, Synthetic
+from privclust.plan import Measure, Rehearsal
 
 # The share of a row's counts that falls into its own block.
 _IN_BLOCK = 0.8
@@ -21,7 +21,7 @@ MOST_REHEARSED = 20_000
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedMatrix:
     """A synthetic matrix and the clusters planted in it."""
 
     counts: Any
@@ -31,19 +31,19 @@ class Planted:
 
 def synthetic(
     shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, row_total: float, seed: int
-) -> Synthetic:
+) -> Rehearsal:
     """Return a matrix with planted blocks; the error is that of the clusters found in it."""
     planted = synthetic_counts(shape, n_row_clusters, n_column_clusters, row_total, seed)
 
     def error(model: Any) -> float:
         return error_ratio(planted, model.predict(planted.counts), model.column_labels_)
 
-    return Synthetic((planted.counts,), error)
+    return Rehearsal((planted.counts,), error)
 
 
 def synthetic_counts(
     shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, row_total: float, seed: int
-) -> Planted:
+) -> PlantedMatrix:
     """Return a sparse matrix whose rows keep most of their counts to the columns of their block."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = shape
@@ -62,10 +62,12 @@ def synthetic_counts(
             chances = popular[members] / popular[members].sum()
             places[inside] = rng.choice(members, int(inside.sum()), p=chances)
     ones = np.ones(len(owners), np.int64)
-    return Planted(sparse.coo_array((ones, (owners, places)), shape=shape).tocsr(), rows, columns)
+    return PlantedMatrix(
+        sparse.coo_array((ones, (owners, places)), shape=shape).tocsr(), rows, columns
+    )
 
 
-def error_ratio(planted: Planted, rows: AnyArray, columns: AnyArray) -> float:
+def error_ratio(planted: PlantedMatrix, rows: AnyArray, columns: AnyArray) -> float:
     """Return the error of the clusters found, over that of the planted ones."""
     return _error(planted.counts, rows, columns) / _error(
         planted.counts, planted.rows, planted.columns

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from privclust._typing import Floats
 from privclust.coclustering.release import column_names
-from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, shown
+from privclust.reports.svg import ABOVE, BELOW, INK, LINE, WIDTH, inline_svg, is_narrow, short_name
 from privclust.reports.words import give_or_take
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _top_columns(release: Release, n_clusters: int) -> list[list[str]]:
     for cluster in range(n_clusters):
         members = np.flatnonzero(labels == cluster)
         best = members[np.argsort(-weights[members], kind="stable")[:_TOP_COLUMNS]]
-        tops.append([shown(names[j]) for j in best])
+        tops.append([short_name(names[j]) for j in best])
     return tops
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.coclustering.association import tau_weights
-from privclust.coclustering.groups import embed, grouped, merging
+from privclust.coclustering.groups import embed_lines, group_lines, merge_clusters
 from privclust.coclustering.result import CoclusteringResult
 from privclust.data.matrix.public import Groups
 from privclust.data.matrix.view import ProfilesView
@@ -76,8 +76,8 @@ def _similar_columns(
     """Return groups of columns that are alike; from a random start the τ rule seldom gets away."""
     columns = Noisy(profiles.value.T, profiles.standard_error)
     n_directions = max(1, min(n_clusters, len(profiles.value)) - 1)
-    alike = grouped(
-        embed(columns, n_directions, trust=_TRUST), n_clusters, rng, n_starts=_COLUMN_STARTS
+    alike = group_lines(
+        embed_lines(columns, n_directions, trust=_TRUST), n_clusters, rng, n_starts=_COLUMN_STARTS
     )
     return alike.labels.astype(np.intp)
 
@@ -124,7 +124,7 @@ def signal_length(totals: Noisy) -> float:
     return float(np.sqrt(max(0.0, float((totals.value**2).sum()) - by_noise)))
 
 
-def joined(totals: Noisy, sums: Noisy) -> Noisy:
+def combine_totals(totals: Noisy, sums: Noisy) -> Noisy:
     """Return the totals of the columns by all that was asked: each answer by its precision."""
     before = 1 / totals.standard_error**2
     new = 1 / (len(sums.value) * sums.standard_error**2)
@@ -139,30 +139,30 @@ def first_prototypes(totals: Noisy, count: int, rng: np.random.Generator) -> Flo
     Frequent columns weigh more, because rows seldom share a rare one.
     """
     drawn = rng.standard_normal((count, len(totals.value)))
-    seen = _seen(totals)
-    return unit(_across(drawn * np.sqrt(seen) if seen.any() else drawn, totals))
+    seen = _zero_below_noise(totals)
+    return normalise(_across(drawn * np.sqrt(seen) if seen.any() else drawn, totals))
 
 
-def masses(sums: Noisy, totals: Noisy) -> Floats:
+def cluster_mass(sums: Noisy, totals: Noisy) -> Floats:
     """Return how much of the common profile is in each line, which follows its number of rows."""
     found: Floats = np.maximum(sums.value @ _common(totals), sums.standard_error)
     return found
 
 
-def distinguishing(sums: Noisy, totals: Noisy) -> Floats:
+def distinguishing_profiles(sums: Noisy, totals: Noisy) -> Floats:
     """Return what sets the lines apart, shrunk by the noise, in columns of comparable spread.
 
     Counts vary the more, the more frequent a column is; it is divided by the root of its total.
     """
-    shares = masses(sums, totals)
+    shares = cluster_mass(sums, totals)
     own = sums.value - np.outer(shares / shares.sum(), sums.value.sum(axis=0))
-    apart = shrunk(Noisy(_across(own, totals), sums.standard_error), totals)
-    seen = _seen(totals)
+    apart = shrink_profiles(Noisy(_across(own, totals), sums.standard_error), totals)
+    seen = _zero_below_noise(totals)
     levelled = np.divide(apart, np.sqrt(seen), out=np.zeros_like(apart), where=seen > 0)
     return _across(levelled, totals)
 
 
-def shrunk(deviations: Noisy, totals: Noisy) -> Floats:
+def shrink_profiles(deviations: Noisy, totals: Noisy) -> Floats:
     """Return the deviations times the share of the signal in their variance, column by column.
 
     That share is estimated for groups of columns with totals of about the same size. The lines of
@@ -172,41 +172,41 @@ def shrunk(deviations: Noisy, totals: Noisy) -> Floats:
     excess = (values**2).sum(axis=0) / max(len(values) - 1, 1) - noise
     signal = np.zeros_like(excess)
     n_groups = min(_GROUPS, max(1, len(excess) // _SMALLEST_GROUP))
-    for alike in np.array_split(np.argsort(_seen(totals), kind="stable"), n_groups):
+    for alike in np.array_split(np.argsort(_zero_below_noise(totals), kind="stable"), n_groups):
         signal[alike] = max(0.0, float(excess[alike].mean()))
     return np.asarray(values * (signal / (signal + noise)))
 
 
 def next_prototypes(lines: Floats, weights: Floats, count: int, rng: np.random.Generator) -> Floats:
     """Return as many prototypes as lines, or fewer ones into which similar lines are merged."""
-    directions = unit(lines)
+    directions = normalise(lines)
     if count < len(lines):
-        groups = merging(lines, weights, count, rng, n_starts=_STARTS)
+        groups = merge_clusters(lines, weights, count, rng, n_starts=_STARTS)
         merged = np.zeros((count, lines.shape[1]))
         np.add.at(merged, groups, directions * weights[:, None])
         rows_in_each = np.bincount(groups, weights, count).astype(np.float64)
-        return _revived(unit(merged), rows_in_each, rng)
-    return _revived(directions, weights, rng)
+        return _reseed_empty(normalise(merged), rows_in_each, rng)
+    return _reseed_empty(directions, weights, rng)
 
 
-def _revived(prototypes: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
+def _reseed_empty(prototypes: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
     """Let prototypes that hardly any row is nearest to share the rows of the heaviest ones."""
     prototypes = prototypes.copy()
     dead = np.flatnonzero(weights < _DEAD * weights.mean())
     for weak, heavy in zip(dead, np.argsort(-weights), strict=False):
-        aside = unit(rng.standard_normal((1, prototypes.shape[1])))[0]
+        aside = normalise(rng.standard_normal((1, prototypes.shape[1])))[0]
         prototypes[weak] = prototypes[heavy] + aside
         prototypes[heavy] -= aside
-    return unit(prototypes)
+    return normalise(prototypes)
 
 
-def _seen(totals: Noisy) -> Floats:
+def _zero_below_noise(totals: Noisy) -> Floats:
     """Return the totals, and zero for those that may be noise."""
     return np.where(totals.value > _SEEN * totals.standard_error, totals.value, 0.0)
 
 
 def _common(totals: Noisy) -> Floats:
-    common: Floats = unit(_seen(totals)[None])[0]
+    common: Floats = normalise(_zero_below_noise(totals)[None])[0]
     return common
 
 
@@ -216,13 +216,11 @@ def _across(lines: Floats, totals: Noisy) -> Floats:
     return np.asarray(lines - np.outer(lines @ common, common))
 
 
-def unit(lines: Floats) -> Floats:
+def normalise(lines: Floats) -> Floats:
     """Return the lines at length one; a line of zeros stays as it is."""
     lengths: Floats = np.linalg.norm(lines, axis=1, keepdims=True)
     return np.asarray(lines / np.maximum(lengths, 1e-12))
 
-
-# Co-clustering when whole rows are protected: only sums over groups of rows are ever released.
 
 # The shares of the sum of all profiles, and of the block totals, which are few and large.
 _ALL, _BLOCKS = 0.1, 0.05
@@ -245,16 +243,16 @@ def ask_row_clusters(
     for_blocks, for_all, for_rounds = budget.split([_BLOCKS, _ALL, 1 - _BLOCKS - _ALL])
     everything = view.ask_profile_sums("profiles, all rows", np.zeros((1, view.n_columns)), for_all)
     totals = Noisy(everything.value[0], everything.standard_error)
-    rounds = rounds_for(totals, n_row_clusters)
+    rounds = affordable_rounds(totals, n_row_clusters)
     prototypes = first_prototypes(totals, rounds[0] * n_row_clusters, rng)
     for number, share in enumerate(for_rounds.split([1] * len(rounds)), start=1):
         sums = view.ask_profile_sums(f"profiles, round {number}", prototypes, share)
-        totals = joined(totals, sums)
-        lines = distinguishing(sums, totals)
+        totals = combine_totals(totals, sums)
+        lines = distinguishing_profiles(sums, totals)
         if number < len(rounds):
             count = rounds[number] * n_row_clusters
-            prototypes = next_prototypes(lines, masses(sums, totals), count, rng)
-    prototypes = unit(lines)
+            prototypes = next_prototypes(lines, cluster_mass(sums, totals), count, rng)
+    prototypes = normalise(lines)
     columns = column_clusters(sums, n_column_clusters, rng)
     blocks = view.ask_block_shares("block totals", prototypes, columns, for_blocks)
     return CoclusteringResult(
@@ -267,7 +265,7 @@ def ask_row_clusters(
     )
 
 
-def rounds_for(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
+def affordable_rounds(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
     """Return how many prototypes each cluster has in each round.
 
     The signal is the length of the sum of all profiles, for each cluster, in standard errors of the

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust.budget import Share
-from privclust.coclustering.groups import directions_above_noise, embed, grouped
+from privclust.coclustering.groups import directions_above_noise, embed_lines, group_lines
 from privclust.coclustering.result import CoclusteringResult
 from privclust.coclustering.row_method import column_clusters, prototype_weights
 from privclust.data.matrix.public import Groups
@@ -108,7 +108,7 @@ def ask_table_clusters(
     loss = np.sqrt(2) / view.table_error(budget)
     schedule = Schedule.of(loss, per_row, n_row_clusters, capped=view.capped)
     *shares, for_profiles = for_tables.split([_FIRST_WEIGHT] + [1] * (schedule.n_tables - 1))
-    blind = _blind_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
+    blind = _random_groups(view, shares[0], schedule, per_row, n_row_clusters, rng)
     side, tables = _ask_alternating_groups(view, blind, shares, schedule, n_row_clusters, rng)
     rows = Groups(side.groups.labels, n_row_clusters)
     profiles = view.ask_column_table("profiles of the row clusters", rows, for_profiles)
@@ -133,7 +133,7 @@ class _Side:
     of_rows: bool
 
 
-def _blind_groups(
+def _random_groups(
     view: MatrixView,
     share: Share,
     schedule: Schedule,
@@ -163,13 +163,13 @@ def _ask_alternating_groups(
     for number, share in enumerate(shares, start=1):
         tables.append(_ask_table(view, side, share, number))
         last = number == len(shares)
-        embedding = embed(
+        embedding = embed_lines(
             tables[-1],
             schedule.directions(n_clusters, last=last),
             trust=schedule.trust if side.of_rows else 0.0,
         )
         wanted = n_clusters if last else schedule.groups(n_clusters)
-        found = grouped(embedding, wanted, rng, n_starts=_LAST_STARTS if last else _STARTS)
+        found = group_lines(embedding, wanted, rng, n_starts=_LAST_STARTS if last else _STARTS)
         side = _Side(found, of_rows=not side.of_rows)
     return side, tables
 

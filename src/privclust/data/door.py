@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privclust.data.people import bounded
-from privclust.data.rows import Block, RowReader
+from privclust.data.people import limit_rows_per_person
+from privclust.data.rows import Block, RowSource
 from privclust.privacy.noise import NoiseSource
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
@@ -25,7 +25,7 @@ class OpenedRows(Protocol):
     """What a door takes: rows, what is declared about their columns, and the privacy unit."""
 
     @property
-    def rows(self) -> RowReader: ...
+    def rows(self) -> RowSource: ...
 
     @property
     def schema(self) -> Schema: ...
@@ -34,7 +34,7 @@ class OpenedRows(Protocol):
     def unit(self) -> Unit: ...
 
 
-def noise_from(
+def noise_source(
     seed: np.random.SeedSequence | None, given: NoiseSource | None = None
 ) -> NoiseSource:
     """Return where the noise of a view comes from: the system, unless there is a seed.
@@ -72,9 +72,9 @@ class Door:
         """Return what a view sees of the rows of a block; see :func:`bounded`."""
         raise NotImplementedError
 
-    def _counted(self, seed: np.random.SeedSequence | None) -> RowReader:
+    def _rows_that_count(self, seed: np.random.SeedSequence | None) -> RowSource:
         """Return the rows that count under the unit."""
-        return bounded(self._rows, self.unit, self._content, seed)
+        return limit_rows_per_person(self._rows, self.unit, self._content, seed)
 
     def _noise(self, seed: np.random.SeedSequence | None) -> NoiseSource:
-        return noise_from(seed, self._given_noise)
+        return noise_source(seed, self._given_noise)

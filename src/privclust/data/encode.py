@@ -39,8 +39,6 @@ def check_dimension(dimension: int) -> None:
         )
 
 
-# From rows to the public integer grid: clip, centre, scale, round; each row by itself.
-
 # The radius of the declared domain, in grid steps.
 GRID_RADIUS = 2**20
 
@@ -204,7 +202,7 @@ class CompleteRows:
         """Return the rows of a block, in one piece."""
         return [self.domain.rows(block)]
 
-    def unpacked(self, piece: Floats) -> Floats:
+    def unpack(self, piece: Floats) -> Floats:
         """Return the rows as they are."""
         return piece
 

@@ -23,7 +23,7 @@ from privclust._typing import AnyArray, Integers, Mask, ShortLabels, Words
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.columns.table import IDS
 from privclust.data.columns.words import id_refusal
-from privclust.data.rows import Block, ChosenPart, Part, RowReader
+from privclust.data.rows import Block, FilteredPart, Part, RowSource
 from privclust.exceptions import DataError
 from privclust.privacy.noise.bits import SystemBits
 from privclust.unit import Unit
@@ -38,19 +38,19 @@ STRIDE, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 def words_of(content: AnyArray, starts: Words) -> Words:
     """Return a hash of each row that begins with a secret word of its person."""
     words = starts
-    for column in _as_words(content).T:
-        words = _mixed(words ^ _mixed(column))
+    for column in _to_uint64(content).T:
+        words = _mix_bits(words ^ _mix_bits(column))
     return words
 
 
-def _as_words(content: AnyArray) -> Words:
+def _to_uint64(content: AnyArray) -> Words:
     """Return numbers as 64-bit words, equal ones as equal words."""
     if content.dtype.kind == "f":
         return (content.astype(np.float64) + 0.0).view(np.uint64)  # there is one zero only
     return content.astype(np.int64).view(np.uint64)
 
 
-def _mixed(words: Words) -> Words:
+def _mix_bits(words: Words) -> Words:
     """Return words that look random; different words stay different."""
     words = words + np.uint64(STRIDE)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
@@ -62,7 +62,7 @@ def pack_content(content: AnyArray) -> Words | None:
     """Return each row as one word, words in the order of the rows' bytes, if all of them fit."""
     width = content.shape[1]
     if width == 1:
-        return _as_words(content)[:, 0]
+        return _to_uint64(content)[:, 0]
     bits = 64 // max(width, 1)
     if content.size and not (content.min() >= 0 and content.max() < 2**bits):
         return None
@@ -73,12 +73,12 @@ def pack_content(content: AnyArray) -> Words | None:
     return words if np.array_equal(whole, content) else None
 
 
-def numbered(contents: Iterable[AnyArray]) -> Integers:
+def number_people(contents: Iterable[AnyArray]) -> Integers:
     """Return a number for each row: equal rows have the same, others are ordered by their bytes."""
     places: dict[bytes, int] = {}
     found = []
     for content in contents:
-        width, whole = 8 * content.shape[1], _as_words(content).astype(">u8").tobytes()
+        width, whole = 8 * content.shape[1], _to_uint64(content).astype(">u8").tobytes()
         lines = (whole[start : start + width] for start in range(0, len(whole), width))
         found.append(np.array([places.setdefault(line, len(places)) for line in lines], np.int64))
     numbers = {line: number for number, line in enumerate(sorted(places))}
@@ -94,7 +94,7 @@ def smallest(people: ShortLabels, words: Words, count: int) -> tuple[Mask, Integ
     same_word = same_person & _repeats(words)
     # Equal rows are numbered and ranked apart, so that each has the chance of any other row.
     copies = _places_in_runs(same_word)
-    by_rank = np.lexsort((_mixed(words + _mixed(copies.astype(np.uint64))), people))
+    by_rank = np.lexsort((_mix_bits(words + _mix_bits(copies.astype(np.uint64))), people))
     chosen = np.empty(len(people), bool)
     chosen[by_rank] = _places_in_runs(same_person) < count
     return chosen, np.cumsum(~same_word)
@@ -116,8 +116,6 @@ def _places_in_runs(goes_on: Mask) -> Integers:
     here = np.arange(len(goes_on))
     return np.asarray(here - np.maximum.accumulate(np.where(goes_on, 0, here)))
 
-
-# At most ``max_rows`` rows per person: which rows count under the unit ``Person``.
 
 # What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
 # content are the same row to it.
@@ -212,7 +210,7 @@ class ContributionBound:
         wanted = np.zeros(sum(len(people) for people, _ in self._seen), bool)
         wanted[rows] = True
         numbers = np.zeros(len(wanted), np.int64)
-        numbers[wanted] = numbered(again(self._in_blocks(wanted)))
+        numbers[wanted] = number_people(again(self._in_blocks(wanted)))
         return np.asarray(numbers[rows])
 
     def _in_blocks(self, mask: Mask) -> list[Mask]:
@@ -237,7 +235,7 @@ class ContributionBound:
         return number
 
 
-class BoundedRows(RowReader):
+class PersonRows(RowSource):
     """The rows of another source that count under the unit ``Person``.
 
     A pass of its own decides which rows count and remembers one bit per row. Where a limit cuts
@@ -245,7 +243,7 @@ class BoundedRows(RowReader):
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
         Opened with the id column of the unit.
     unit : Person
     content : callable
@@ -254,7 +252,7 @@ class BoundedRows(RowReader):
         Chosen without the data; see :class:`ContributionBound`.
     """
 
-    def __init__(self, source: RowReader, unit: Person, content: Content, key: bytes) -> None:
+    def __init__(self, source: RowSource, unit: Person, content: Content, key: bytes) -> None:
         if source.id_column != unit.id_column:
             raise DataError(
                 f"Column {unit.id_column!r} must be read as the id column; "
@@ -264,19 +262,19 @@ class BoundedRows(RowReader):
         super().__init__(source.selection, named=named, block_rows=source.block_rows)
         self._source = source
         self._unit, self._content, self._key = unit, content, key
-        self._chosen: list[ChosenPart] | None = None
+        self._chosen: list[FilteredPart] | None = None
 
     def parts(self, count: int = 1) -> Sequence[Part]:
         """Return the rows that count in parts; the first call reads the source and decides."""
         if self._chosen is None:
-            self._chosen = self._decided(count)
+            self._chosen = self._decide(count)
         return self._chosen
 
     def _blocks(self) -> Iterator[Block]:
         for part in self.parts():
             yield from part.blocks()
 
-    def _decided(self, count: int) -> list[ChosenPart]:
+    def _decide(self, count: int) -> list[FilteredPart]:
         bound = ContributionBound(self._unit, self._key)
         parts, lengths = list(self._source.parts(count)), []
         for part in parts:
@@ -288,10 +286,10 @@ class BoundedRows(RowReader):
         if not sum(lengths):
             return []
 
-        def chosen(masks: list[Mask]) -> list[ChosenPart]:
+        def chosen(masks: list[Mask]) -> list[FilteredPart]:
             bits = iter([(len(mask), np.packbits(mask)) for mask in masks])
             return [
-                ChosenPart(part, tuple(islice(bits, blocks)))
+                FilteredPart(part, tuple(islice(bits, blocks)))
                 for part, blocks in zip(parts, lengths, strict=True)
             ]
 
@@ -313,14 +311,14 @@ class BoundedRows(RowReader):
         self._source.close()
 
 
-def bounded(
-    source: RowReader, unit: Unit, content: Content, seed: np.random.SeedSequence | None = None
-) -> RowReader:
+def limit_rows_per_person(
+    source: RowSource, unit: Unit, content: Content, seed: np.random.SeedSequence | None = None
+) -> RowSource:
     """Return the rows that count: all of them unless the unit is a person.
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
     unit : Unit
     content : callable
         Returns what a view sees of the rows of a block.
@@ -329,7 +327,7 @@ def bounded(
     """
     if not isinstance(unit, Person):
         return source
-    return BoundedRows(source, unit, content, _key(seed))
+    return PersonRows(source, unit, content, _key(seed))
 
 
 def _key(seed: np.random.SeedSequence | None) -> bytes:

@@ -9,8 +9,6 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.schema.coordinates import Coordinates
 
-# ``Noisy``: what leaves the door. It stands apart from what makes it, because workers never do.
-
 
 @dataclass(frozen=True)
 class Noisy:
@@ -73,7 +71,7 @@ class PublicShares(_UnitBall):
 
     def released(self, points: Floats) -> Floats:
         """Return points of the unit ball as numbers within their bounds and possible shares."""
-        return self.coordinates.projected(self.to_data_units(points))
+        return self.coordinates.project(self.to_data_units(points))
 
     def feasible(self, points: Floats) -> Floats:
         """Return the points of the unit ball that are released for such points."""

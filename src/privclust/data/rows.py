@@ -143,7 +143,7 @@ class Part(ABC):
         """Read its rows once, in the order in which they are stored."""
 
 
-class Parted(Protocol):
+class PartedSource(Protocol):
     """What an engine needs of a source."""
 
     @property
@@ -169,7 +169,7 @@ class Parted(Protocol):
         ...
 
 
-class RowReader(ABC):
+class RowSource(ABC):
     """Rows that can be read block by block, as often as needed.
 
     Opening a source looks at column names and types only; rows are first read by :meth:`blocks`.
@@ -274,7 +274,7 @@ class RowReader(ABC):
 class WholePart(Part):
     """All rows of a source that stays where it is."""
 
-    source: Parted
+    source: PartedSource
 
     @property
     def n_rows(self) -> int | None:  # type: ignore[override]
@@ -312,7 +312,7 @@ class _SteppedPart(Part):
 
 
 @dataclass(frozen=True)
-class ChosenPart(Part):
+class FilteredPart(Part):
     """The rows of a part that were chosen, with one bit for each of them."""
 
     part: Part
@@ -340,17 +340,17 @@ class ChosenPart(Part):
             raise DataError(CHANGED)
 
 
-class SteppedRows(RowReader):
+class MappedRows(RowSource):
     """The rows of another source, whose every block takes one more step.
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
     step : callable
         Takes a block and returns one; a frozen value that depends on nothing but the block.
     """
 
-    def __init__(self, source: RowReader, step: Callable[[Block], Block]) -> None:
+    def __init__(self, source: RowSource, step: Callable[[Block], Block]) -> None:
         named, n_rows = source.names is not None, source.n_rows
         super().__init__(source.selection, named=named, n_rows=n_rows, block_rows=source.block_rows)
         self._source, self._step = source, step

@@ -16,7 +16,7 @@ import numpy as np
 
 from privclust._typing import Integers
 from privclust.budget import Loss, Share
-from privclust.data.engines.base import EncodedRows, Summed
+from privclust.data.engines.base import CountedSum, EncodedRows
 from privclust.data.public import Noisy
 from privclust.data.question import Asked, Pick, Question
 from privclust.privacy.mechanisms import (
@@ -27,8 +27,8 @@ from privclust.privacy.mechanisms import (
     Exponential,
     NoisyTopK,
     Selection,
-    additive_noise,
-    selection,
+    choose_additive_noise,
+    choose_selection,
 )
 from privclust.privacy.meter import Charge, Meter
 from privclust.privacy.noise import NoiseSource
@@ -55,7 +55,7 @@ class Noised:
         if question.dimension and share.currency == "pure":
             return cls(question, BallLaplace.within(share, Fraction(size.length)))
         l1, square = Fraction(size.l1), Fraction(size.square)
-        noise = additive_noise(share, l1_sensitivity=l1, squared_l2_sensitivity=square)
+        noise = choose_additive_noise(share, l1_sensitivity=l1, squared_l2_sensitivity=square)
         return cls(question, noise)
 
     @property
@@ -96,7 +96,7 @@ class Picked:
             share = share.split([1] * pick.turns)[0]
         if pick.bounded:
             return cls(pick, Exponential.within(share, spread))
-        return cls(pick, selection(share, score_range=spread))
+        return cls(pick, choose_selection(share, score_range=spread))
 
     @property
     def loss(self) -> Loss:
@@ -151,9 +151,9 @@ class View:
         self._meter = meter
         self._noise = noise
 
-    def pure_instead(self, share: Share) -> Share | None:
+    def pure_share(self, share: Share) -> Share | None:
         """Return pure ε that may be spent in place of ``share``, or None; see the meter."""
-        return self._meter.pure_instead(share)
+        return self._meter.pure_share(share)
 
     def _ask(self, kernel: Any, *paid: tuple[str, Asked, Share]) -> list[Any]:
         """Charge all parts of a question together, read once, and draw.
@@ -219,6 +219,6 @@ class View:
         """Return the noise of numbers that are noised one by one, with its tails."""
         return cast(NumberNoise, self._noise_of(question, share).noise)
 
-    def _sum(self, kernel: Any) -> Summed[Any]:
+    def _sum(self, kernel: Any) -> CountedSum[Any]:
         """Add up a kernel over all rows."""
         return self._rows.sum(kernel)

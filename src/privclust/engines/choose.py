@@ -11,10 +11,10 @@ from contextlib import ExitStack, contextmanager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from privclust.data.engines.base import Engine, listening_now, using
+from privclust.data.engines.base import Engine, listening_now, use_engine
 from privclust.data.engines.base import Listener as Listener
 from privclust.data.engines.local import LocalEngine
-from privclust.exceptions import EngineError, ParameterError, one_sentence
+from privclust.exceptions import EngineError, ParameterError, as_one_sentence
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,7 +29,7 @@ def listener() -> Listener | None:
 
 
 @contextmanager
-def listening(to_call: Listener) -> Iterator[None]:
+def progress_listener(to_call: Listener) -> Iterator[None]:
     """Have ``to_call`` told of every block read within the context."""
     token = listening_now.set(to_call)
     try:
@@ -37,8 +37,6 @@ def listening(to_call: Listener) -> Iterator[None]:
     finally:
         listening_now.reset(token)
 
-
-# ``engine``: where the fits within a context add up their statistics.
 
 _WAIT_SECONDS = 10
 _ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
@@ -86,7 +84,7 @@ def engine(
             raise ParameterError(
                 "insecure, spill_to and security are for a Dask cluster; name one, or drop them."
             )
-        opened.enter_context(using(chosen))
+        opened.enter_context(use_engine(chosen))
         yield
 
 
@@ -98,14 +96,14 @@ def _on_cluster(
     security: Any,
     opened: ExitStack,
 ) -> Engine:
-    with one_sentence(_ABSENT, ImportError, error=EngineError):
+    with as_one_sentence(_ABSENT, ImportError, error=EngineError):
         from distributed import Client
 
         from privclust.engines.dask import DaskEngine
     client = where
     if isinstance(where, str):
         silent = f"The scheduler at {where} does not answer; check its address and certificates."
-        with one_sentence(silent, Exception, error=EngineError):
+        with as_one_sentence(silent, Exception, error=EngineError):
             client = Client(where, security=security, timeout=_WAIT_SECONDS, set_as_default=False)
             opened.enter_context(client)
     elif not isinstance(where, Client):
@@ -149,7 +147,7 @@ def local_cluster(
     processes : bool, default=True
         Whether workers are processes of their own.
     """
-    with one_sentence(_ABSENT, ImportError, error=EngineError):
+    with as_one_sentence(_ABSENT, ImportError, error=EngineError):
         import dask
         from distributed import Client, LocalCluster
     off = ("memory.target", "memory.spill", "memory.pause", "profile.enabled")

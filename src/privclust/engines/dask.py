@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 from distributed import Client, Future, as_completed
 
 from privclust import exceptions
-from privclust.data.engines.base import EncodedRows, Encoder, Engine, Summed, Total
-from privclust.data.rows import Part, Parted, RowReader
+from privclust.data.engines.base import CountedSum, EncodedRows, Encoder, Engine, Total
+from privclust.data.rows import Part, PartedSource, RowSource
 from privclust.engines import tasks
 from privclust.engines.choose import listener
-from privclust.exceptions import DataError, EngineError, EngineWarning, NoRowsError, one_sentence
+from privclust.exceptions import DataError, EngineError, EngineWarning, NoRowsError, as_one_sentence
 
 # Is a Dask cluster safe to send rows to, and are its bits the same? Asked before any charge.
 
@@ -47,7 +47,7 @@ class Cluster:
 
     def __init__(self, client: Client, *, insecure: bool, spill_to: str | None) -> None:
         self._client, self._insecure, self._spill_to = client, insecure, spill_to
-        self._looks: list[tasks.Look] = []
+        self._looks: list[tasks.WorkerFacts] = []
         self._warned = False
 
     @property
@@ -68,24 +68,24 @@ class Cluster:
         failed = (
             "A worker cannot run privclust; install the same version of it on all workers as here."
         )
-        with one_sentence(failed, Exception, error=EngineError):
-            found: dict[str, Any] = self._client.run(tasks.look)
+        with as_one_sentence(failed, Exception, error=EngineError):
+            found: dict[str, Any] = self._client.run(tasks.worker_facts)
         self._looks = list(found.values())
         _check_versions(self._looks)
         _check_spilling(self._looks, self._spill_to)
-        self._warn_of_the_allocator()
+        self._warn_about_allocator()
 
     def _addresses(self) -> list[str]:
         silent = "The scheduler does not answer; check its address and that it runs."
-        with one_sentence(silent, Exception, error=EngineError):
+        with as_one_sentence(silent, Exception, error=EngineError):
             scheduler = str(self._client.scheduler_info()["address"])
         lonely = "The Dask cluster has no workers; start some."
-        with one_sentence(lonely, Exception, error=EngineError):
+        with as_one_sentence(lonely, Exception, error=EngineError):
             self._client.wait_for_workers(1, timeout=_WAIT_SECONDS)
             workers = list(self._client.scheduler_info()["workers"])
         return [scheduler, *workers]
 
-    def _warn_of_the_allocator(self) -> None:
+    def _warn_about_allocator(self) -> None:
         if self._warned or not any(look.trims for look in self._looks):
             return
         self._warned = True
@@ -117,8 +117,8 @@ def _is_safe(address: str) -> bool:
         return host == "localhost"
 
 
-def _check_versions(looks: Iterable[tasks.Look]) -> None:
-    here = dict(tasks.look().versions)
+def _check_versions(looks: Iterable[tasks.WorkerFacts]) -> None:
+    here = dict(tasks.worker_facts().versions)
     for look in looks:
         for name, there in look.versions:
             if there != here[name]:
@@ -128,7 +128,7 @@ def _check_versions(looks: Iterable[tasks.Look]) -> None:
                 )
 
 
-def _check_spilling(looks: Iterable[tasks.Look], allowed: str | None) -> None:
+def _check_spilling(looks: Iterable[tasks.WorkerFacts], allowed: str | None) -> None:
     for look in looks:
         if look.spills_to is None:
             continue
@@ -183,20 +183,20 @@ class DaskEngine(Engine):
         self._cluster = Cluster(client, insecure=insecure, spill_to=spill_to)
         self._cluster.check()
 
-    def check(self, source: Parted) -> None:
+    def check(self, source: PartedSource) -> None:
         """Raise if the rows cannot travel, or if a worker would not give the same bits."""
         if source.stays_here is not None:
             raise DataError(source.stays_here)
         self._cluster.check()
 
-    def open(self, source: Parted, encode: Encoder) -> DaskRows:
+    def open(self, source: PartedSource, encode: Encoder) -> DaskRows:
         """Return the rows of a source as an encoder makes them; nothing is submitted yet."""
         rows = DaskRows(self, source, encode)
         release = weakref.WeakMethod(rows.close)
-        source.at_close(lambda: (release() or _nothing)())
+        source.at_close(lambda: (release() or _no_op)())
         return rows
 
-    def parts_of(self, source: Parted) -> Sequence[Part]:
+    def parts_of(self, source: PartedSource) -> Sequence[Part]:
         """Return a source in a few parts for each thread."""
         return source.parts(_PARTS_PER_THREAD * self._cluster.threads)
 
@@ -221,50 +221,50 @@ class DaskEngine(Engine):
         return self._client.submit(task, *arguments, pure=False)
 
 
-def _nothing() -> None:
+def _no_op() -> None:
     """Do nothing, where the rows are gone already."""
 
 
 class DaskRows(EncodedRows):
     """Encoded rows of a source on workers."""
 
-    def __init__(self, engine: DaskEngine, source: Parted, encode: Encoder) -> None:
+    def __init__(self, engine: DaskEngine, source: PartedSource, encode: Encoder) -> None:
         self._engine, self._source, self._encode = engine, source, encode
         self._parts: Sequence[Part] | None = None
         self._held: list[Future] | None = None
 
-    def sum(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+    def sum(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
         """Return the sum of a statistic over all parts, added up on the workers."""
-        futures = self._submitted(statistic)
+        futures = self._submit(statistic)
         every = list(futures)
         try:
             sums = futures
             while len(sums) > 1:
                 submit, groups = self._engine.submit, range(0, len(sums), _FAN)
-                sums = [submit(tasks.added, sums[start : start + _FAN]) for start in groups]
+                sums = [submit(tasks.add_results, sums[start : start + _FAN]) for start in groups]
                 every += sums
-            self._tell(futures)
+            self._report_progress(futures)
             result = _result_of(sums[0])
         finally:
-            _let_go(every)
+            _release_futures(every)
         if result is None:
             raise NoRowsError("The data have no rows; give at least one row.")
-        if isinstance(self._source, RowReader):
+        if isinstance(self._source, RowSource):
             self._source.check_count(result.n_rows)
         return result
 
     def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
         """Yield what a statistic gives for each part, in the order of the rows."""
-        futures = self._submitted(statistic)
+        futures = self._submit(statistic)
         try:
             for future in futures:
                 result = _result_of(future)
                 if result is not None:
                     yield result.total
         finally:
-            _let_go(futures)
+            _release_futures(futures)
 
-    def _submitted(self, statistic: Callable[[Any], Any]) -> list[Future]:
+    def _submit(self, statistic: Callable[[Any], Any]) -> list[Future]:
         """Submit a statistic for every part, which reads the rows if they are not held."""
         submit, encode = self._engine.submit, self._encode
         if self._parts is None:
@@ -272,15 +272,15 @@ class DaskRows(EncodedRows):
             if not self._parts:
                 raise NoRowsError("The data have no rows; give at least one row.")
             if self._engine.keeps(self._parts, encode):
-                self._held = [submit(tasks.encoded, part, encode) for part in self._parts]
+                self._held = [submit(tasks.encode_part, part, encode) for part in self._parts]
         cut = [_cut(statistic, part) for part in self._parts]
         if self._held is None:
             each = zip(self._parts, cut, strict=True)
-            return [submit(tasks.read_and_summed, part, encode, of) for part, of in each]
+            return [submit(tasks.read_and_sum, part, encode, of) for part, of in each]
         held = zip(self._held, cut, strict=True)
-        return [submit(tasks.summed, rows, encode, of) for rows, of in held]
+        return [submit(tasks.sum_statistic, rows, encode, of) for rows, of in held]
 
-    def _tell(self, futures: Sequence[Future]) -> None:
+    def _report_progress(self, futures: Sequence[Future]) -> None:
         """Tell who listens, whenever a part is done."""
         tell = listener()
         if tell is None or self._parts is None:
@@ -288,14 +288,14 @@ class DaskRows(EncodedRows):
         counts = [part.n_rows for part in self._parts]
         rows_of = {f.key: n or 0 for f, n in zip(futures, counts, strict=True)}
         total, done = None if None in counts else sum(rows_of.values()), 0
-        with one_sentence(_UNFINISHED, Exception, error=EngineError):
+        with as_one_sentence(_UNFINISHED, Exception, error=EngineError):
             for future in as_completed(futures, loop=self._engine.loop):
                 done += rows_of[future.key]
                 tell(done, total)
 
     def close(self) -> None:
         """Let go of the rows on the workers."""
-        _let_go(self._held or [])
+        _release_futures(self._held or [])
         self._held = self._parts = None
 
 
@@ -305,15 +305,15 @@ def _cut(statistic: Any, part: Part) -> Any:
     return statistic if within is None else within(part)
 
 
-def _result_of(future: Future) -> Summed[Any] | None:
-    with one_sentence(_UNFINISHED, Exception, error=EngineError):
+def _result_of(future: Future) -> CountedSum[Any] | None:
+    with as_one_sentence(_UNFINISHED, Exception, error=EngineError):
         result = future.result()
-    if isinstance(result, tasks.Refused):
+    if isinstance(result, tasks.TaskRefusal):
         raise getattr(exceptions, result.kind, EngineError)(result.sentence)
-    found: Summed[Any] | None = result
+    found: CountedSum[Any] | None = result
     return found
 
 
-def _let_go(futures: Sequence[Future]) -> None:
+def _release_futures(futures: Sequence[Future]) -> None:
     for future in futures:
         future.release()

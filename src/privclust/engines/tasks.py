@@ -17,7 +17,7 @@ from functools import reduce
 from operator import add
 from typing import Any, ParamSpec, TypeVar
 
-from privclust.data.engines.base import Encoder, Summed, free_memory
+from privclust.data.engines.base import CountedSum, Encoder, free_memory
 from privclust.data.engines.local import one_blas_thread, total_of
 from privclust.data.rows import Part
 from privclust.exceptions import PrivclustError
@@ -31,7 +31,7 @@ _TRIM = "MALLOC_TRIM_THRESHOLD_"
 
 
 @dataclass(frozen=True, repr=False)
-class Held:
+class HeldRows:
     """Encoded rows of a part, held by a worker."""
 
     pieces: tuple[Any, ...]
@@ -45,7 +45,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Refused:
+class TaskRefusal:
     """Why a task has no result.
 
     Attributes
@@ -60,24 +60,24 @@ class Refused:
     sentence: str
 
 
-def _refusing(task: Callable[P, Result]) -> Callable[P, Result | Refused]:
+def _return_refusals(task: Callable[P, Result]) -> Callable[P, Result | TaskRefusal]:
     """Make a task that returns why it failed instead of raising."""
 
-    def tried(*args: P.args, **kwargs: P.kwargs) -> Result | Refused:
+    def tried(*args: P.args, **kwargs: P.kwargs) -> Result | TaskRefusal:
         try:
             with one_blas_thread():
                 return task(*args, **kwargs)
         except PrivclustError as error:
-            return Refused(type(error).__name__, str(error))
+            return TaskRefusal(type(error).__name__, str(error))
         except MemoryError:
-            return Refused(
+            return TaskRefusal(
                 "EngineError",
                 "A worker does not have enough memory for its part of the rows; start more "
                 "workers.",
             )
         except Exception as error:
             # Its text may quote a value.
-            return Refused("EngineError", _defect(type(error).__name__))
+            return TaskRefusal("EngineError", _defect(type(error).__name__))
 
     return tried
 
@@ -86,35 +86,35 @@ def _defect(kind: str) -> str:
     return f"A worker failed with {kind}; try the fit on one machine to see where."
 
 
-def encoded(part: Part, encode: Encoder) -> Held | Refused:
+def encode_part(part: Part, encode: Encoder) -> HeldRows | TaskRefusal:
     """Read a part and return its rows, encoded."""
-    return _refusing(_encoded)(part, encode)
+    return _return_refusals(_encode_part)(part, encode)
 
 
-def _encoded(part: Part, encode: Encoder) -> Held:
-    return Held(tuple(piece for block in part.blocks() for piece in encode(block)))
+def _encode_part(part: Part, encode: Encoder) -> HeldRows:
+    return HeldRows(tuple(piece for block in part.blocks() for piece in encode(block)))
 
 
-def summed(
-    held: Held | Refused, encode: Encoder, statistic: Callable[[Any], Any]
-) -> Summed[Any] | Refused | None:
+def sum_statistic(
+    held: HeldRows | TaskRefusal, encode: Encoder, statistic: Callable[[Any], Any]
+) -> CountedSum[Any] | TaskRefusal | None:
     """Return the sum of a statistic over encoded rows, or nothing if there are none."""
-    if isinstance(held, Refused) or not any(map(len, held.pieces)):
-        return held if isinstance(held, Refused) else None
-    return _refusing(total_of)(held.pieces, encode, statistic)
+    if isinstance(held, TaskRefusal) or not any(map(len, held.pieces)):
+        return held if isinstance(held, TaskRefusal) else None
+    return _return_refusals(total_of)(held.pieces, encode, statistic)
 
 
-def read_and_summed(
+def read_and_sum(
     part: Part, encode: Encoder, statistic: Callable[[Any], Any]
-) -> Summed[Any] | Refused | None:
+) -> CountedSum[Any] | TaskRefusal | None:
     """Return the sum of a statistic over a part, of which nothing is held."""
-    return _refusing(_read_and_summed)(part, encode, statistic)
+    return _return_refusals(_read_and_sum)(part, encode, statistic)
 
 
-def _read_and_summed(
+def _read_and_sum(
     part: Part, encode: Encoder, statistic: Callable[[Any], Any]
-) -> Summed[Any] | None:
-    total: Summed[Any] | None = None
+) -> CountedSum[Any] | None:
+    total: CountedSum[Any] | None = None
     for block in part.blocks():
         pieces = encode(block)
         if any(map(len, pieces)):
@@ -123,17 +123,19 @@ def _read_and_summed(
     return total
 
 
-def added(results: Sequence[Summed[Any] | Refused | None]) -> Summed[Any] | Refused | None:
+def add_results(
+    results: Sequence[CountedSum[Any] | TaskRefusal | None],
+) -> CountedSum[Any] | TaskRefusal | None:
     """Return the sum of results in their order, or the first refusal among them."""
-    refused = [result for result in results if isinstance(result, Refused)]
+    refused = [result for result in results if isinstance(result, TaskRefusal)]
     if refused:
         return refused[0]
-    found = [result for result in results if isinstance(result, Summed)]
-    return _refusing(reduce)(add, found) if found else None
+    found = [result for result in results if isinstance(result, CountedSum)]
+    return _return_refusals(reduce)(add, found) if found else None
 
 
 @dataclass(frozen=True)
-class Look:
+class WorkerFacts:
     """What a worker is like.
 
     Attributes
@@ -157,11 +159,11 @@ class Look:
     spills_to: str | None
 
 
-def look(dask_worker: Any = None) -> Look:
+def worker_facts(dask_worker: Any = None) -> WorkerFacts:
     """Return what the worker that calls it is like."""
     spills = dask_worker is not None and type(dask_worker.data) is not dict
     limit = 0 if dask_worker is None else dask_worker.memory_manager.memory_limit
-    return Look(
+    return WorkerFacts(
         versions=tuple((name, _version(name)) for name in _LIBRARIES),
         threads=1 if dask_worker is None else dask_worker.state.nthreads,
         memory=limit or free_memory(),

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Codes, Floats
-from privclust.data.engines.base import Encoder, Stacked, current_engine
+from privclust.data.engines.base import Encoder, PerRow, current_engine
 from privclust.data.engines.local import LocalEngine
 from privclust.data.papers.door import around_origin
 from privclust.data.papers.kernels import loadings_of, on_factor_grid
 from privclust.data.points.mixed import region_of
-from privclust.data.rows import Parted
-from privclust.data.table.as_points import BinnedCoder
+from privclust.data.rows import PartedSource
+from privclust.data.table.as_points import BinCoder
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints, check_cells
 from privclust.exceptions import DataError, SchemaError
 from privclust.holder.kernels import (
-    AsRead,
-    EmbeddedRegion,
+    EmbeddingDomain,
     HeaviestGroup,
     NearestCentre,
     NearestEmbeddedCentre,
+    RawBlocks,
     Seen,
     squares,
 )
@@ -35,7 +35,9 @@ from privclust.schema.coordinates import refuse_weights
 # Passes over rows for their holder, on the engine of the context if the rows can go there.
 
 
-def each(source: Parted, encode: Encoder, of: Callable[[Any], Stacked]) -> Iterator[NDArray[Any]]:
+def each(
+    source: PartedSource, encode: Encoder, of: Callable[[Any], PerRow]
+) -> Iterator[NDArray[Any]]:
     """Yield what is computed of the rows, in their order, while they are read."""
     engine = current_engine() if source.stays_here is None else LocalEngine(0)
     for stacked in engine.open(source, encode).each(of):
@@ -59,7 +61,7 @@ class OwnPoints:
         self._opened = opened
         self._seen: Seen = region_of(opened.schema, rescale=rescale)
 
-    def see_as(self, values: Floats) -> None:
+    def use_value_points(self, values: Floats) -> None:
         """Measure distances between points of a public embedding from now on.
 
         Parameters
@@ -67,14 +69,14 @@ class OwnPoints:
         values : ndarray of shape (n_values, n_axes)
             The points of the values of all columns, numbers in bins, one column after another.
         """
-        coder = BinnedCoder(self._opened.schema)
+        coder = BinCoder(self._opened.schema)
         if len(values) != sum(coder.sizes):
             raise SchemaError(
                 f"There are points for {len(values)} values where the schema declares "
                 f"{sum(coder.sizes)}, numbers in bins; give one for each."
             )
         ends = np.cumsum(coder.sizes)[:-1]
-        self._seen = EmbeddedRegion(coder, ValuePoints(np.split(values, ends)))
+        self._seen = EmbeddingDomain(coder, ValuePoints(np.split(values, ends)))
 
     def labels(self, centres: Floats) -> NDArray[np.intp]:
         """Return the nearest centre of each row."""
@@ -82,7 +84,7 @@ class OwnPoints:
 
     def label_parts(self, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row, while the rows are read."""
-        return each(self._opened.rows, AsRead(), NearestCentre(self._seen, centres))
+        return each(self._opened.rows, RawBlocks(), NearestCentre(self._seen, centres))
 
     def distances(self, centres: Floats) -> Floats:
         """Return the distance of each row to each centre."""
@@ -172,7 +174,7 @@ class OwnTable:
     def label_parts(self, embedding: ValuePoints, centres: Floats) -> Iterator[NDArray[np.intp]]:
         """Yield the nearest centre of each row in a public embedding, while the rows are read."""
         nearest = NearestEmbeddedCentre(self.coder, embedding, centres)
-        return each(self._opened.rows, AsRead(), nearest)
+        return each(self._opened.rows, RawBlocks(), nearest)
 
     def _blocks(self) -> Iterator[Codes]:
         return (self.coder.codes(block) for block in self._opened.rows.blocks())

@@ -8,7 +8,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.data.encode import GRID_RADIUS, Domain
-from privclust.data.engines.base import Stacked
+from privclust.data.engines.base import PerRow
 from privclust.data.matrix.rows import MatrixRows
 from privclust.data.points.mixed import MixedDomain, MixedRows
 from privclust.data.rows import Block
@@ -23,7 +23,7 @@ _FARTHEST = 1e150
 
 
 @dataclass(frozen=True)
-class EmbeddedRegion:
+class EmbeddingDomain:
     """Rows as points of a public embedding.
 
     Attributes
@@ -37,7 +37,7 @@ class EmbeddedRegion:
     points: ValuePoints
 
 
-Seen = Domain | MixedDomain | EmbeddedRegion
+Seen = Domain | MixedDomain | EmbeddingDomain
 
 
 def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
@@ -45,7 +45,7 @@ def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = Fals
 
     Parameters
     ----------
-    seen : Domain, MixedDomain or EmbeddedRegion
+    seen : Domain, MixedDomain or EmbeddingDomain
         What the rows are seen as. Those of a mixed domain are seen on the grid, clipped and rounded
         as in a fit: to a millionth of the radius.
     block : Block
@@ -98,11 +98,8 @@ def square_lengths(rows: MixedRows) -> Floats:
     return np.asarray(total)
 
 
-# What is computed of each row for whoever holds the rows; it travels to workers.
-
-
 @dataclass(frozen=True)
-class AsRead:
+class RawBlocks:
     """The encoder that leaves blocks as they are."""
 
     row_bytes = 0
@@ -111,7 +108,7 @@ class AsRead:
         """Return the block."""
         return [block]
 
-    def unpacked(self, piece: Block) -> Block:
+    def unpack(self, piece: Block) -> Block:
         """Return the block."""
         return piece
 
@@ -123,9 +120,9 @@ class NearestCentre:
     seen: Seen
     centres: Floats
 
-    def __call__(self, block: Block) -> Stacked:
+    def __call__(self, block: Block) -> PerRow:
         """Return the labels of a block."""
-        return Stacked((squares(self.seen, block, self.centres, up_to_row=True).argmin(axis=1),))
+        return PerRow((squares(self.seen, block, self.centres, up_to_row=True).argmin(axis=1),))
 
 
 @dataclass(frozen=True)
@@ -136,11 +133,11 @@ class NearestEmbeddedCentre:
     points: ValuePoints
     centres: Floats
 
-    def __call__(self, block: Block) -> Stacked:
+    def __call__(self, block: Block) -> PerRow:
         """Return the labels of a block."""
         rows = rows_of(self.points, self.coder.codes(block))
         halves = (self.centres**2).sum(axis=1) / 2
-        return Stacked(((halves - rows @ self.centres.T).argmin(axis=1),))
+        return PerRow(((halves - rows @ self.centres.T).argmin(axis=1),))
 
 
 @dataclass(frozen=True)
@@ -153,10 +150,10 @@ class HeaviestGroup:
     weights: Floats
     rooted: bool
 
-    def __call__(self, rows: MatrixRows) -> Stacked:
+    def __call__(self, rows: MatrixRows) -> PerRow:
         """Return the groups of some rows."""
         entries = rows.counts
         if self.rooted:
             entries = entries.astype(np.float64)
             entries.data = np.sqrt(entries.data)
-        return Stacked((np.asarray((entries @ self.weights).argmax(axis=1)),))
+        return PerRow((np.asarray((entries @ self.weights).argmax(axis=1)),))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Errors that a user can meet, each as one sentence on one line; anything else is a defect.
 
 
-def expected_errors() -> tuple[type[Exception], ...]:
+def user_errors() -> tuple[type[Exception], ...]:
     """Return the errors that are answers, not defects."""
     return (ValueError, OSError, MemoryError)
 
@@ -42,10 +42,10 @@ def sentence_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"'{error.filename}': " if error.filename else ""
         text = f"{where}{error.strerror}."
-    return with_notes(text, error)
+    return sentence_with_notes(text, error)
 
 
-def with_notes(sentence: str, error: BaseException) -> str:
+def sentence_with_notes(sentence: str, error: BaseException) -> str:
     """Return the sentence with what was added on the error's way, such as what stays charged."""
     notes = [note[:1].lower() + note[1:].rstrip(".") for note in getattr(error, "__notes__", [])]
     whole = f"{sentence.rstrip('.')}; {'; '.join(notes)}." if notes else sentence
@@ -56,7 +56,7 @@ def with_notes(sentence: str, error: BaseException) -> str:
 
 
 @dataclass(frozen=True)
-class Published:
+class Publication:
     """A release that was written, and where."""
 
     release: Release
@@ -89,7 +89,7 @@ class Destination:
     overwrite: bool
 
     @classmethod
-    def checked(cls, release: Path, *, report: bool, overwrite: bool) -> Destination:
+    def check(cls, release: Path, *, report: bool, overwrite: bool) -> Destination:
         """Return the place; raise if it cannot be written, before a fit costs any budget."""
         places.check_release(release, overwrite=overwrite)
         page = places.report_of(release) if report else None
@@ -97,7 +97,7 @@ class Destination:
             places.check_file(page, "Report", (".html",), overwrite=overwrite)
         return cls(release, page, overwrite)
 
-    def publish(self, release: Release) -> Published:
+    def publish(self, release: Release) -> Publication:
         """Write the release, and then its report, which can be made at any time.
 
         Raises
@@ -120,7 +120,7 @@ class Destination:
             raise
         if self.report is not None:
             self._write_report(release, self.report)
-        return Published(release, self.release, self.report)
+        return Publication(release, self.release, self.report)
 
     def _write_report(self, release: Release, page: Path) -> None:
         try:
@@ -144,7 +144,7 @@ def summary_of(release: Release) -> dict[str, Any]:
     }
 
 
-def described_or_not(release: Release, about: About) -> Release:
+def try_describe(release: Release, about: About) -> Release:
     """Return the release with its publisher's words, or without them if they do not fit.
 
     Wrong words must not lose a release that was paid for; they are warned of instead.
@@ -158,9 +158,6 @@ def described_or_not(release: Release, about: About) -> Release:
             stacklevel=2,
         )
         return release
-
-
-# ``Fit``: a model and its data on the way to a published release; the same for every family.
 
 
 @dataclass(frozen=True)
@@ -185,7 +182,7 @@ class Fit:
 
     def run(
         self, place: Destination, about: About | None = None, listener: Listener | None = None
-    ) -> Published:
+    ) -> Publication:
         """Fit the model and publish its release.
 
         Parameters
@@ -202,22 +199,22 @@ class Fit:
         NotSavedError
             The release could not be written; the error says where it is kept, if anywhere.
         """
-        return place.publish(self._described(self.released(listener), about))
+        return place.publish(self._describe(self.make_release(listener), about))
 
-    def released(self, listener: Listener | None = None) -> Release:
+    def make_release(self, listener: Listener | None = None) -> Release:
         """Fit the model and return its release, which is not written anywhere yet."""
-        from privclust.engines.choose import listening
+        from privclust.engines.choose import progress_listener
 
-        with nullcontext() if listener is None else listening(listener):
+        with nullcontext() if listener is None else progress_listener(listener):
             self.model.fit(self.data, **self.beside)
         release: Release = self.model.release()
         return release
 
-    def _described(self, release: Release, about: About | None) -> Release:
+    def _describe(self, release: Release, about: About | None) -> Release:
         pass
         from privclust.release.document import About
 
         words = about or About()
         if self.names is not None:
             words = replace(words, names=tuple(self.names(release)))
-        return release if words == About() else described_or_not(release, words)
+        return release if words == About() else try_describe(release, words)

@@ -56,7 +56,7 @@ def write_labels(
         Told how many rows are done, for the eyes of whoever holds them.
     """
     write = _write_parquet if output.suffix.lower() == ".parquet" else _write_csv
-    with places.replacing(output) as temporary:
+    with places.replace_atomically(output) as temporary:
         write(temporary, id_column, _parts(release, data, id_column, shape, progress))
 
 
@@ -67,9 +67,9 @@ def _parts(
     shape: tuple[int, int] | None,
     progress: Progress,
 ) -> Iterator[Part]:
-    from privclust.steward.check import column_texts
+    from privclust.steward.check import column_as_text
 
-    done, ids = 0, None if id_column is None else column_texts(data, id_column)
+    done, ids = 0, None if id_column is None else column_as_text(data, id_column)
     for labels in release.predict_parts(data, shape=shape):
         yield None if ids is None else list(islice(ids, len(labels))), labels
         done += len(labels)

@@ -29,7 +29,7 @@ def check_release(path: Path, *, overwrite: bool) -> None:
         raise ValueError(
             f"'{path}' cannot hold a release; name a folder or a file ending in {_RELEASE_FILE}."
         )
-    if _is_taken(path):
+    if _exists(path):
         if not _is_release(path):
             raise ValueError(f"'{path}' exists and is not a release; choose another path.")
         _check_overwrite(path, overwrite)
@@ -63,7 +63,7 @@ def check_folder(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_atomically(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path``; what is written there appears at the end, or never."""
     target = path.resolve()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
@@ -76,7 +76,7 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
-def _is_taken(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     if path.is_dir() and not is_one_file(path):
         return any(path.iterdir())
     return path.exists()

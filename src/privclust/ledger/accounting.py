@@ -71,12 +71,12 @@ class Amount:
 NOTHING = Amount()
 
 
-def rounded_up(value: Fraction, per: int = PICO) -> int:
+def round_up(value: Fraction, per: int = PICO) -> int:
     """Return a cost in units of 1/``per``."""
     return min(math.ceil(value * per), MOST)
 
 
-def rounded_down(value: Fraction, per: int = PICO) -> int:
+def round_down(value: Fraction, per: int = PICO) -> int:
     """Return a grant in units of 1/``per``."""
     return min(math.floor(value * per), MOST)
 
@@ -88,15 +88,13 @@ def decimal(units: int, per: int = PICO) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-# How charges on one data set add up, and when a grant covers one more.
-
 ChargeCurrency = Literal["pure", "zcdp", "approximate"]
 PURE: Final = "pure"
 ZCDP: Final = "zcdp"
 APPROXIMATE: Final = "approximate"
 
 
-def named_currency(what: str, budget: Budget, currency: str | None) -> str:
+def currency_named(what: str, budget: Budget, currency: str | None) -> str:
     """Return the currency of a charge or a grant, if it goes with the budget.
 
     Parameters
@@ -132,19 +130,19 @@ def cost_of(budget: Budget, currency: str) -> Amount:
 
     An approximate charge has no ρ: none is known that would cover it.
     """
-    epsilon, delta = rounded_up(budget.epsilon), rounded_up(budget.delta, ATTO)
+    epsilon, delta = round_up(budget.epsilon), round_up(budget.delta, ATTO)
     if currency == PURE:
         return Amount(epsilon, 0, _rho_of_pure(epsilon))
     if currency == APPROXIMATE:
         return Amount(epsilon, delta)
     # The charge must cover the fit, and be no less than what its own ε and δ are worth.
     rho = max(budget.amount, rho_within(Fraction(epsilon, PICO), Fraction(delta, ATTO)))
-    return Amount(epsilon, delta, rounded_up(rho))
+    return Amount(epsilon, delta, round_up(rho))
 
 
 def grant_of(budget: Budget) -> Amount:
     """Return what a grant of ``budget`` adds to a pot, rounded down; its ρ depends on the pot."""
-    amount = Amount(rounded_down(budget.epsilon), rounded_down(budget.delta, ATTO))
+    amount = Amount(round_down(budget.epsilon), round_down(budget.delta, ATTO))
     if amount.epsilon == 0 or (budget.delta and amount.delta == 0):
         raise LedgerError(
             f"{budget} is below what a ledger can count, which is 10^-12 of ε and 10^-18 of δ; "
@@ -166,7 +164,7 @@ def pots_for(currency: str) -> tuple[str, ...]:
     return order[order.index(currency) :]
 
 
-def first_to_cover(pots: Iterable[Pot], cost: Amount) -> Pot | None:
+def first_covering_pot(pots: Iterable[Pot], cost: Amount) -> Pot | None:
     """Return the first pot that covers the charge, or ``None``."""
     return next((pot for pot in pots if pot.covers(cost)), None)
 
@@ -220,7 +218,7 @@ class Pot:
             )
         )
 
-    def charged(self, cost: Amount) -> Pot:
+    def with_charge(self, cost: Amount) -> Pot:
         """Return the pot after a charge that it covers."""
         return replace(self, spent=self.spent + cost)
 
@@ -253,7 +251,7 @@ class Pot:
             return 0
         epsilon = epsilon_spent(Fraction(left.rho, PICO), Fraction(left.delta, ATTO))
         # The conversion is exact to far more than the step, so one step back is enough.
-        return max(0, rounded_down(epsilon) // step * step - step)
+        return max(0, round_down(epsilon) // step * step - step)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pot as plain data."""
@@ -269,10 +267,10 @@ class Pot:
 
 def _rho_of_pure(epsilon: int) -> int:
     """Return the ρ = ε²/2 of a pure charge, rounded up, from its ε in units."""
-    return rounded_up(Fraction(epsilon**2, 2 * PICO**2))
+    return round_up(Fraction(epsilon**2, 2 * PICO**2))
 
 
 def _rho_of_grant(granted: Amount) -> int:
     """Return the ρ that is worth the granted ε and δ, rounded down."""
     rho = rho_within(Fraction(granted.epsilon, PICO), Fraction(granted.delta, ATTO))
-    return min(rounded_down(rho), MOST - 1)
+    return min(round_down(rho), MOST - 1)

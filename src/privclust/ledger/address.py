@@ -52,7 +52,7 @@ def password_for(address: str) -> str | None:
     return _passwords.get(address)
 
 
-def shown(address: str) -> str:
+def display_address(address: str) -> str:
     """Return the address for readers: no password, and no settings of the connection."""
     return address.partition("?")[0] if is_server(address) else address
 

@@ -18,12 +18,9 @@ from privclust.ledger.accounting import Amount, Pot
 # Times in a ledger: to the minute, because anything finer would tell how long a fit ran.
 
 
-def this_minute() -> str:
+def utc_minute() -> str:
     """Return the present minute in UTC, as a ledger writes it down."""
     return datetime.now(UTC).isoformat(timespec="minutes")
-
-
-# The entries of a ledger, and the chain of digests that ties each one to all before it.
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ class Entry:
         """Why the release of a settlement is not private after all, in sentences."""
         return json.loads(self.flaws) if self.flaws else []
 
-    def moving(self, amount: Amount, after: Pot) -> Entry:
+    def with_amount(self, amount: Amount, after: Pot) -> Entry:
         """Return the entry with its amount and the pot that it leaves."""
         granted, spent = after.granted, after.spent
         return replace(
@@ -126,7 +123,7 @@ class Entry:
             spent_rho=spent.rho,
         )
 
-    def sealed(self, head: Head) -> Entry:
+    def seal(self, head: Head) -> Entry:
         """Return the entry as the next link after ``head``."""
         linked = replace(self, seq=head.entries + 1, previous=head.digest)
         return replace(linked, hash=linked._digest_of_content())

@@ -18,15 +18,15 @@ from privclust.budget import Budget, Number
 from privclust.exceptions import LedgerError
 from privclust.ledger import operations as acts
 from privclust.ledger.accounting import ChargeCurrency, Pot
-from privclust.ledger.address import has_password, is_server, shown, without_password
+from privclust.ledger.address import display_address, has_password, is_server, without_password
 from privclust.ledger.chain import Entry, Head
 from privclust.ledger.operations import name_of
 from privclust.ledger.postgres import PostgresStore
-from privclust.ledger.replay import verified_head
+from privclust.ledger.replay import verify_head
 from privclust.ledger.sqlite import SQLiteStore
 from privclust.ledger.statement import LedgerStatement
 from privclust.ledger.store import Book, Store
-from privclust.ledger.words import charge_stays
+from privclust.ledger.words import charge_kept_phrase
 from privclust.unit import Unit
 
 # Backups: a copy of a ledger that holds everything up to one moment, verified before it counts.
@@ -69,8 +69,6 @@ def _wait_for(folder: Path) -> None:
     finally:
         os.close(opened)
 
-
-# ``Ledger``: the handle that estimators, stewards and the command line hold.
 
 EVERYONE = "everyone"
 """The holder of grants that name nobody: whoever may write the ledger may spend them."""
@@ -149,7 +147,7 @@ class Ledger:
     @property
     def address(self) -> str:
         """Where the ledger is, for readers."""
-        return shown(self.url)
+        return display_address(self.url)
 
     def create_dataset(
         self, name: str, unit: Unit | str = "add-remove-row", note: str = ""
@@ -167,7 +165,7 @@ class Ledger:
         """
         entry, store = acts.new_dataset(name, unit, note), self._store()
         store.create()
-        with store.writing() as book:
+        with store.write_transaction() as book:
             acts.create(book, entry)
 
     def grant(
@@ -201,7 +199,7 @@ class Ledger:
             A name for this request; if it was made before, nothing is granted again.
         """
         budget = Budget(epsilon, delta)
-        with self._store().writing() as book:
+        with self._store().write_transaction() as book:
             return acts.grant(book, dataset, holder or self.holder, budget, currency, note, request)
 
     def reserve(
@@ -235,7 +233,7 @@ class Ledger:
             A name for this one fit. A caller who did not hear back repeats the call with the same
             name and gets the same receipt; a fit that draws new noise needs a new name.
         """
-        with self._store().writing() as book:
+        with self._store().write_transaction() as book:
             return acts.charge(book, dataset, self.holder, budget, currency, unit, purpose, request)
 
     def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
@@ -252,14 +250,14 @@ class Ledger:
             Why the release is not private although it was charged, such as a scaler that was fitted
             on the rows without noise: sentences, which history and statement show.
         """
-        with self._store().writing() as book:
+        with self._store().write_transaction() as book:
             acts.settle(book, receipt, digest, flaws)
 
-    def charged_words(self, receipt: str) -> str:
+    def charge_phrase(self, receipt: str) -> str:
         """Return a sentence for a fit that failed or was interrupted: what stays charged."""
         try:
-            with self._store().reading() as book:
-                return charge_stays(acts.paid_with(book, receipt))
+            with self._store().read_transaction() as book:
+                return charge_kept_phrase(acts.receipt_with(book, receipt))
         except LedgerError:  # the reader of the sentence has another error to deal with
             return f"The charge with the receipt {receipt} stays in the ledger {self.address}."
 
@@ -275,29 +273,29 @@ class Ledger:
         dataset : str or None
             The data set whose releases it signs; those of all by default.
         """
-        with self._store().writing() as book:
+        with self._store().write_transaction() as book:
             return acts.add_key(book, key, name, dataset)
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, oldest first."""
-        with self._store().reading() as book:
+        with self._store().read_transaction() as book:
             return book.datasets()
 
     def balance(self, dataset: str | None, holder: str | None = None) -> list[Pot]:
         """Return what was granted and spent on a data set or all, by all holders or by one."""
-        with self._store().reading() as book:
-            name = None if dataset is None else acts.dataset_named(book, dataset).dataset
+        with self._store().read_transaction() as book:
+            name = None if dataset is None else acts.find_dataset(book, dataset).dataset
             return book.pots(name, holder and name_of("holder", holder))
 
     def history(self, dataset: str | None = None, holder: str | None = None) -> list[Entry]:
         """Return every entry, oldest first, or those of one data set, or of one holder."""
-        with self._store().reading() as book:
-            name = None if dataset is None else acts.dataset_named(book, dataset).dataset
+        with self._store().read_transaction() as book:
+            name = None if dataset is None else acts.find_dataset(book, dataset).dataset
             return book.entries(name, holder and name_of("holder", holder))
 
     def head(self) -> Head:
         """Return the digest that stands for the whole ledger; keep it elsewhere."""
-        with self._store().reading() as book:
+        with self._store().read_transaction() as book:
             return book.head()
 
     def verify(self, kept: Head | str | None = None) -> Head:
@@ -309,8 +307,8 @@ class Ledger:
             An earlier :meth:`head`, its digest, or a receipt. Without one, entries that were cut
             off at the end cannot be missed: an old copy of a ledger is a valid ledger.
         """
-        with self._store().reading() as book:
-            return self._verified(book, kept)
+        with self._store().read_transaction() as book:
+            return self._verify(book, kept)
 
     def backup(self, place: str | PathLike[str]) -> Head:
         """Write a copy that holds everything up to one moment, verify it, and return its head.
@@ -324,16 +322,16 @@ class Ledger:
 
     def statement(self, dataset: str) -> LedgerStatement:
         """Verify the ledger, and return what may be said about a data set to an auditor."""
-        with self._store().reading() as book:
-            head, created = self._verified(book, None), acts.dataset_named(book, dataset)
+        with self._store().read_transaction() as book:
+            head, created = self._verify(book, None), acts.find_dataset(book, dataset)
             return LedgerStatement.of(book, created, head, self.address)
 
     def __repr__(self) -> str:
         holder = "" if self.holder == EVERYONE else f", holder={self.holder!r}"
         return f"Ledger.open({self.address!r}{holder})"
 
-    def _verified(self, book: Book, kept: Head | str | None) -> Head:
-        return verified_head(book, self._store().damage(), kept, self.address)
+    def _verify(self, book: Book, kept: Head | str | None) -> Head:
+        return verify_head(book, self._store().damage(), kept, self.address)
 
     def _store(self) -> Store:
         if is_server(self.url):

@@ -32,12 +32,12 @@ from privclust.ledger.accounting import (
     Amount,
     Pot,
     cost_of,
-    first_to_cover,
+    currency_named,
+    first_covering_pot,
     grant_of,
-    named_currency,
     pots_for,
 )
-from privclust.ledger.chain import Entry, canonical, receipt_of, this_minute
+from privclust.ledger.chain import Entry, canonical, receipt_of, utc_minute
 from privclust.ledger.store import Book
 from privclust.ledger.words import budget_gone
 from privclust.unit import Unit, unit_from
@@ -112,8 +112,6 @@ def public_key(text: str) -> str:
     )
 
 
-# What may be written into a ledger and when: create, grant, charge, settle, add a key.
-
 _REQUEST = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _RECEIPT = re.compile(r"([A-Za-z0-9._-]{1,100}):([0-9a-f]{64})")
 _LONGEST_FLAW, _MOST_FLAWS = 500, 20
@@ -144,15 +142,15 @@ def grant(
     request: str | None,
 ) -> Pot:
     """Add to a holder's pot and return the pot."""
-    created, amount = dataset_named(book, dataset), grant_of(budget)
-    name, key = named_currency("grant", budget, currency), _request(request)
+    created, amount = find_dataset(book, dataset), grant_of(budget)
+    name, key = currency_named("grant", budget, currency), _request(request)
     pot = book.pot(created.dataset, name_of("holder", holder), name)
     earlier = book.find("grant", key)
     if earlier:
-        return _repeated(earlier, pot, amount, name).after
+        return _find_repeat(earlier, pot, amount, name).after
     entry = _draft("grant", key, created.dataset, created.unit, purpose=text_of("note", note))
     entry = replace(entry, currency=name)
-    return book.append(entry.moving(amount, pot.with_grant(amount))).after
+    return book.append(entry.with_amount(amount, pot.with_grant(amount))).after
 
 
 def charge(
@@ -166,7 +164,7 @@ def charge(
     request: str | None,
 ) -> str:
     """Charge the budget to the first of the holder's pots that covers it; return the receipt."""
-    created, name = dataset_named(book, dataset), named_currency("charge", budget, currency)
+    created, name = find_dataset(book, dataset), currency_named("charge", budget, currency)
     cost, key = cost_of(budget, name), _request(request)
     _check_unit(created, unit)
     pots = [book.pot(created.dataset, name_of("holder", holder), pot) for pot in pots_for(name)]
@@ -176,20 +174,20 @@ def charge(
             f"The request {key!r} was charged and settled before; a new fit needs a new request."
         )
     if earlier:
-        return receipt_of(_repeated(earlier, pots[0], cost, name))
-    pot = first_to_cover(pots, cost)
+        return receipt_of(_find_repeat(earlier, pots[0], cost, name))
+    pot = first_covering_pot(pots, cost)
     if pot is None:
         raise BudgetGoneError(budget_gone(cost, pots))
     entry = _draft("charge", key, created.dataset, created.unit, text_of("purpose", purpose))
     entry = replace(entry, currency=name)
-    return receipt_of(book.append(entry.moving(cost, pot.charged(cost))))
+    return receipt_of(book.append(entry.with_amount(cost, pot.with_charge(cost))))
 
 
 def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
     """Record the one release that a charge paid for, and why it is not private if it is not."""
     if not text_of("digest", digest):
         raise LedgerError("A charge is settled with the digest of the release, got an empty one.")
-    paid, reasons = paid_with(book, receipt), _reasons(flaws)
+    paid, reasons = receipt_with(book, receipt), _reasons(flaws)
     earlier = book.find("settle", paid.request)
     if earlier and earlier.digest != digest:
         raise LedgerConflictError(
@@ -209,7 +207,7 @@ def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
 def add_key(book: Book, key: str, name: str, dataset: str | None) -> Entry:
     """Record the public key by which releases are signed, of one data set or of all."""
     public, owner = public_key(key), name_of("key", name)
-    created = None if dataset is None else dataset_named(book, dataset)
+    created = None if dataset is None else find_dataset(book, dataset)
     where, unit = (created.dataset, created.unit) if created else ("", "")
     if any((it.dataset, it.digest) == (where, public) for it in book.keys(where)):
         raise LedgerConflictError("This public key is in the ledger already; nothing was added.")
@@ -217,7 +215,7 @@ def add_key(book: Book, key: str, name: str, dataset: str | None) -> Entry:
     return book.append(replace(entry, digest=public))
 
 
-def paid_with(book: Book, receipt: str) -> Entry:
+def receipt_with(book: Book, receipt: str) -> Entry:
     """Return the charge that a receipt is for."""
     parts = _RECEIPT.fullmatch(receipt)
     paid = book.find("charge", parts[1]) if parts else None
@@ -228,7 +226,7 @@ def paid_with(book: Book, receipt: str) -> Entry:
     return paid
 
 
-def dataset_named(book: Book, name: str) -> Entry:
+def find_dataset(book: Book, name: str) -> Entry:
     """Return the entry that created the data set."""
     name = name_of("data set", name)
     created = book.dataset(name)
@@ -280,7 +278,7 @@ def _request(request: str | None) -> str:
     return request or uuid4().hex
 
 
-def _repeated(earlier: Entry, pot: Pot, amount: Amount, currency: str) -> Entry:
+def _find_repeat(earlier: Entry, pot: Pot, amount: Amount, currency: str) -> Entry:
     """Return the entry of a repeated request, if it asks for the same as before."""
     before = (earlier.dataset, earlier.holder, earlier.amount, earlier.currency)
     if before != (pot.dataset, pot.holder, amount, currency):
@@ -291,7 +289,7 @@ def _repeated(earlier: Entry, pot: Pot, amount: Amount, currency: str) -> Entry:
 
 
 def _draft(kind: str, request: str, dataset: str, unit: str, purpose: str = "") -> Entry:
-    return Entry(0, this_minute(), kind, request, _actor(), dataset, unit, purpose=purpose)
+    return Entry(0, utc_minute(), kind, request, _actor(), dataset, unit, purpose=purpose)
 
 
 def _actor() -> str:

@@ -21,12 +21,12 @@ from privclust.exceptions import (
 )
 from privclust.ledger import store as failures
 from privclust.ledger.address import password_for
-from privclust.ledger.chain import this_minute
+from privclust.ledger.chain import utc_minute
 from privclust.ledger.store import (
     VERSION,
     Book,
     HeldName,
-    borrowed,
+    pooled_connection,
     postgres_script,
     version_problem,
 )
@@ -70,7 +70,7 @@ class PostgresStore:
 
     def create(self) -> None:
         """Make an empty ledger in the database, unless there is one."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             self._limit_waiting(connection)
             # Two stewards who create at the same moment wait for each other here.
             connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
@@ -79,21 +79,21 @@ class PostgresStore:
             connection.execute(postgres_script())
             connection.execute(
                 "INSERT INTO privclust_ledger (identity, created, version) VALUES (%s, %s, %s)",
-                (token_hex(32), this_minute(), VERSION),
+                (token_hex(32), utc_minute(), VERSION),
             )
 
     @contextmanager
-    def reading(self) -> Iterator[Book]:
+    def read_transaction(self) -> Iterator[Book]:
         """Open the ledger as it is at one moment."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._check(connection)
             yield Book(_runner(connection))
 
     @contextmanager
-    def writing(self) -> Iterator[Book]:
+    def write_transaction(self) -> Iterator[Book]:
         """Open the ledger for no other writer; the commit waits for the server's disk."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             # Every query must see what was committed before the lock was granted.
             connection.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
             connection.execute("SET LOCAL synchronous_commit TO on")
@@ -105,7 +105,7 @@ class PostgresStore:
     def damage(self) -> str | None:
         """Say whether a rule of the database was dropped, changed or switched off."""
         script = postgres_script()
-        with self._connected() as connection:
+        with self._connect() as connection:
             enabled = {name for (name,) in connection.execute(_ENABLED).fetchall()}
             sources = dict(connection.execute(_SOURCES).fetchall())
             (checks,) = connection.execute(_CHECKS).fetchone() or (0,)
@@ -125,7 +125,7 @@ class PostgresStore:
             sql = "SELECT pg_try_advisory_lock(hashtext('privclust_service'), hashtext(%s))"
             row = connection.execute(sql, (name,)).fetchone()
         except psycopg.Error as error:
-            raise self._told(error) from error
+            raise self._translate_errors(error) from error
         if row and row[0]:
             return connection
         connection.close()
@@ -139,14 +139,17 @@ class PostgresStore:
         )
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+    def _connect(self) -> Iterator[psycopg.Connection[Any]]:
         psycopg = _psycopg()
         try:
             key = (self._url, self._timeout)
-            with borrowed(key, self._open, _is_alive) as connection, connection.transaction():
+            with (
+                pooled_connection(key, self._open, _is_alive) as connection,
+                connection.transaction(),
+            ):
                 yield connection
         except psycopg.Error as error:
-            raise self._told(error) from error
+            raise self._translate_errors(error) from error
 
     def _open(self) -> psycopg.Connection[Any]:
         wait = max(2, round(self._timeout))
@@ -160,12 +163,12 @@ class PostgresStore:
 
     def _check(self, connection: psycopg.Connection[Any]) -> None:
         if not _exists(connection):
-            raise failures.missing(f"in {self._shown}")
+            raise failures.missing_error(f"in {self._shown}")
         row = connection.execute("SELECT version FROM privclust_ledger").fetchone()
         if row is None or row[0] != VERSION:
             raise LedgerVersionError(version_problem(self._shown, row[0] if row else 0))
 
-    def _told(self, error: psycopg.Error) -> LedgerError:
+    def _translate_errors(self, error: psycopg.Error) -> LedgerError:
         """Return the sentence for an error of the server."""
         errors, ledger = _psycopg().errors, f"ledger in {self._shown}"
         reason = " ".join(str(error).split()).split(" CONTEXT:")[0]
@@ -176,18 +179,18 @@ class PostgresStore:
             )
         match error:
             case errors.LockNotAvailable():
-                return failures.locked(ledger, self._timeout)
+                return failures.locked_error(ledger, self._timeout)
             case errors.DiskFull():
-                return failures.full(ledger)
+                return failures.full_error(ledger)
             case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
                 return LedgerReadOnlyError(
                     f"The {ledger} cannot be written by this user; nothing was spent, "
                     "ask its steward for the right to write."
                 )
             case errors.UndefinedTable() | errors.UndefinedColumn() | errors.DataCorrupted():
-                return failures.damaged(ledger, reason)
+                return failures.damaged_error(ledger, reason)
             case errors.RaiseException() | errors.IntegrityError():
-                return failures.refused(ledger, reason)
+                return failures.refused_error(ledger, reason)
         return LedgerMissingError(
             f"The server of the {ledger} did not answer ({reason}); a charge under way "
             "may be lost, privacy is not; check the address and try again."

@@ -118,11 +118,11 @@ def replay(identity: str, entries: Iterable[Entry], kept: Head | str | None = No
         state.add(entry)
         seen = seen or entry.hash == digest
     if not seen:
-        raise LedgerCorruptedError(_not_there(state.head, kept))
+        raise LedgerCorruptedError(_is_missing(state.head, kept))
     return state
 
 
-def verified_head(book: Book, damage: str | None, kept: Head | str | None, where: str) -> Head:
+def verify_head(book: Book, damage: str | None, kept: Head | str | None, where: str) -> Head:
     """Return the head of a ledger, or raise if anything in it does not follow from the rest.
 
     Parameters
@@ -148,7 +148,7 @@ def verified_head(book: Book, damage: str | None, kept: Head | str | None, where
     return state.head
 
 
-def _not_there(head: Head, kept: Head | str | None) -> str:
+def _is_missing(head: Head, kept: Head | str | None) -> str:
     """Say that what was kept elsewhere is not in the chain."""
     if isinstance(kept, Head) and kept.entries > head.entries:
         return (
@@ -179,10 +179,10 @@ def _grant_problem(before: Pot, entry: Entry) -> str | None:
         return "puts a grant into the wrong pot"
     if replace(before, granted=replace(before.granted + amount, rho=after.granted.rho)) != after:
         return "does not add up"
-    return None if _is_worth(before, after) else "overstates what the grant is worth"
+    return None if _is_covered(before, after) else "overstates what the grant is worth"
 
 
-def _is_worth(before: Pot, after: Pot) -> bool:
+def _is_covered(before: Pot, after: Pot) -> bool:
     """Tell whether the ρ of a pot is covered by its ε and δ.
 
     The last digit may differ between machines, so the entry need not hold the number that this
@@ -209,7 +209,7 @@ def _charge_problem(before: Pot, entry: Entry) -> str | None:
         return "charges less than it uses"
     if not before.covers(amount):
         return "charges more than was granted"
-    return None if before.charged(amount) == entry.after else "does not add up"
+    return None if before.with_charge(amount) == entry.after else "does not add up"
 
 
 def _least_rho(amount: Amount, currency: str) -> int:

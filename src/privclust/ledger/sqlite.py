@@ -28,8 +28,15 @@ from privclust.exceptions import (
     LedgerVersionError,
 )
 from privclust.ledger import store as failures
-from privclust.ledger.chain import this_minute
-from privclust.ledger.store import VERSION, Book, HeldName, borrowed, sqlite_script, version_problem
+from privclust.ledger.chain import utc_minute
+from privclust.ledger.store import (
+    VERSION,
+    Book,
+    HeldName,
+    pooled_connection,
+    sqlite_script,
+    version_problem,
+)
 
 _APPLICATION = 0x70634C67  # "pcLg" in the header of the file: this is a ledger of privclust
 _UNINDEXED = "privclust_entries NOT INDEXED"
@@ -52,37 +59,37 @@ class SQLiteStore:
 
     def create(self) -> None:
         """Make an empty ledger in a new or empty file, unless there is one."""
-        with self._connected("rwc") as connection, self._durable(connection):
+        with self._connect("rwc") as connection, self._durable(connection):
             if _number(connection, "application_id") == _APPLICATION:
                 return
             if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                raise LedgerError(_stranger(self._path))
+                raise LedgerError(_not_a_ledger(self._path))
             for statement in _statements():
                 connection.execute(statement)
             connection.execute(
                 "INSERT INTO privclust_ledger (identity, created) VALUES (?, ?)",
-                (token_hex(32), this_minute()),
+                (token_hex(32), utc_minute()),
             )
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
 
     @contextmanager
-    def reading(self) -> Iterator[Book]:
+    def read_transaction(self) -> Iterator[Book]:
         """Open the ledger as it is at one moment."""
-        with self._borrowed() as connection, _transaction(connection, "BEGIN"):
+        with self._pooled() as connection, _transaction(connection, "BEGIN"):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
     @contextmanager
-    def writing(self) -> Iterator[Book]:
+    def write_transaction(self) -> Iterator[Book]:
         """Open the ledger for nobody else; the commit waits for the disk."""
-        with self._borrowed() as connection, self._durable(connection):
+        with self._pooled() as connection, self._durable(connection):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
     def damage(self) -> str | None:
         """Compare tables and triggers with the schema, and let SQLite check its pages."""
-        with self._connected("rw") as connection, closing(sqlite3.connect(":memory:")) as fresh:
+        with self._connect("rw") as connection, closing(sqlite3.connect(":memory:")) as fresh:
             found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
                 return " ".join(str(found).split())
@@ -111,7 +118,7 @@ class SQLiteStore:
 
     def backup(self, place: Path) -> None:
         """Write the ledger as it is at one moment into a new file, and wait for the disk."""
-        with self._connected("rw") as connection, closing(sqlite3.connect(place)) as copy:
+        with self._connect("rw") as connection, closing(sqlite3.connect(place)) as copy:
             self._check(connection)
             connection.backup(copy)
         with open(place, "rb") as written:
@@ -139,16 +146,16 @@ class SQLiteStore:
             yield
 
     @contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _connect(self, mode: str) -> Iterator[sqlite3.Connection]:
         with self._sentences(), closing(self._open(mode)) as connection:
             yield connection
 
     @contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+    def _pooled(self) -> Iterator[sqlite3.Connection]:
         # The file is looked at before it is opened: if another one takes its place in between, the
         # connection is remembered under the old one and not used again.
         place = self._place()
-        with self._sentences(), borrowed(place, self._open) as connection:
+        with self._sentences(), pooled_connection(place, self._open) as connection:
             yield connection
 
     def _place(self) -> tuple[str, float, int, int]:
@@ -173,19 +180,19 @@ class SQLiteStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._told(error) from error
+            raise self._translate_errors(error) from error
         except UnicodeDecodeError as error:
             # Damage to the text of the schema: SQLite quotes it, and Python cannot read the quote.
-            raise self._told(sqlite3.DatabaseError()) from error
+            raise self._translate_errors(sqlite3.DatabaseError()) from error
 
     def _check(self, connection: sqlite3.Connection) -> None:
         if _number(connection, "application_id") != _APPLICATION:
-            raise LedgerError(_stranger(self._path))
+            raise LedgerError(_not_a_ledger(self._path))
         version = _number(connection, "user_version")
         if version != VERSION:
             raise LedgerVersionError(version_problem(str(self._path), version))
 
-    def _told(self, error: sqlite3.Error) -> LedgerError:
+    def _translate_errors(self, error: sqlite3.Error) -> LedgerError:
         """Return the sentence for an error of SQLite."""
         path, code = self._path, getattr(error, "sqlite_errorcode", None)
         ledger = f"ledger {path}"
@@ -193,20 +200,20 @@ class SQLiteStore:
         reason = "unreadable text" if code is None else " ".join(str(error).split())
         match sqlite3.SQLITE_CORRUPT if code is None else code & 0xFF:
             case sqlite3.SQLITE_CANTOPEN if not path.exists():
-                return failures.missing(f"at {path}")
+                return failures.missing_error(f"at {path}")
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return failures.locked(ledger, self._timeout)
+                return failures.locked_error(ledger, self._timeout)
             case sqlite3.SQLITE_FULL:
-                return failures.full(ledger)
+                return failures.full_error(ledger)
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
                 return LedgerReadOnlyError(
                     f"The ledger {path} or its folder cannot be written here; nothing was spent, "
                     "ask its steward for write access, or copy it elsewhere to read it."
                 )
             case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
-                return failures.damaged(ledger, reason)
+                return failures.damaged_error(ledger, reason)
             case sqlite3.SQLITE_CONSTRAINT:
-                return failures.refused(ledger, reason)
+                return failures.refused_error(ledger, reason)
             case sqlite3.SQLITE_IOERR:
                 return LedgerFullError(
                     f"The disk under the ledger {path} failed ({reason}); the charge may be lost, "
@@ -247,5 +254,5 @@ def _statements() -> Iterator[str]:
             statement = ""
 
 
-def _stranger(path: Path) -> str:
+def _not_a_ledger(path: Path) -> str:
     return f"{path} is a database but not a ledger of privclust; give the path of a ledger."

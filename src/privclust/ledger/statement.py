@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import Any
 
 from privclust.ledger.accounting import NOTHING, Amount, Pot
-from privclust.ledger.chain import Entry, Head, this_minute
+from privclust.ledger.chain import Entry, Head, utc_minute
 from privclust.ledger.store import Book
 from privclust.ledger.words import NOT_PRIVATE, loss_words
 from privclust.unit import unit_from
 
 
 @dataclass(frozen=True)
-class Moment:
+class BalanceAt:
     """A pot just after an entry: its granted ε and the largest ε of a next fit, in units."""
 
     at: datetime
@@ -77,7 +77,7 @@ class LedgerStatement:
             tuple(book.keys(created.dataset)),
             head,
             address,
-            datetime.fromisoformat(this_minute()),
+            datetime.fromisoformat(utc_minute()),
         )
 
     @property
@@ -135,15 +135,15 @@ class LedgerStatement:
         """Every grant."""
         return [entry for entry in self.entries if entry.kind == "grant"]
 
-    def burn_down(self, pot: Pot) -> list[Moment]:
+    def burn_down(self, pot: Pot) -> list[BalanceAt]:
         """Return how a pot was filled and emptied, up to the time of the statement."""
         moments = [
-            Moment(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
+            BalanceAt(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
             for entry in self.entries
             if (entry.holder, entry.pot) == (pot.holder, pot.name)
         ]
         last = moments[-1]
-        return [*moments, Moment(max(self.made, last.at), last.granted, last.left)]
+        return [*moments, BalanceAt(max(self.made, last.at), last.granted, last.left)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data, amounts as exact decimals."""

@@ -43,14 +43,14 @@ from privclust.ledger.chain import COLUMNS, Entry, Head
 # What a ledger says when its database fails: the same sentences for every database.
 
 
-def missing(place: str) -> LedgerMissingError:
+def missing_error(place: str) -> LedgerMissingError:
     """Say that there is no ledger at a place."""
     return LedgerMissingError(
         f"There is no ledger {place}; make one with 'privclust ledger create'."
     )
 
 
-def locked(ledger: str, timeout: float) -> LedgerLockedError:
+def locked_error(ledger: str, timeout: float) -> LedgerLockedError:
     """Say that another program held the ledger for too long."""
     return LedgerLockedError(
         f"The {ledger} was locked by another program for more than {timeout:g} seconds; nothing "
@@ -58,14 +58,14 @@ def locked(ledger: str, timeout: float) -> LedgerLockedError:
     )
 
 
-def full(ledger: str) -> LedgerFullError:
+def full_error(ledger: str) -> LedgerFullError:
     """Say that there is no room for another entry."""
     return LedgerFullError(
         f"The disk under the {ledger} is full; nothing was spent, make room and try again."
     )
 
 
-def damaged(ledger: str, reason: str) -> LedgerCorruptedError:
+def damaged_error(ledger: str, reason: str) -> LedgerCorruptedError:
     """Say that what is there is no longer a ledger."""
     return LedgerCorruptedError(
         f"The {ledger} is damaged ({reason}); nothing was spent, restore it from a backup and "
@@ -73,7 +73,7 @@ def damaged(ledger: str, reason: str) -> LedgerCorruptedError:
     )
 
 
-def refused(ledger: str, reason: str) -> LedgerError:
+def refused_error(ledger: str, reason: str) -> LedgerError:
     """Say that a rule of the database forbids the entry."""
     return LedgerError(f"The {ledger} refused the entry ({reason}); nothing was spent.")
 
@@ -90,18 +90,18 @@ def sqlite_script() -> str:
     triggers = [
         f"CREATE TRIGGER privclust_entries_{name} BEFORE INSERT ON privclust_entries\n"
         f"WHEN {condition}BEGIN SELECT RAISE(ABORT, '{message}'); END;\n"
-        for name, message, condition in _rules({"DIFFERS FROM": "IS NOT", "LESSER": "min"})
+        for name, message, condition in _rule_sql({"DIFFERS FROM": "IS NOT", "LESSER": "min"})
     ]
     # SQLite stores anything in any column, unless it is asked what it was given.
     whole = r"\1 INTEGER NOT NULL CHECK (typeof(\1) = 'integer')"
-    own = _text("sqlite.sql").replace(_ENTRIES, _table(whole, "INTEGER"))
+    own = _read_sql("sqlite.sql").replace(_ENTRIES, _table(whole, "INTEGER"))
     return "\n".join([own, *triggers])
 
 
 def postgres_script() -> str:
     """Return the statements for PostgreSQL: one function that tries all rules."""
     # Two writers that both saw the same last entry collide on seq, so one of them fails.
-    rules = _rules({"DIFFERS FROM": "IS DISTINCT FROM", "LESSER": "least"})
+    rules = _rule_sql({"DIFFERS FROM": "IS DISTINCT FROM", "LESSER": "least"})
     tried = "".join(
         f"IF {condition}THEN\n    RAISE EXCEPTION '{message}';\nEND IF;\n"
         for _, message, condition in rules
@@ -111,24 +111,24 @@ def postgres_script() -> str:
         f"SET search_path FROM CURRENT AS $$\nBEGIN\n{tried}RETURN NEW;\nEND $$;\n"
     )
     table = _table(r"\1 bigint NOT NULL", "bigint")
-    return _text("postgres.sql").replace(_ENTRIES, f"{table}\n{check}")
+    return _read_sql("postgres.sql").replace(_ENTRIES, f"{table}\n{check}")
 
 
 def _table(whole: str, position: str) -> str:
     """Return the table of entries with columns of whole numbers as a database declares them."""
-    table = _text("rules.sql").partition("-- rule")[0]
+    table = _read_sql("rules.sql").partition("-- rule")[0]
     return re.sub(r"(\w+) WHOLE NOT NULL", whole, table).replace("POSITION", position)
 
 
-def _rules(words: dict[str, str]) -> list[tuple[str, str, str]]:
+def _rule_sql(words: dict[str, str]) -> list[tuple[str, str, str]]:
     """Return name, message and condition of every rule, in the words of a database."""
-    text = _text("rules.sql")
+    text = _read_sql("rules.sql")
     for common, own in words.items():
         text = text.replace(common, own)
     return _RULE.findall(text)
 
 
-def _text(name: str) -> str:
+def _read_sql(name: str) -> str:
     return files("privclust.ledger").joinpath(name).read_text("utf-8")
 
 
@@ -147,7 +147,7 @@ _MOST = 8
 
 
 @contextmanager
-def borrowed(
+def pooled_connection(
     key: Hashable,
     opened: Callable[[], _Connection],
     is_alive: Callable[[_Connection], bool] = lambda connection: True,
@@ -163,23 +163,23 @@ def borrowed(
     is_alive : callable
         Tells whether a connection that waited can still be used; by default it can.
     """
-    waiting = _taken()
+    waiting = _take()
     while waiting is not None and (waiting[0] != key or not is_alive(waiting[1])):
         waiting[1].close()
-        waiting = _taken()
+        waiting = _take()
     lent: _Connection = opened() if waiting is None else waiting[1]
     try:
         yield lent
     except LedgerError:  # a refusal, after which the connection is as good as before
-        _keep(key, lent)
+        _give_back(key, lent)
         raise
     except BaseException:
         lent.close()
         raise
-    _keep(key, lent)
+    _give_back(key, lent)
 
 
-def _keep(key: Hashable, connection: _Closable) -> None:
+def _give_back(key: Hashable, connection: _Closable) -> None:
     _waiting.append((key, connection))
     while len(_waiting) > _MOST:
         try:
@@ -188,7 +188,7 @@ def _keep(key: Hashable, connection: _Closable) -> None:
             return
 
 
-def _taken() -> tuple[Hashable, Any] | None:
+def _take() -> tuple[Hashable, Any] | None:
     try:
         return _waiting.pop()
     except IndexError:
@@ -196,7 +196,7 @@ def _taken() -> tuple[Hashable, Any] | None:
 
 
 def _close_waiting() -> None:
-    while waiting := _taken():
+    while waiting := _take():
         waiting[1].close()
 
 
@@ -231,10 +231,10 @@ class Store(Protocol):
     def create(self) -> None:
         """Make an empty ledger, unless there is one."""
 
-    def reading(self) -> AbstractContextManager[Book]:
+    def read_transaction(self) -> AbstractContextManager[Book]:
         """Open the ledger as it is at one moment."""
 
-    def writing(self) -> AbstractContextManager[Book]:
+    def write_transaction(self) -> AbstractContextManager[Book]:
         """Open the ledger for nobody else; what was appended is durable when the block is left."""
 
     def backup(self, place: Path) -> None:
@@ -326,7 +326,7 @@ class Book:
         head = self.head()
         self._check_complete(head.entries)
         named = entry if self.actor is None else replace(entry, actor=self.actor)
-        sealed = named.sealed(head)
+        sealed = named.seal(head)
         self._run(_INSERT, [getattr(sealed, name) for name in COLUMNS])
         return sealed
 

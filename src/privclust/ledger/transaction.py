@@ -18,7 +18,7 @@ from privclust.ledger.store import Book, HeldName, Run
 from privclust.unit import Unit
 
 
-class Together:
+class LedgerTransaction:
     """The open pages of a ledger and the tables beside it, within one transaction.
 
     Parameters
@@ -63,26 +63,26 @@ class Together:
         acts.create(self._book, acts.new_dataset(name, unit, note))
 
 
-def created(ledger: Ledger) -> Ledger:
+def ensure_created(ledger: Ledger) -> Ledger:
     """Return the ledger, which is made now if there is none."""
     ledger._store().create()
     return ledger
 
 
-def held(ledger: Ledger, name: str) -> HeldName | None:
+def hold(ledger: Ledger, name: str) -> HeldName | None:
     """Return what keeps a name from all other processes while it lives; None if another has it."""
     return ledger._store().hold(name)
 
 
 @contextmanager
-def reading(ledger: Ledger) -> Iterator[Run]:
+def read_transaction(ledger: Ledger) -> Iterator[Run]:
     """Give what runs SQL on the database as it is at one moment."""
-    with ledger._store().reading() as book:
+    with ledger._store().read_transaction() as book:
         yield book.run
 
 
 @contextmanager
-def writing(ledger: Ledger, actor: str | None = None) -> Iterator[Together]:
+def write_transaction(ledger: Ledger, actor: str | None = None) -> Iterator[LedgerTransaction]:
     """Open ledger and tables for nobody else; when the block is left, all is durable."""
-    with ledger._store().writing() as book:
-        yield Together(book, actor)
+    with ledger._store().write_transaction() as book:
+        yield LedgerTransaction(book, actor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from privclust.budget import rounded_up
+from privclust.budget import round_up
 from privclust.ledger.accounting import (
     APPROXIMATE,
     ATTO,
@@ -22,7 +22,7 @@ NOT_PRIVATE = "NOT PRIVATE"
 
 def loss_words(epsilon: int, delta: int) -> str:
     """Return an ε and a δ in words; δ is rounded up."""
-    shown = float(rounded_up(Fraction(delta, ATTO), 6))
+    shown = float(round_up(Fraction(delta, ATTO), 6))
     return f"ε = {decimal(epsilon)}" + (f" and δ = {shown:g}" if delta else "")
 
 
@@ -50,7 +50,7 @@ def entry_words(entry: Entry) -> str:
     return f"Release {_short(entry.digest)} from {where} of {entry.holder}, {by}{flaws}"
 
 
-def charge_stays(entry: Entry) -> str:
+def charge_kept_phrase(entry: Entry) -> str:
     """Say that a charge whose fit did not end well stays, and that it can be found."""
     amount = loss_words(entry.epsilon, entry.delta)
     return (
@@ -65,13 +65,13 @@ def _short(digest: str) -> str:
     return kind + colon + (f"{digits[:16]}…" if len(digits) > 16 else digits)
 
 
-def granted_words(pot: Pot) -> str:
+def grant_phrase(pot: Pot) -> str:
     """Return what was granted."""
     kind = f" ({APPROXIMATE})" if pot.name == APPROXIMATE else ""
     return loss_words(pot.granted.epsilon, pot.granted.delta) + kind
 
 
-def spent_words(pot: Pot) -> str:
+def spent_phrase(pot: Pot) -> str:
     """Return what was spent, in the currency that counts for the pot."""
     spent = pot.spent
     if not spent.delta or pot.name == APPROXIMATE:
@@ -79,13 +79,13 @@ def spent_words(pot: Pot) -> str:
     return f"ρ = {decimal(spent.rho)} of {decimal(pot.granted.rho)}"
 
 
-def left_words(pot: Pot) -> str:
+def left_phrase(pot: Pot) -> str:
     """Return what is left, as the largest fit that is still possible."""
     left = pot.left
     if not pot.granted.delta or pot.name == APPROXIMATE:
         return loss_words(left.epsilon, left.delta)
     if pot.spent == NOTHING:
-        return granted_words(pot)
+        return grant_phrase(pot)
     with_delta = loss_words(pot.largest_with_delta, left.delta)
     return f"{with_delta} (ρ = {decimal(left.rho)}), or ε = {decimal(left.epsilon)} without δ"
 
@@ -102,7 +102,7 @@ def budget_gone(cost: Amount, pots: Sequence[Pot]) -> str:
             "data steward for a grant ('privclust ledger grant')."
         )
     rho = f" (ρ = {decimal(cost.rho)})" if cost.delta and cost.rho else ""
-    left = "; ".join(f"{left_words(pot)} of the granted {granted_words(pot)}" for pot in granted)
+    left = "; ".join(f"{left_phrase(pot)} of the granted {grant_phrase(pot)}" for pot in granted)
     return (
         f"The budget of {holder!r} on {dataset!r} does not cover a fit with {needs}{rho}: what "
         "is left is "

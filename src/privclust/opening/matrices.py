@@ -16,7 +16,7 @@ from privclust.data.matrix.rows import MatrixSource, MemoryMatrix
 from privclust.exceptions import DataError
 from privclust.opening.rows import PublicFacts
 from privclust.reading.files import FileRows
-from privclust.reading.locations import Place, Places, placed
+from privclust.reading.locations import FileLocation, FileLocations, resolve_locations
 from privclust.reading.matrices import MatrixReader
 from privclust.reading.matrix_files import check_memory
 from privclust.reading.matrix_parts import NpzMatrix, TriplesMatrix, npz_shape_at
@@ -27,7 +27,7 @@ from privclust.unit.matrix import MatrixUnit
 SourceShape = tuple[int, int]
 
 
-def npz_pieces(data: Any) -> Places | None:
+def npz_pieces(data: Any) -> FileLocations | None:
     """Return the ``.npz`` files that a folder, a pattern, a list or a URI stands for, if any."""
     if isinstance(data, (str, os.PathLike)):
         # One file is a matrix by itself, and so is one that is not there.
@@ -38,11 +38,13 @@ def npz_pieces(data: Any) -> Places | None:
             return None
     elif not isinstance(data, (list, tuple)):
         return None
-    found = placed(data)
-    return found if isinstance(found, Places) and found[0].format == "npz" else None
+    found = resolve_locations(data)
+    return found if isinstance(found, FileLocations) and found[0].format == "npz" else None
 
 
-def source_of_npz(places: Places, shape: SourceShape | None, unit: MatrixUnit) -> MatrixSource:
+def source_of_npz(
+    places: FileLocations, shape: SourceShape | None, unit: MatrixUnit
+) -> MatrixSource:
     """Return the matrix whose rows are in these files, one file after the other."""
     shapes = [npz_shape_at(place) for place in places]
     for place, (_, columns) in zip(places, shapes, strict=True):
@@ -70,11 +72,9 @@ def source_of_triples(reader: MatrixReader, unit: MatrixUnit) -> MatrixSource | 
     return TriplesMatrix(files, reader.shape, unit) if _is_parquet(files.pieces[0].place) else None
 
 
-def _is_parquet(place: Place) -> bool:
+def _is_parquet(place: FileLocation) -> bool:
     return place.format == "parquet"
 
-
-# Matrices of counts, opened under a privacy unit.
 
 Shape = tuple[int, int]
 
@@ -132,21 +132,21 @@ class OpenedMatrix:
         """The shape, as far as it is known before an entry is read."""
         if self._parted is not None:
             return self._parted.shape
-        if self._declared is not None:
-            return self._declared
+        if self._declared_shape is not None:
+            return self._declared_shape
         rows, columns = getattr(self._data, "shape", (0, 0))
         return (int(rows), int(columns)) if rows else None
 
     @property
     def facts(self) -> PublicFacts:
         """What is public about the matrix, once it may be read."""
-        columns = getattr(self._data, "columns", None) if self._declared is None else None
+        columns = getattr(self._data, "columns", None) if self._declared_shape is None else None
         names = () if columns is None else tuple(columns)
         named = bool(names) and all(isinstance(name, str) for name in names)
         return PublicFacts(names if named else None, self.source.shape[1], None, self.unit)
 
     @property
-    def _declared(self) -> Shape | None:
+    def _declared_shape(self) -> Shape | None:
         return None if self._reader is None else self._reader.shape
 
     def check_engine(self) -> None:

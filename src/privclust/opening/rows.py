@@ -15,10 +15,10 @@ from privclust._typing import Floats
 from privclust.data.columns.refusals import numbers_of
 from privclust.data.engines.base import current_engine
 from privclust.data.numbers.public import ColumnForm, without_bounds
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.exceptions import DataError
-from privclust.reading.declared import declare, open_declared
-from privclust.reading.locations import placed
+from privclust.reading.declared import check_declared, open_declared
+from privclust.reading.locations import resolve_locations
 from privclust.reading.opening import open_rows
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Fact
@@ -56,14 +56,14 @@ class Opened:
 
     Attributes
     ----------
-    rows : RowReader
+    rows : RowSource
     schema : Schema
         What is declared about the columns.
     unit : RowUnit
         The privacy unit.
     """
 
-    rows: RowReader
+    rows: RowSource
     schema: Schema
     unit: RowUnit
 
@@ -106,10 +106,10 @@ def open_points(
         Columns of the data that need not be declared and are not read; ``None`` allows any.
     """
 
-    def short_form(rows: RowReader) -> Schema:
+    def short_form(rows: RowSource) -> Schema:
         return Schema.of(None, bounds=bounds, names=rows.names, n_columns=rows.n_columns)
 
-    return _opened(data, schema, short_form, unit, ignore)
+    return _open_under(data, schema, short_form, unit, ignore)
 
 
 def open_table(
@@ -129,11 +129,11 @@ def open_table(
         The declared categories: of named columns, of every column alike, or column by column.
     """
 
-    def short_form(rows: RowReader) -> Schema:
+    def short_form(rows: RowSource) -> Schema:
         return schema_for(schema, rows.selection.names)
 
     declared = schema if isinstance(schema, Schema) else None
-    return _opened(data, declared, short_form, unit, ignore)
+    return _open_under(data, declared, short_form, unit, ignore)
 
 
 def open_numbers(
@@ -159,14 +159,14 @@ def open_numbers(
         Whether a value that is not of its form is treated as missing instead of refused.
     """
 
-    def short_form(rows: RowReader) -> Schema:
+    def short_form(rows: RowSource) -> Schema:
         usual: dict[str, ColumnForm] = dict.fromkeys(rows.selection.names, "number")
         return without_bounds(usual, ignore=(), csv=csv, total=total)
 
     declared = None
     if forms is not None:
         declared = without_bounds(forms, ignore=ignore, csv=csv, total=total)
-    return _opened(data, declared, short_form, unit, ignore)
+    return _open_under(data, declared, short_form, unit, ignore)
 
 
 def open_sources(data: Any, schema: Schema, unit: Unit) -> Opened:
@@ -181,10 +181,10 @@ def open_sources(data: Any, schema: Schema, unit: Unit) -> Opened:
     return Opened(source, schema, checked)
 
 
-def _opened(
+def _open_under(
     data: Any,
     schema: Schema | None,
-    short_form: Callable[[RowReader], Schema],
+    short_form: Callable[[RowSource], Schema],
     unit: Unit | None,
     ignore: Sequence[str] | None,
 ) -> Opened:
@@ -193,11 +193,11 @@ def _opened(
     aside: dict[str, Any] = {"id_column": checked.id_column, "ignore": ignore}
     if schema is not None:
         return Opened(open_declared(data, schema, **aside), schema, checked)
-    data = placed(data)
+    data = resolve_locations(data)
     rows = open_rows(data, **aside)
     try:
         schema = short_form(rows)
-        return Opened(declare(rows, data, schema), schema, checked)
+        return Opened(check_declared(rows, data, schema), schema, checked)
     except BaseException:
         rows.close()
         raise

@@ -41,7 +41,7 @@ class DiscreteLaplace:
     @classmethod
     def within(cls, share: Share, l1_sensitivity: Fraction) -> DiscreteLaplace:
         """Return the mechanism with the least noise whose loss fits a share of pure ε."""
-        return cls(l1_sensitivity / amount_in(share, "pure"), l1_sensitivity)
+        return cls(l1_sensitivity / amount_of_share(share, "pure"), l1_sensitivity)
 
     @property
     def loss(self) -> Loss:
@@ -82,7 +82,7 @@ class DiscreteGaussian:
     @classmethod
     def within(cls, share: Share, squared_l2_sensitivity: Fraction) -> DiscreteGaussian:
         """Return the mechanism with the least noise whose loss fits a share of zCDP ρ."""
-        variance = squared_l2_sensitivity / (2 * amount_in(share, "zcdp"))
+        variance = squared_l2_sensitivity / (2 * amount_of_share(share, "zcdp"))
         return cls(variance, squared_l2_sensitivity)
 
     @property
@@ -122,7 +122,7 @@ class BallLaplace:
     @classmethod
     def within(cls, share: Share, length_sensitivity: Fraction) -> BallLaplace:
         """Return the mechanism with the least noise whose loss fits a share of pure ε."""
-        return cls(length_sensitivity / amount_in(share, "pure"), length_sensitivity)
+        return cls(length_sensitivity / amount_of_share(share, "pure"), length_sensitivity)
 
     @property
     def loss(self) -> Loss:
@@ -138,7 +138,7 @@ class BallLaplace:
         return exact + noise.ball(self.scale, *exact.shape)
 
 
-def amount_in(share: Share, currency: str) -> Fraction:
+def amount_of_share(share: Share, currency: str) -> Fraction:
     """Return the amount of a share, which must be of this currency."""
     if share.currency != currency:
         raise ValueError(f"This mechanism is paid for in {currency}, not in {share.currency}.")
@@ -228,7 +228,7 @@ class PermuteAndFlip(_Selection):
     @classmethod
     def within(cls, share: Share, score_range: Fraction) -> PermuteAndFlip:
         """Return the sharpest mechanism whose loss fits a share of pure ε."""
-        return cls(amount_in(share, "pure"), score_range)
+        return cls(amount_of_share(share, "pure"), score_range)
 
     @property
     def loss(self) -> Loss:
@@ -281,7 +281,7 @@ AdditiveNoise: TypeAlias = BallLaplace | DiscreteGaussian | DiscreteLaplace
 Selection: TypeAlias = Exponential | NoisyTopK | PermuteAndFlip
 
 
-def additive_noise(
+def choose_additive_noise(
     share: Share, *, l1_sensitivity: Fraction, squared_l2_sensitivity: Fraction
 ) -> DiscreteLaplace | DiscreteGaussian:
     """Return the noise for an integer vector that suits the currency of ``share``."""
@@ -290,7 +290,7 @@ def additive_noise(
     return DiscreteGaussian.within(share, squared_l2_sensitivity)
 
 
-def selection(share: Share, *, score_range: Fraction) -> PermuteAndFlip | Exponential:
+def choose_selection(share: Share, *, score_range: Fraction) -> PermuteAndFlip | Exponential:
     """Return the selection that suits the currency of ``share``."""
     if share.currency == "pure":
         return PermuteAndFlip.within(share, score_range)

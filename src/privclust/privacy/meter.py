@@ -60,7 +60,7 @@ class Meter:
         """Every query so far, in order."""
         return tuple(self._charges)
 
-    def pure_instead(self, share: Share) -> Share | None:
+    def pure_share(self, share: Share) -> Share | None:
         """Return what may be spent in place of ``share``: pure ε, if that is the whole budget."""
         untouched = share == self.budget.whole and not self._charges
         return None if self._pure is None or not untouched else self._pure.whole

@@ -12,7 +12,7 @@ from scipy import sparse
 from privclust._typing import AnyArray
 from privclust.data.columns.counts import check_places
 from privclust.data.columns.kinds import TypedColumn
-from privclust.data.rows import Block, DenseBlock, RowReader, Selection
+from privclust.data.rows import Block, DenseBlock, RowSource, Selection
 from privclust.exceptions import DataError
 from privclust.reading.objects import array_from
 
@@ -83,7 +83,7 @@ def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
     return matrix
 
 
-class ArrayRows(RowReader):
+class ArrayRows(RowSource):
     """A 2-d array; its blocks are slices of it, not copies."""
 
     def __init__(
@@ -104,7 +104,7 @@ def _block(names: tuple[str, ...], rows: AnyArray) -> Block:
     return Block(names, columns)
 
 
-class SparseRows(RowReader):
+class SparseRows(RowSource):
     """A sparse matrix in row order; one block at a time is made dense."""
 
     def __init__(

@@ -19,9 +19,9 @@ import pyarrow.csv as pv
 
 from privclust.data.columns.kinds import BYTES_CELL, FIELD_CELL, MISSING_CELL, Cell, array_of_cells
 from privclust.data.columns.written import text_as_numbers
-from privclust.exceptions import DataError, one_sentence
+from privclust.exceptions import DataError, as_one_sentence
 from privclust.reading.frames import Batches
-from privclust.reading.locations import Place
+from privclust.reading.locations import FileLocation
 from privclust.schema.dialect import Csv
 
 # Bytes that are parsed together; more for a record that is longer, up to the limit.
@@ -32,7 +32,7 @@ _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, LookupError)
 
 
-def header(place: Place, dialect: Csv) -> list[str]:
+def header(place: FileLocation, dialect: Csv) -> list[str]:
     """Return the names of the columns."""
     fields, _, _ = _header(place, dialect)
     if any(_UNREADABLE in field for field in fields):
@@ -42,7 +42,7 @@ def header(place: Place, dialect: Csv) -> list[str]:
     return fields
 
 
-def check_names(place: Place, names: Sequence[str]) -> None:
+def check_names(place: FileLocation, names: Sequence[str]) -> None:
     """Refuse a first line that looks like a row, where nobody has declared the names.
 
     Its fields would become the names of the columns, and so be published.
@@ -56,42 +56,44 @@ def check_names(place: Place, names: Sequence[str]) -> None:
         )
 
 
-def has_rows(place: Place, dialect: Csv) -> bool:
+def has_rows(place: FileLocation, dialect: Csv) -> bool:
     """Tell whether anything follows the header."""
     return _header(place, dialect)[2]
 
 
-def with_delimiter(place: Place, dialect: Csv, declared: Sequence[str] | None) -> Csv:
+def with_delimiter(place: FileLocation, dialect: Csv, declared: Sequence[str] | None) -> Csv:
     """Return the dialect with the delimiter that cuts the header into the declared names."""
     if dialect.delimiter is not None:
         return dialect
-    usual = _delimited(dialect, place.delimiter)
-    candidates = [_delimited(dialect, mark) for mark in _DELIMITERS if mark != dialect.quote]
+    usual = _split_line(dialect, place.delimiter)
+    candidates = [_split_line(dialect, mark) for mark in _DELIMITERS if mark != dialect.quote]
     for candidate in [usual, *candidates] if declared is not None else []:
         if set(declared or ()) <= set(header(place, candidate)):
             return candidate
     return usual
 
 
-def _delimited(dialect: Csv, delimiter: str) -> Csv:
+def _split_line(dialect: Csv, delimiter: str) -> Csv:
     # With a decimal comma a comma does not separate; then none may be declared for it either.
     wanted = ";" if delimiter == dialect.decimal else delimiter
     return Csv(wanted, dialect.decimal, dialect.encoding, dialect.quote)
 
 
-def csv_batches(place: Place, dialect: Csv, read: Sequence[str], numbers: Sequence[str]) -> Batches:
+def csv_batches(
+    place: FileLocation, dialect: Csv, read: Sequence[str], numbers: Sequence[str]
+) -> Batches:
     """Read columns as fields; in ``numbers`` a decimal comma becomes a point."""
     names, skipped, follows = _header(place, dialect)
     if not follows:
         return
     swapped = frozenset(read) & frozenset(numbers) if dialect.decimal == "," else frozenset()
-    with one_sentence(_not_csv(place, dialect), *_ERRORS):
+    with as_one_sentence(_not_csv(place, dialect), *_ERRORS):
         for batch in _records(place, dialect, read, skipped, one_column=len(names) == 1):
             yield _as_fields(batch, swapped)
 
 
 def _records(
-    place: Place, dialect: Csv, read: Sequence[str], skipped: int, *, one_column: bool
+    place: FileLocation, dialect: Csv, read: Sequence[str], skipped: int, *, one_column: bool
 ) -> Batches:
     """Read the records; where one is longer than what is parsed together, more is."""
     size, given = _CSV_BYTES, 0
@@ -136,13 +138,13 @@ def _as_fields(batch: pa.RecordBatch, swapped: frozenset[str]) -> pa.RecordBatch
     """Return bytes as text, each by itself; what is no text is foreign to every declaration."""
     names = batch.schema.names
     columns = [
-        _decoded(_with_points(column) if name in swapped else column)
+        _decode(_with_points(column) if name in swapped else column)
         for name, column in zip(names, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names)
 
 
-def _decoded(column: pa.Array) -> pa.Array:
+def _decode(column: pa.Array) -> pa.Array:
     try:
         return column.cast(pa.large_string())
     except pa.ArrowInvalid:
@@ -165,25 +167,25 @@ def _with_points(column: pa.Array) -> pa.Array:
     return column
 
 
-def _opened(place: Place) -> Any:
+def _decompress(place: FileLocation) -> Any:
     """Return the bytes of the file, without their compression."""
     stream = pa.input_stream(place.open(), compression=None)
     return pa.CompressedInputStream(stream, place.compression) if place.compression else stream
 
 
-def _encoding(place: Place, dialect: Csv) -> str:
+def _encoding(place: FileLocation, dialect: Csv) -> str:
     if dialect.encoding is not None:
         return "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
-    with _opened(place) as file:
+    with _decompress(place) as file:
         return "utf-16" if file.read(2) in _MARKS_OF_UTF16 else "utf-8-sig"
 
 
-def _in_utf8(place: Place, dialect: Csv) -> Any:
+def _in_utf8(place: FileLocation, dialect: Csv) -> Any:
     """Return the file in UTF-8; bytes that its encoding does not know are replaced."""
     encoding = _encoding(place, dialect)
     if encoding == "utf-8-sig":
-        return _opened(place)
-    return pa.PythonFile(_Recoded(_opened(place), encoding), mode="r")
+        return _decompress(place)
+    return pa.PythonFile(_Recoded(_decompress(place), encoding), mode="r")
 
 
 class _Recoded(io.RawIOBase):
@@ -209,13 +211,13 @@ class _Recoded(io.RawIOBase):
         super().close()
 
 
-def _header(place: Place, dialect: Csv) -> tuple[list[str], int, bool]:
+def _header(place: FileLocation, dialect: Csv) -> tuple[list[str], int, bool]:
     """Return the first record, how many empty lines stand before it, and whether more follows."""
     delimiter, quote = dialect.delimiter or place.delimiter, dialect.quote
-    with one_sentence(_not_csv(place, dialect), *_ERRORS):
+    with as_one_sentence(_not_csv(place, dialect), *_ERRORS):
         encoding = _encoding(place, dialect)
         with (
-            _opened(place) as file,
+            _decompress(place) as file,
             io.TextIOWrapper(file, encoding, errors="replace", newline="") as lines,
         ):
             text, size = "", 2**16
@@ -256,7 +258,7 @@ def _first_record(text: str, delimiter: str, quote: str) -> tuple[list[str], int
     return [*fields, field], place
 
 
-def _not_csv(place: Place, dialect: Csv) -> str:
+def _not_csv(place: FileLocation, dialect: Csv) -> str:
     encoding = (dialect.encoding or "utf-8").upper()
     return (
         f"File {place.name} cannot be read as a table; check that it is {encoding} text and that "

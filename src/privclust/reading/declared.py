@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privclust._lazy import imported
+from privclust._lazy import loaded_module
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.columns.refusals import numbers_of
 from privclust.data.columns.table import CATEGORIES, NUMBERS
 from privclust.data.columns.words import category_refusal, in_words
-from privclust.data.rows import Block, RowReader
+from privclust.data.rows import Block, RowSource
 from privclust.exceptions import DataError, NoRowsError, PublicFactWarning, first_caller_outside
 from privclust.reading.files import stored_types
-from privclust.reading.locations import Places, placed
+from privclust.reading.locations import FileLocations, resolve_locations
 from privclust.reading.objects import array_from, plain
 from privclust.reading.opening import open_rows
 from privclust.schema.facts import Bins, Box, Categories, Fact
@@ -48,28 +48,28 @@ def _types_of(data: Any, names: Sequence[str]) -> Iterator[tuple[Types, Collecti
 
     Text files and columns of Python objects have no types before their values are looked at.
     """
-    if isinstance(data, Places):
+    if isinstance(data, FileLocations):
         for place in data:
             if place.format != "csv":
-                yield _chosen(stored_types(place), names), dict(place.partition)
+                yield _named_types(stored_types(place), names), dict(place.partition)
     elif isinstance(data, np.ndarray):
         if data.ndim == 2 and data.dtype.kind not in "OSV":
             yield dict.fromkeys(names, array_from(np.empty(0, data.dtype)).type), ()
     elif isinstance(data, (pa.Table, pa.RecordBatch, pa.RecordBatchReader)):
-        yield _chosen(data.schema, names), ()
+        yield _named_types(data.schema, names), ()
     elif (frame := _polars_schema(data)) is not None:
-        yield _chosen(frame, names), ()
+        yield _named_types(frame, names), ()
     elif hasattr(data, "dtypes") and hasattr(data, "iloc"):
         yield _pandas_types(data, names), ()
 
 
-def _chosen(schema: pa.Schema, names: Sequence[str]) -> Types:
+def _named_types(schema: pa.Schema, names: Sequence[str]) -> Types:
     types = {field.name: field.type for field in schema}
     return {name: types[name] for name in names if name in types}
 
 
 def _polars_schema(data: Any) -> pa.Schema | None:
-    polars = imported("polars")
+    polars = loaded_module("polars")
     if polars is None or not isinstance(data, (polars.DataFrame, polars.LazyFrame)):
         return None
     try:
@@ -91,9 +91,6 @@ def _pandas_types(frame: Any, names: Sequence[str]) -> Types:
     return types
 
 
-# ``open_declared``: rows opened under a schema.
-
-
 def open_declared(
     data: Any,
     schema: Schema,
@@ -103,7 +100,7 @@ def open_declared(
     block_rows: int | None = None,
     may_be_empty: bool = False,
     typed: bool = True,
-) -> RowReader:
+) -> RowSource:
     """Open data under a schema; no row is read yet.
 
     Parameters
@@ -119,7 +116,7 @@ def open_declared(
     typed : bool, default=True
         Refuse columns of a type that the schema cannot mean.
     """
-    data = placed(data)
+    data = resolve_locations(data)
     aside = None if ignore is None else [*schema.ignore, *ignore]
     source = open_rows(
         data,
@@ -130,17 +127,17 @@ def open_declared(
         csv=schema.csv,
         numbers=_numbers(schema),
     )
-    return declare(source, data, schema, may_be_empty=may_be_empty, typed=typed)
+    return check_declared(source, data, schema, may_be_empty=may_be_empty, typed=typed)
 
 
-def declare(
-    source: RowReader,
+def check_declared(
+    source: RowSource,
     data: Any,
     schema: Schema,
     *,
     may_be_empty: bool = False,
     typed: bool = True,
-) -> RowReader:
+) -> RowSource:
     """Return an opened source with what the schema declares; see :func:`open_declared`."""
     try:
         if source.n_rows == 0 and not may_be_empty:

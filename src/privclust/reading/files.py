@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privclust.data.rows import Block, Part, RowReader, Selection
-from privclust.exceptions import DataError, one_sentence
+from privclust.data.rows import Block, Part, RowSource, Selection
+from privclust.exceptions import DataError, as_one_sentence
 from privclust.reading.csv_files import check_names, csv_batches, has_rows, header, with_delimiter
-from privclust.reading.frames import Batches, resized
-from privclust.reading.locations import Place, Places
+from privclust.reading.frames import Batches, rebatch
+from privclust.reading.locations import FileLocation, FileLocations
 from privclust.reading.objects import block_of
 from privclust.schema.dialect import Csv
 
@@ -66,7 +66,7 @@ class Piece:
         The columns.
     """
 
-    place: Place
+    place: FileLocation
     read: tuple[str, ...]
 
     @property
@@ -88,11 +88,11 @@ class Piece:
         self.place.check_unchanged()
         given = dict(self.place.partition)
         stored = [name for name in self.read if name not in given]
-        for batch in self._stored(stored, size):
+        for batch in self._read_stored(stored, size):
             yield _with_partition(batch, self.read, given) if given else batch
         self.place.check_unchanged()
 
-    def _stored(self, read: Sequence[str], size: int) -> Batches:
+    def _read_stored(self, read: Sequence[str], size: int) -> Batches:
         raise NotImplementedError
 
 
@@ -130,7 +130,7 @@ class ParquetPiece(Piece):
     def span_of(self, column: str) -> tuple[float, float]:
         """Return the least and the largest number of a column, as far as the file tells."""
         with (
-            one_sentence(unreadable(self.place.name, "parquet"), *BROKEN),
+            as_one_sentence(unreadable(self.place.name, "parquet"), *BROKEN),
             pq.ParquetFile(self.place.open()) as parquet,
         ):
             place = parquet.schema_arrow.names.index(column)
@@ -140,7 +140,7 @@ class ParquetPiece(Piece):
             return -math.inf, math.inf
         return min(float(s.min) for s in told), max(float(s.max) for s in told)
 
-    def _stored(self, read: Sequence[str], size: int) -> Batches:
+    def _read_stored(self, read: Sequence[str], size: int) -> Batches:
         chosen = [number for number, _ in self.groups]
         return parquet_batches(self.place.open(), read, size, self.place.name, chosen)
 
@@ -149,15 +149,15 @@ class ParquetPiece(Piece):
 class ArrowPiece(Piece):
     """A file of Arrow's own format."""
 
-    def _stored(self, read: Sequence[str], size: int) -> Batches:
+    def _read_stored(self, read: Sequence[str], size: int) -> Batches:
         with (
-            one_sentence(unreadable(self.place.name, "arrow"), *BROKEN),
+            as_one_sentence(unreadable(self.place.name, "arrow"), *BROKEN),
             arrow_reader(self.place) as reader,
         ):
             count = getattr(reader, "num_record_batches", None)
             batches = reader if count is None else map(reader.get_batch, range(count))
             for batch in batches:
-                yield _validated(batch, read)
+                yield _validate_batch(batch, read)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class CsvPiece(Piece):
     dialect: Csv
     numbers: tuple[str, ...]
 
-    def _stored(self, read: Sequence[str], size: int) -> Batches:
+    def _read_stored(self, read: Sequence[str], size: int) -> Batches:
         return csv_batches(self.place, self.dialect, read, self.numbers)
 
 
@@ -195,7 +195,9 @@ class FilesPart(Part):
         untyped: frozenset[str],
     ) -> FilesPart:
         """Return the part, in which row groups of one file are read together."""
-        joined = [_joined(list(same)) for _, same in groupby(pieces, lambda piece: piece.place)]
+        joined = [
+            _join_batches(list(same)) for _, same in groupby(pieces, lambda piece: piece.place)
+        ]
         return cls(tuple(chain.from_iterable(joined)), names, block_rows, untyped)
 
     @property
@@ -213,11 +215,11 @@ class FilesPart(Part):
     def blocks(self) -> Iterator[Block]:
         """Read the files, one after the other."""
         batches = chain.from_iterable(piece.batches(self.block_rows) for piece in self.pieces)
-        for batch in resized(batches, self.block_rows):
+        for batch in rebatch(batches, self.block_rows):
             yield block_of(batch, self.names, self.untyped)
 
 
-def _joined(pieces: list[Piece]) -> list[Piece]:
+def _join_batches(pieces: list[Piece]) -> list[Piece]:
     first = pieces[0]
     if not isinstance(first, ParquetPiece):
         return pieces
@@ -235,14 +237,14 @@ def parquet_batches(
 ) -> Batches:
     """Read columns of a Parquet file, or of some of its row groups, a few rows at a time."""
     with (
-        one_sentence(unreadable(name or f"'{file}'", "parquet"), *BROKEN),
+        as_one_sentence(unreadable(name or f"'{file}'", "parquet"), *BROKEN),
         pq.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False) as parquet,
     ):
         for batch in parquet.iter_batches(batch_size=size, columns=list(read), row_groups=groups):
-            yield _validated(batch, read)
+            yield _validate_batch(batch, read)
 
 
-def arrow_reader(place: Place) -> Any:
+def arrow_reader(place: FileLocation) -> Any:
     """Return a reader of Arrow's own format, with an index at its end or without."""
     file = pa.input_stream(place.open(), compression=None)
     is_indexed = file.read(len(_ARROW_FILE)) == _ARROW_FILE
@@ -267,7 +269,7 @@ def _with_partition(
     return pa.RecordBatch.from_arrays(columns, names=list(read))
 
 
-def _validated(batch: pa.RecordBatch, read: Sequence[str]) -> pa.RecordBatch:
+def _validate_batch(batch: pa.RecordBatch, read: Sequence[str]) -> pa.RecordBatch:
     """Return columns of a batch; Arrow trusts files, and a damaged one must not end the process."""
     chosen = batch.select(list(read))
     chosen.validate(full=True)
@@ -278,8 +280,6 @@ def unreadable(name: str, form: str) -> str:
     """Return the sentence about a file that is damaged."""
     return f"File {name} cannot be read as {form.capitalize()}; check that it is complete."
 
-
-# Rows in files: CSV, Parquet and Arrow, one file or several, never all in memory.
 
 Choose = Callable[[Sequence[str]], Selection]
 # The types of the columns, and the number of rows of each row group if the format has some.
@@ -293,7 +293,7 @@ _STREAM = (
 _OPENED_AT_ONCE = 16
 
 
-class FileRows(RowReader):
+class FileRows(RowSource):
     """The rows of files, one after the other.
 
     Parameters
@@ -306,7 +306,7 @@ class FileRows(RowReader):
 
     def __init__(
         self,
-        places: Places,
+        places: FileLocations,
         pieces: Sequence[Piece],
         selection: Selection,
         *,
@@ -315,11 +315,11 @@ class FileRows(RowReader):
         untyped: frozenset[str],
     ) -> None:
         super().__init__(selection, n_rows=n_rows, block_rows=block_rows)
-        self._places, self._pieces, self._untyped = places, pieces, untyped
+        self._to_points, self._pieces, self._untyped = places, pieces, untyped
 
     @property
     def stays_here(self) -> str | None:
-        return _STREAM if any(place.is_kept for place in self._places) else None
+        return _STREAM if any(place.is_kept for place in self._to_points) else None
 
     def parts(self, count: int = 1) -> Sequence[Part]:
         pieces = self._pieces
@@ -339,11 +339,11 @@ class FileRows(RowReader):
 
     def close(self) -> None:
         super().close()
-        self._places.close()
+        self._to_points.close()
 
 
 def open_files(
-    places: Places,
+    places: FileLocations,
     choose: Choose,
     block_rows: int | None,
     *,
@@ -378,7 +378,7 @@ def open_files(
     return _open_typed(places, choose, block_rows)
 
 
-def _one_choice(places: Places, names: list[list[str]], choose: Choose) -> Selection:
+def _one_choice(places: FileLocations, names: list[list[str]], choose: Choose) -> Selection:
     for place, columns in zip(places, names, strict=True):
         if set(columns) != set(names[0]):
             raise DataError(
@@ -389,20 +389,20 @@ def _one_choice(places: Places, names: list[list[str]], choose: Choose) -> Selec
 
 
 def _open_csv(
-    places: Places,
+    places: FileLocations,
     choose: Choose,
     block_rows: int | None,
     declared: Sequence[str] | None,
     csv: Csv,
     numbers: Sequence[str],
 ) -> FileRows:
-    stored = [_not_given(place, declared) for place in places]
+    stored = [_undeclared_options(place, declared) for place in places]
     dialects = [with_delimiter(place, csv, d) for place, d in zip(places, stored, strict=True)]
     each = list(zip(places, dialects, strict=True))
     headers = [header(*pair) for pair in each]
     if declared is None:
         check_names(places[0], headers[0])
-    names = [_with_given(found, place) for found, place in zip(headers, places, strict=True)]
+    names = [_apply_declared(found, place) for found, place in zip(headers, places, strict=True)]
     selection = _one_choice(places, names, choose)
     n_rows = None if any(has_rows(*pair) for pair in each) else 0
     pieces = [CsvPiece(place, selection.read, d, tuple(numbers)) for place, d in each]
@@ -412,7 +412,7 @@ def _open_csv(
     )
 
 
-def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> FileRows:
+def _open_typed(places: FileLocations, choose: Choose, block_rows: int | None) -> FileRows:
     """Open files that know the types of their columns."""
     footers = _footers(places)
     selection = _one_choice(places, [list(types.names) for types, _ in footers], choose)
@@ -430,25 +430,25 @@ def _open_typed(places: Places, choose: Choose, block_rows: int | None) -> FileR
     )
 
 
-def stored_types(place: Place) -> pa.Schema:
+def stored_types(place: FileLocation) -> pa.Schema:
     """Return names and types of the columns of a Parquet or Arrow file."""
     return _footer(place)[0]
 
 
-def _footers(places: Places) -> list[Footer]:
+def _footers(places: FileLocations) -> list[Footer]:
     if len(places) == 1:
         return [_footer(places[0])]
     with ThreadPoolExecutor(_OPENED_AT_ONCE) as pool:
         return list(pool.map(_footer, places))
 
 
-def _footer(place: Place) -> Footer:
+def _footer(place: FileLocation) -> Footer:
     # What is kept of a stream would keep its bytes.
     return _read_footer(place) if place.is_kept else _cached_footer(place)
 
 
-def _read_footer(place: Place) -> Footer:
-    with one_sentence(unreadable(place.name, place.format), *BROKEN):
+def _read_footer(place: FileLocation) -> Footer:
+    with as_one_sentence(unreadable(place.name, place.format), *BROKEN):
         if place.format == "parquet":
             with pq.ParquetFile(place.open()) as parquet:
                 layout = parquet.metadata
@@ -468,11 +468,13 @@ def _read_footer(place: Place) -> Footer:
 _cached_footer = lru_cache(maxsize=2**14)(_read_footer)
 
 
-def _not_given(place: Place, declared: Sequence[str] | None) -> Sequence[str] | None:
+def _undeclared_options(
+    place: FileLocation, declared: Sequence[str] | None
+) -> Sequence[str] | None:
     """Return the declared columns that the file itself must have."""
     given = dict(place.partition)
     return None if declared is None else [name for name in declared if name not in given]
 
 
-def _with_given(names: list[str], place: Place) -> list[str]:
+def _apply_declared(names: list[str], place: FileLocation) -> list[str]:
     return [*names, *(name for name, _ in place.partition if name not in names)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from privclust.data.rows import Block, RowReader, Selection
+from privclust.data.rows import Block, RowSource, Selection
 from privclust.exceptions import DataError
 from privclust.reading.objects import array_from, array_from_stream, block_of, plain_batch
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Batches = Iterator[pa.RecordBatch]
 
 
-class ArrowRows(RowReader):
+class ArrowRows(RowSource):
     """Rows from a function that starts reading record batches again each time it is called.
 
     Parameters
@@ -44,7 +44,7 @@ class ArrowRows(RowReader):
         self._read, self._free = read, close
 
     def _blocks(self) -> Iterator[Block]:
-        for batch in resized(self._read(self.block_rows), self.block_rows):
+        for batch in rebatch(self._read(self.block_rows), self.block_rows):
             yield block_of(batch, self.selection.names, frozenset())
 
     def close(self) -> None:
@@ -53,26 +53,26 @@ class ArrowRows(RowReader):
             self._free()
 
 
-def resized(batches: Iterable[pa.RecordBatch], size: int) -> Batches:
+def rebatch(batches: Iterable[pa.RecordBatch], size: int) -> Batches:
     """Cut and join batches to ``size`` rows; where the types change, a shorter one ends."""
     held: list[pa.RecordBatch] = []
     room = size
     for batch in batches:
         if held and not batch.schema.equals(held[0].schema):
-            yield from _joined(held)
+            yield from _join(held)
             held, room = [], size
         while batch.num_rows:
             head, batch = batch.slice(0, room), batch.slice(room)
             held.append(head)
             room -= head.num_rows
             if not room:
-                yield from _joined(held)
+                yield from _join(held)
                 held, room = [], size
     if held:
-        yield from _joined(held)
+        yield from _join(held)
 
 
-def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+def _join(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """Return batches as one, or as few as Arrow makes of them; every row is in one of them."""
     if len(batches) == 1:
         return batches

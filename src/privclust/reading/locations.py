@@ -28,7 +28,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from privclust.data.rows import CHANGED
-from privclust.exceptions import DataError, one_sentence
+from privclust.exceptions import DataError, as_one_sentence
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Stamp = tuple[int, int]
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_PATTERN = re.compile(r"[*\[]")  # a question mark begins the options of a store
+_GLOB_MARKS = re.compile(r"[*\[]")  # a question mark begins the options of a store
 
 
 def is_uri(path: str) -> bool:
@@ -55,7 +55,7 @@ def without_secrets(uri: str) -> str:
 
 
 @dataclass(frozen=True)
-class Remote:
+class RemoteFile:
     """One file of a store.
 
     Attributes
@@ -85,7 +85,7 @@ class Remote:
 
 def files_at(
     uri: str, of_a_folder: Callable[[Sequence[str]], Collection[str]]
-) -> Sequence[tuple[Remote, Stamp, str]]:
+) -> Sequence[tuple[RemoteFile, Stamp, str]]:
     """Return the files that a URI stands for, each with its stamp and its path below the URI.
 
     Parameters
@@ -97,12 +97,12 @@ def files_at(
     """
     shown = without_secrets(uri)
     unread = f"'{shown}' cannot be read; check the address, the network and the credentials."
-    pattern = _PATTERN.search(uri)
+    pattern = _GLOB_MARKS.search(uri)
     plain = uri if pattern is None else uri[: uri.rindex("/", 0, pattern.start())]
     options = uri[uri.index("?") :] if "?" in uri and pattern is not None else ""
-    with one_sentence(unread, Exception):
+    with as_one_sentence(unread, Exception):
         store, base = _store(plain + options)
-        found = _listed(store, base)
+        found = _list_files(store, base)
     if pattern is not None:
         wanted = urlsplit(uri).path[len(urlsplit(plain).path) :].lstrip("/")
         found = [info for info in found if fnmatchcase(_below(info.path, base), wanted)]
@@ -113,7 +113,7 @@ def files_at(
         raise DataError(f"'{shown}' holds no file that can be read; check the address.")
     found.sort(key=lambda info: info.path)
     root = plain + options
-    return [(Remote(root, info.path), _stamp(info), _below(info.path, base)) for info in found]
+    return [(RemoteFile(root, info.path), _stamp(info), _below(info.path, base)) for info in found]
 
 
 @lru_cache(maxsize=64)
@@ -124,7 +124,7 @@ def _store(uri: str) -> tuple[FileSystem, str]:
     return store, path
 
 
-def _listed(store: FileSystem, base: str) -> list[Any]:
+def _list_files(store: FileSystem, base: str) -> list[Any]:
     from pyarrow.fs import FileSelector, FileType
 
     info = store.get_file_info(base)
@@ -144,8 +144,6 @@ def _stamp(info: Any) -> Stamp:
     return int(info.size), int(info.mtime_ns or 0)
 
 
-# Where rows lie outside of Python: files, patterns, folders, URIs, standard input.
-
 STANDARD_INPUT = "-"
 
 _FORMATS = {
@@ -164,7 +162,7 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Place:
+class FileLocation:
     """One file, or a stream that was kept.
 
     Attributes
@@ -187,7 +185,7 @@ class Place:
     format: str
     delimiter: str
     compression: str | None
-    file: Path | Remote | _Kept
+    file: Path | RemoteFile | _SpooledStream
     stamp: Stamp | None = None
     partition: tuple[tuple[str, str], ...] = ()
 
@@ -198,20 +196,20 @@ class Place:
     @property
     def is_kept(self) -> bool:
         """Whether it is a stream, which is on this machine alone."""
-        return isinstance(self.file, _Kept)
+        return isinstance(self.file, _SpooledStream)
 
     def check_unchanged(self) -> None:
         """Raise if the file is no longer the one that was found."""
-        if isinstance(self.file, _Kept) or self.stamp is None:
+        if isinstance(self.file, _SpooledStream) or self.stamp is None:
             return
         gone = f"File {self.name} is no longer there; {CHANGED[0].lower()}{CHANGED[1:]}"
-        with one_sentence(gone, Exception):
-            now = self.file.stamp() if isinstance(self.file, Remote) else _stamp_of(self.file)
+        with as_one_sentence(gone, Exception):
+            now = self.file.stamp() if isinstance(self.file, RemoteFile) else _stamp_of(self.file)
         if now != self.stamp:
             raise DataError(f"File {self.name} is not the same as before: {CHANGED.lower()}")
 
 
-class Places(tuple[Place, ...]):
+class FileLocations(tuple[FileLocation, ...]):
     """Places whose rows are read one after the other."""
 
     __slots__ = ()
@@ -219,20 +217,22 @@ class Places(tuple[Place, ...]):
     def close(self) -> None:
         """Let go of streams that were kept."""
         for place in self:
-            if isinstance(place.file, _Kept):
+            if isinstance(place.file, _SpooledStream):
                 place.file.close()
 
 
-def placed(data: Any) -> Any:
+def resolve_locations(data: Any) -> Any:
     """Return the places that ``data`` names, or ``data`` itself if it holds rows in Python."""
     if isinstance(data, str) and not data:
         raise DataError("The path of the data is empty; give the path of a file.")
     if _is_binary_file(data):
-        return Places([_stream(data, "the given file")])
-    many = data if isinstance(data, (list, tuple)) and not isinstance(data, Places) else [data]
+        return FileLocations([_stream(data, "the given file")])
+    many = (
+        data if isinstance(data, (list, tuple)) and not isinstance(data, FileLocations) else [data]
+    )
     if not many or not all(isinstance(path, (str, os.PathLike)) for path in many):
         return data
-    found = Places(place for path in many for place in _at(os.fsdecode(path)))
+    found = FileLocations(place for path in many for place in _location_of(os.fsdecode(path)))
     if len({place.format for place in found}) > 1:
         raise DataError("The files are of different formats; give files of one format.")
     return found
@@ -242,7 +242,7 @@ def _is_binary_file(data: Any) -> bool:
     return isinstance(data, (io.RawIOBase, io.BufferedIOBase))
 
 
-def _at(path: str) -> list[Place]:
+def _location_of(path: str) -> list[FileLocation]:
     if path == STANDARD_INPUT:
         return [_standard_input()]
     if path.startswith("file://"):
@@ -252,19 +252,19 @@ def _at(path: str) -> list[Place]:
         raise DataError(absent)
     if is_uri(path):
         return _at_uri(path)
-    with one_sentence(absent, OSError):
+    with as_one_sentence(absent, OSError):
         return [
             _in_file(file, f"'{file}'", _stamp_of(file), below)
-            for file, below in _expanded(Path(path))
+            for file, below in _expand_path(Path(path))
         ]
 
 
-def _at_uri(uri: str) -> list[Place]:
+def _at_uri(uri: str) -> list[FileLocation]:
     found = files_at(uri, _of_a_folder)
     return [_in_file(file, file.name, stamp, below) for file, stamp, below in found]
 
 
-def _expanded(path: Path) -> Sequence[tuple[Path, str]]:
+def _expand_path(path: Path) -> Sequence[tuple[Path, str]]:
     """Return the files that a path stands for, each with its path below a folder."""
     if path.is_dir():
         below = {
@@ -307,15 +307,15 @@ def _format_of(path: str) -> tuple[str | None, str, str | None]:
     return (None if compression and form != "csv" else form), suffix, compression
 
 
-def _in_file(file: Path | Remote, name: str, stamp: Stamp, below: str) -> Place:
-    path = file.path if isinstance(file, Remote) else file.as_posix()
+def _in_file(file: Path | RemoteFile, name: str, stamp: Stamp, below: str) -> FileLocation:
+    path = file.path if isinstance(file, RemoteFile) else file.as_posix()
     form, suffix, compression = _format_of(path)
     if form is None:
         raise DataError(f"File {name} is of an unknown format; give a .csv, .tsv or .parquet file.")
     pairs = [folder.partition("=") for folder in below.split("/")[:-1]]
     partition = tuple((unquote(key), unquote(value)) for key, mark, value in pairs if mark)
     delimiter = "\t" if suffix == ".tsv" else ","
-    return Place(name, form, delimiter, compression, file, stamp, partition)
+    return FileLocation(name, form, delimiter, compression, file, stamp, partition)
 
 
 def _stamp_of(path: Path) -> Stamp:
@@ -323,22 +323,22 @@ def _stamp_of(path: Path) -> Stamp:
     return found.st_size, found.st_mtime_ns
 
 
-def _standard_input() -> Place:
+def _standard_input() -> FileLocation:
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or sys.stdin.isatty():
         raise DataError("Standard input holds no data; pipe a file into it or name the file.")
     return _stream(stream, "standard input")
 
 
-def _stream(stream: IO[bytes], name: str) -> Place:
-    kept = _Kept(stream, name)
+def _stream(stream: IO[bytes], name: str) -> FileLocation:
+    kept = _SpooledStream(stream, name)
     start = kept.open().read(8)
     form = next((form for magic, form in _MAGIC if start.startswith(magic)), "csv")
     compression = "gzip" if start.startswith(_GZIP) else None
-    return Place(name, form, ",", compression, kept)
+    return FileLocation(name, form, ",", compression, kept)
 
 
-class _Kept:
+class _SpooledStream:
     """The bytes of a stream that can be read only once, in a file without a name."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
@@ -346,17 +346,17 @@ class _Kept:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by the finalizer
         self.close = weakref.finalize(self, self.file.close)
         self.lock = threading.Lock()
-        with one_sentence(unread, OSError, ValueError):
+        with as_one_sentence(unread, OSError, ValueError):
             shutil.copyfileobj(stream, self.file)
 
     def open(self) -> io.BufferedReader:
-        return io.BufferedReader(_Pass(self))
+        return io.BufferedReader(_Cursor(self))
 
 
-class _Pass(io.RawIOBase):
+class _Cursor(io.RawIOBase):
     """A reader with a position of its own; closing it leaves the file to the next."""
 
-    def __init__(self, kept: _Kept) -> None:
+    def __init__(self, kept: _SpooledStream) -> None:
         self._kept, self._at = kept, 0
 
     def readable(self) -> bool:

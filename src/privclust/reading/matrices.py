@@ -19,10 +19,10 @@ from scipy import sparse
 from privclust._typing import Floats
 from privclust.data.columns.counts import as_counts, check_has_columns, check_number_type
 from privclust.data.columns.refusals import numbers_of
-from privclust.data.rows import Block, RowReader
-from privclust.exceptions import DataError, MixedTypesError, NoRowsError, one_sentence
+from privclust.data.rows import Block, RowSource
+from privclust.exceptions import DataError, MixedTypesError, NoRowsError, as_one_sentence
 from privclust.reading.declared import check_numbers
-from privclust.reading.locations import placed
+from privclust.reading.locations import resolve_locations
 from privclust.reading.matrix_files import (
     check_memory,
     market_shape,
@@ -49,18 +49,18 @@ class MatrixReader:
     """
 
     def __init__(self, data: Any, shape: Any = None) -> None:
-        self.shape = _checked_shape(shape)
+        self.shape = _parse_shape(shape)
         self._data = data
         self._path = Path(data) if isinstance(data, (str, os.PathLike)) else None
         self._suffix = "" if self._path is None else self._path.suffix.lower()
-        self._triples: RowReader | None = None
+        self._triples: RowSource | None = None
         if self._path is not None and self._suffix in (".npz", ".mtx"):
             self._check_file(self._path)
         elif sparse.issparse(data) or isinstance(data, np.ndarray):
             self._check_object()
         elif self._path is not None or self.shape is not None:
-            self._need_shape()
-            data = placed(data)
+            self._require_shape()
+            data = resolve_locations(data)
             self._triples = open_rows(data, _TRIPLES)
             self._check_types(data, _TRIPLES)
         else:
@@ -74,7 +74,7 @@ class MatrixReader:
         return counts
 
     @property
-    def triples(self) -> RowReader | None:
+    def triples(self) -> RowSource | None:
         """The triples, if the matrix is given as such."""
         return self._triples
 
@@ -125,15 +125,15 @@ class MatrixReader:
             return self._read_triples(self._triples, unit)
         return _dense_array(self._data, total=unit.unreadable == "zero")
 
-    def _read_triples(self, source: RowReader, unit: MatrixUnit) -> Any:
-        shape = self._need_shape()
+    def _read_triples(self, source: RowSource, unit: MatrixUnit) -> Any:
+        shape = self._require_shape()
         try:
             triples = np.concatenate([triples_of(block, unit) for block in source.blocks()])
         except NoRowsError:  # the matrix of zeros
             triples = np.empty((0, 3))
         return matrix_of_triples(triples, shape)
 
-    def _need_shape(self) -> Shape:
+    def _require_shape(self) -> Shape:
         if self.shape is None:
             raise DataError(
                 "Triples (row, column, count) need the public shape of the matrix, which is "
@@ -160,10 +160,10 @@ def matrix_of_triples(triples: Floats, shape: Shape) -> Any:
     return sparse.coo_array((triples[:, 2], (rows, columns)), shape=shape)
 
 
-def _checked_shape(shape: Any) -> Shape | None:
+def _parse_shape(shape: Any) -> Shape | None:
     if shape is None:
         return None
-    with one_sentence(
+    with as_one_sentence(
         "shape must be a pair of whole numbers (rows, columns).",
         TypeError,
         ValueError,
@@ -178,7 +178,7 @@ def _checked_shape(shape: Any) -> Shape | None:
 
 def _check_two_dimensions(data: Any) -> None:
     # scikit-learn's words, here and below, where it has some.
-    with one_sentence("The rows differ in length; give every row the same columns.", ValueError):
+    with as_one_sentence("The rows differ in length; give every row the same columns.", ValueError):
         dimensions = np.ndim(data)
     if dimensions != 2:
         raise DataError(
@@ -201,7 +201,7 @@ def _dense_array(data: Any, *, total: bool) -> Any:
             "The matrix holds something other than numbers, but every argument must be a number or "
             "a string that reads as a number; give counts."
         )
-        with one_sentence(message, Exception, error=MixedTypesError):
+        with as_one_sentence(message, Exception, error=MixedTypesError):
             dense = _each_or_nan(dense) if total else dense.astype(np.float64)
     return dense
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 
-from privclust.exceptions import DataError, one_sentence
+from privclust.exceptions import DataError, as_one_sentence
 
 # Matrix Market files (``.mtx``): the shape that one declares, and its entries.
 
@@ -56,7 +56,7 @@ class _Header:
 
 def market_shape(path: Path) -> tuple[int, int]:
     """Return the shape that a file declares, if the file is long enough for its entries."""
-    with one_sentence(_no_market(path), Exception), _opened(path) as file:
+    with as_one_sentence(_no_market(path), Exception), _open_text(path) as file:
         header = _header(file)
         if header.n_written * header.least_bytes > path.stat().st_size:
             raise ValueError
@@ -65,7 +65,7 @@ def market_shape(path: Path) -> tuple[int, int]:
 
 def read_market(path: Path) -> Any:
     """Return the matrix of a file."""
-    with one_sentence(_no_market(path), Exception), _opened(path) as file:
+    with as_one_sentence(_no_market(path), Exception), _open_text(path) as file:
         header = _header(file)
         return _dense(header, file) if header.layout == "array" else _sparse(header, file)
 
@@ -77,7 +77,7 @@ def _no_market(path: Path) -> str:
     )
 
 
-def _opened(path: Path) -> IO[str]:
+def _open_text(path: Path) -> IO[str]:
     # A comment may be in any encoding, and all the rest is ASCII.
     return open(path, encoding="latin-1")
 
@@ -179,7 +179,7 @@ def _no_npz(path: Path) -> str:
 
 def npz_shape(path: Path) -> Shape:
     """Return the shape that a file declares, if it holds real numbers that fit into memory."""
-    with one_sentence(_no_npz(path), Exception):
+    with as_one_sentence(_no_npz(path), Exception):
         with zipfile.ZipFile(path) as archive:
             sizes = {member.filename: member.file_size for member in archive.infolist()}
             stored_type = _stored_type(archive)
@@ -205,7 +205,7 @@ def _stored_type(archive: zipfile.ZipFile) -> np.dtype[Any]:
 
 def read_npz(path: Path) -> Any:
     """Return the matrix of a file as SciPy or NumPy saves one."""
-    with one_sentence(_no_npz(path), Exception), np.load(path, allow_pickle=False) as stored:
+    with as_one_sentence(_no_npz(path), Exception), np.load(path, allow_pickle=False) as stored:
         if "format" in stored:
             return sparse.load_npz(path)
         parts = stored["data"], stored["indices"], stored["indptr"]

@@ -20,9 +20,9 @@ from privclust._typing import Floats
 from privclust.data.columns.counts import as_counts
 from privclust.data.matrix.rows import MatrixRows, MatrixSource, row_pieces
 from privclust.data.rows import Part
-from privclust.exceptions import one_sentence
+from privclust.exceptions import as_one_sentence
 from privclust.reading.files import FilesPart, ParquetPiece, runs
-from privclust.reading.locations import Place
+from privclust.reading.locations import FileLocation
 from privclust.reading.matrices import matrix_of_triples, triples_of
 from privclust.reading.matrix_files import npz_shape, read_npz
 from privclust.unit.matrix import MatrixUnit
@@ -34,7 +34,7 @@ Shape = tuple[int, int]
 class _NpzPart(Part):
     """Consecutive ``.npz`` files, each with the number of its first row and of its rows."""
 
-    files: tuple[tuple[Place, int, int], ...]
+    files: tuple[tuple[FileLocation, int, int], ...]
     unit: MatrixUnit
 
     @property
@@ -77,7 +77,9 @@ class NpzMatrix(MatrixSource):
     unit : MatrixUnit
     """
 
-    def __init__(self, places: Sequence[Place], shapes: Sequence[Shape], unit: MatrixUnit) -> None:
+    def __init__(
+        self, places: Sequence[FileLocation], shapes: Sequence[Shape], unit: MatrixUnit
+    ) -> None:
         super().__init__()
         starts = np.concatenate([[0], np.cumsum([rows for rows, _ in shapes])])
         self.shape = int(starts[-1]), shapes[0][1]
@@ -189,30 +191,30 @@ def _spans_of(piece: Any) -> Iterator[tuple[ParquetPiece, float, float]]:
         yield group, *group.span_of("row")
 
 
-def _size(place: Place) -> int:
+def _size(place: FileLocation) -> int:
     return 0 if place.stamp is None else place.stamp[0]
 
 
-def npz_shape_at(place: Place) -> Shape:
+def npz_shape_at(place: FileLocation) -> Shape:
     """Return the shape that a file declares, wherever it is."""
     if isinstance(place.file, Path):
         return npz_shape(place.file)
-    with one_sentence(_no_npz(place), Exception), np.load(_bytes_at(place)) as stored:
+    with as_one_sentence(_no_npz(place), Exception), np.load(_bytes_at(place)) as stored:
         n_rows, n_columns = (int(length) for length in stored["shape"])
         return n_rows, n_columns
 
 
-def _npz_at(place: Place) -> Any:
+def _npz_at(place: FileLocation) -> Any:
     if isinstance(place.file, Path):
         return read_npz(place.file)
-    with one_sentence(_no_npz(place), Exception):
+    with as_one_sentence(_no_npz(place), Exception):
         return sparse.load_npz(_bytes_at(place))
 
 
-def _bytes_at(place: Place) -> io.BytesIO:
+def _bytes_at(place: FileLocation) -> io.BytesIO:
     with place.open() as file:
         return io.BytesIO(file.read())
 
 
-def _no_npz(place: Place) -> str:
+def _no_npz(place: FileLocation) -> str:
     return f"{place.name} holds no sparse matrix; save one with scipy.sparse.save_npz."

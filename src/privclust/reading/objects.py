@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from privclust._lazy import imported
-from privclust.data.columns.kinds import MOST_DAYS, TypedColumn, in_cells
+from privclust._lazy import loaded_module
+from privclust.data.columns.kinds import MOST_DAYS, TypedColumn, to_cells
 from privclust.data.rows import Block
 
 _FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
@@ -54,7 +54,7 @@ def array_from(values: Any) -> pa.Array:
         array = pa.array(values, from_pandas=True)
     except _FAILURES:  # of a type that Arrow does not know, or with a value that it does not take
         each = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
-        return in_cells(list(each))
+        return to_cells(list(each))
     return _one_chunk(array)
 
 
@@ -69,7 +69,7 @@ def _array_of_objects(values: npt.NDArray[np.object_]) -> pa.Array:
             return _one_chunk(pa.array(values, stored, from_pandas=True))
     except Exception:  # noqa: S110  # a value or its class may do anything; a cell is made of each
         pass
-    return in_cells(values)
+    return to_cells(values)
 
 
 def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
@@ -79,7 +79,7 @@ def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
         types -= _FLOATS
     if not types:
         return pa.null()
-    if (pandas := imported("pandas")) and pandas.Timestamp in types:  # which is a datetime
+    if (pandas := loaded_module("pandas")) and pandas.Timestamp in types:  # which is a datetime
         types = types - {pandas.Timestamp} | {datetime.datetime}
     for shared, stored in _PLAIN:
         if types <= shared and (not pt.is_timestamp(stored) or _are_usual(values)):
@@ -116,7 +116,7 @@ def _array_of_moments(values: npt.NDArray[Any]) -> pa.Array:
             return pa.array(values, from_pandas=True)
     except _FAILURES:
         pass
-    return in_cells(list(values))
+    return to_cells(list(values))
 
 
 def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -131,11 +131,11 @@ def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 def array_from_stream(values: Any) -> pa.Array:
     """Return a column that speaks Arrow, as polars' do, as an Arrow array."""
     if str(values.dtype) == "Object":  # Arrow does not know them, and older polars crash on it
-        return in_cells(values.to_list())
+        return to_cells(values.to_list())
     try:
         return _one_chunk(pa.chunked_array(values))
     except (pa.ArrowException, OSError, TypeError):  # of types that it cannot hand over
-        return in_cells(values.to_list())
+        return to_cells(values.to_list())
 
 
 def plain(array: pa.Array) -> pa.Array:

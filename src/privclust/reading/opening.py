@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from privclust._lazy import is_a
-from privclust.data.rows import RowReader, Selection
-from privclust.exceptions import DataError, one_sentence
+from privclust._lazy import is_instance_of
+from privclust.data.rows import RowSource, Selection
+from privclust.exceptions import DataError, as_one_sentence
 from privclust.reading.arrays import ArrayRows, SparseRows, as_array, by_rows
 from privclust.reading.files import open_files
 from privclust.reading.frames import ArrowRows, pandas_batches, pandas_names, polars_batches
-from privclust.reading.locations import Places, placed
-from privclust.reading.selection import chosen_by_name, chosen_by_position
+from privclust.reading.locations import FileLocations, resolve_locations
+from privclust.reading.selection import select_by_name, select_by_position
 from privclust.reading.spool import NOT_EVALUATED, Spool, write_lazy, write_stream
 from privclust.schema.dialect import Csv
 
@@ -34,7 +34,7 @@ def open_rows(
     block_rows: int | None = None,
     csv: Csv | None = None,
     numbers: Sequence[str] = (),
-) -> RowReader:
+) -> RowSource:
     """Open data as a stream of row blocks; no row is read yet.
 
     Parameters
@@ -63,10 +63,10 @@ def open_rows(
         raise DataError(f"block_rows must be at least 1, got {block_rows!r}; enlarge it.")
     if isinstance(columns, str):
         raise DataError(f"The columns must be a list of names; write [{columns!r}].")
-    by_name = partial(chosen_by_name, columns=columns, ignore=ignore, id_column=id_column)
-    by_position = partial(chosen_by_position, columns=columns, id_column=id_column)
-    data = placed(data)
-    if isinstance(data, Places):
+    by_name = partial(select_by_name, columns=columns, ignore=ignore, id_column=id_column)
+    by_position = partial(select_by_position, columns=columns, id_column=id_column)
+    data = resolve_locations(data)
+    if isinstance(data, FileLocations):
         declared = None if columns is None else [*columns, *([id_column] if id_column else [])]
         return open_files(data, by_name, block_rows, declared=declared, csv=csv, numbers=numbers)
     return _open_in_memory(data, by_name, by_position, columns is not None, block_rows)
@@ -78,7 +78,7 @@ def _open_in_memory(
     by_position: Callable[[int], Selection],
     named: bool,
     block_rows: int | None,
-) -> RowReader:
+) -> RowSource:
     """Open an object that holds its rows, by what it is."""
     if sparse.issparse(data):
         matrix = by_rows(data)
@@ -86,15 +86,15 @@ def _open_in_memory(
     if isinstance(data, (np.ndarray, list, tuple)):
         array = as_array(data)
         return ArrayRows(array, by_position(array.shape[1]), named=named, block_rows=block_rows)
-    if is_a(data, "pandas", "DataFrame"):
+    if is_instance_of(data, "pandas", "DataFrame"):
         return _open_pandas(data, by_name, by_position, named, block_rows)
-    if is_a(data, "polars", "DataFrame"):
+    if is_instance_of(data, "polars", "DataFrame"):
         chosen = by_name(data.columns)
         read = partial(polars_batches, data, chosen.read)
         return ArrowRows(read, chosen, n_rows=len(data), block_rows=block_rows)
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return _open_arrow(data, by_name, block_rows)
-    if is_a(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
+    if is_instance_of(data, "polars", "LazyFrame") or hasattr(data, "__arrow_c_stream__"):
         return _open_once(data, by_name, block_rows)
     if hasattr(data, "__array__"):
         return _open_in_memory(np.asarray(data), by_name, by_position, named, block_rows)
@@ -110,7 +110,7 @@ def _open_pandas(
     by_position: Callable[[int], Selection],
     named: bool,
     block_rows: int | None,
-) -> RowReader:
+) -> RowSource:
     names = pandas_names(frame)
     if names is None:
         chosen = by_position(frame.shape[1])
@@ -128,7 +128,7 @@ def _open_arrow(
     data: pa.Table | pa.RecordBatch,
     by_name: Callable[[Sequence[str]], Selection],
     block_rows: int | None,
-) -> RowReader:
+) -> RowSource:
     chosen = by_name(data.schema.names)
     table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
     table = table.select(list(chosen.read))
@@ -137,16 +137,16 @@ def _open_arrow(
 
 def _open_once(
     data: Any, by_name: Callable[[Sequence[str]], Selection], block_rows: int | None
-) -> RowReader:
+) -> RowSource:
     """Open what gives its rows only once, or pays for them again each time."""
-    if is_a(data, "polars", "LazyFrame"):
-        with one_sentence(NOT_EVALUATED, Exception):
+    if is_instance_of(data, "polars", "LazyFrame"):
+        with as_one_sentence(NOT_EVALUATED, Exception):
             names = data.collect_schema().names()
         chosen = by_name(names)
         spool = Spool(partial(write_lazy, data, chosen.read), chosen.read)
     else:
         no_table = "The Arrow stream is not a table; give a table with named columns."
-        with one_sentence(no_table, pa.ArrowException, TypeError):
+        with as_one_sentence(no_table, pa.ArrowException, TypeError):
             reader = pa.RecordBatchReader.from_stream(data)
         chosen = by_name(reader.schema.names)
         spool = Spool(partial(write_stream, reader, chosen.read), chosen.read)

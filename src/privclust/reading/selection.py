@@ -12,7 +12,7 @@ _NAMES_SHOWN = 5
 _LONGEST_SHOWN = 80
 
 
-def chosen_by_name(
+def select_by_name(
     available: Sequence[str],
     columns: Sequence[str] | None,
     ignore: Sequence[str] | None = (),
@@ -33,11 +33,11 @@ def chosen_by_name(
     if absent:
         is_, it, names = ("is", "it", "name") if len(absent) == 1 else ("are", "them", "names")
         raise DataError(
-            f"{quoted(absent)} {is_} declared in the schema but absent from the data; "
+            f"{column_phrase(absent)} {is_} declared in the schema but absent from the data; "
             f"correct the {names}, or drop {it} from the schema."
         )
     if twice := [name for name in times if times[name] > 1]:
-        raise DataError(f"{quoted(twice[:1])} occurs twice in the data; rename one of them.")
+        raise DataError(f"{column_phrase(twice[:1])} occurs twice in the data; rename one of them.")
     aside = {*(available if ignore is None else ignore), id_column} - declared
     if columns is None:
         return _not_empty([name for name in available if name not in aside], id_column)
@@ -45,13 +45,13 @@ def chosen_by_name(
     if extra:
         is_, it = ("is", "it") if len(extra) == 1 else ("are", "them")
         raise DataError(
-            f"{quoted(extra)} {is_} in the data but not declared in the schema; "
+            f"{column_phrase(extra)} {is_} in the data but not declared in the schema; "
             f"declare {it}, or list {it} in ignore."
         )
     return _not_empty(columns, id_column)
 
 
-def chosen_by_position(
+def select_by_position(
     width: int, columns: Sequence[str] | None, id_column: str | None = None
 ) -> Selection:
     """Choose the columns of an unnamed array: all of them, named by position."""
@@ -78,7 +78,7 @@ def _not_empty(names: Sequence[str], id_column: str | None) -> Selection:
     return Selection(tuple(names), id_column)
 
 
-def quoted(names: Sequence[str]) -> str:
+def column_phrase(names: Sequence[str]) -> str:
     """Return "Column 'a'" or "Columns 'a', 'b'", shortened when there are many.
 
     Of each name its first line is shown: behind a quote that is not closed there are rows.

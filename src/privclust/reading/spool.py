@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from privclust.exceptions import one_sentence
+from privclust.exceptions import as_one_sentence
 from privclust.reading.files import parquet_batches
-from privclust.reading.frames import Batches, resized
+from privclust.reading.frames import Batches, rebatch
 from privclust.reading.objects import plain_batch
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ def _temporary_file() -> tuple[Path, Callable[[], object]]:
 def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) -> None:
     """Write columns of an Arrow stream to a Parquet file."""
     broken = "The Arrow stream cannot be read to its end; check where it comes from."
-    with one_sentence(broken, pa.ArrowException, OSError):
+    with as_one_sentence(broken, pa.ArrowException, OSError):
         nothing = [pa.nulls(0, reader.schema.field(name).type) for name in read]
         empty = _storable(plain_batch(pa.RecordBatch.from_arrays(nothing, names=list(read))))
         with pq.ParquetWriter(path, empty.schema) as writer:
             batches = (_storable(plain_batch(batch.select(list(read)))) for batch in reader)
-            for batch in resized(batches, _ROW_GROUP):
+            for batch in rebatch(batches, _ROW_GROUP):
                 writer.write_batch(batch)
 
 
@@ -111,5 +111,5 @@ def _in_milliseconds(array: pa.Array) -> pa.Array:
 
 def write_lazy(frame: pl.LazyFrame, read: Sequence[str], path: Path) -> None:
     """Evaluate a polars LazyFrame in a streaming way and write columns to a Parquet file."""
-    with one_sentence(NOT_EVALUATED, Exception):
+    with as_one_sentence(NOT_EVALUATED, Exception):
         frame.select(read).sink_parquet(path)

@@ -49,15 +49,13 @@ class DamageError(Exception):
         self.problem, self.remedy = problem, remedy
 
 
-# Arrays as plain bytes: the npz file of a release, written and read without pickle.
-
 LARGEST_FILE = 2**31
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 _TYPE = re.compile(r"bool|u?int(8|16|32|64)|float(32|64)")
 _HEADER_BYTES = 16_384
 
 
-def checked_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
+def check_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
     """Return read-only copies in the machine's byte order; raise on what cannot be published."""
     checked: dict[str, AnyArray] = {}
     for name, values in arrays.items():
@@ -76,13 +74,13 @@ def checked_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
     return checked
 
 
-def described(arrays: Mapping[str, AnyArray]) -> dict[str, dict[str, Any]]:
+def describe_arrays(arrays: Mapping[str, AnyArray]) -> dict[str, dict[str, Any]]:
     """Return type, shape and checksum of every array, as they stand in ``release.json``."""
     return {
         name: {
             "dtype": array.dtype.name,
             "shape": list(array.shape),
-            "sha256": hashlib.sha256(_stored(array).tobytes()).hexdigest(),
+            "sha256": hashlib.sha256(_read_member(array).tobytes()).hexdigest(),
         }
         for name, array in arrays.items()
     }
@@ -94,7 +92,7 @@ def to_npz(arrays: Mapping[str, AnyArray]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             entry = io.BytesIO()
-            np.lib.format.write_array(entry, _stored(array), allow_pickle=False)
+            np.lib.format.write_array(entry, _read_member(array), allow_pickle=False)
             # A ZipInfo of its own carries no clock time.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
     return buffer.getvalue()
@@ -172,5 +170,5 @@ def _header(stream: io.BytesIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def _stored(array: AnyArray) -> AnyArray:
+def _read_member(array: AnyArray) -> AnyArray:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)

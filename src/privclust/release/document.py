@@ -19,7 +19,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import ReleaseError
-from privclust.release.arrays import DamageError, described
+from privclust.release.arrays import DamageError, describe_arrays
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 
@@ -62,7 +62,7 @@ class About:
 
     def __post_init__(self) -> None:
         for name in _LINES:
-            object.__setattr__(self, name, _checked_line(name, getattr(self, name)))
+            object.__setattr__(self, name, _check_line(name, getattr(self, name)))
         if isinstance(self.names, str) or not all(isinstance(name, str) for name in self.names):
             raise ReleaseError(
                 "The names of a release must be a list of text; give one name per item."
@@ -96,7 +96,7 @@ class About:
 _LINES = ("title", "dataset", "holder", "contact", "purpose")
 
 
-def _checked_line(name: str, text: object) -> str | None:
+def _check_line(name: str, text: object) -> str | None:
     if text is None:
         return None
     if not isinstance(text, str) or len(text) > _LONGEST:
@@ -109,8 +109,6 @@ def _one_line(text: str) -> str:
     readable = text.encode("utf-8", errors="replace").decode("utf-8")
     return " ".join("".join(char if char.isprintable() else " " for char in readable).split())
 
-
-# ``release.json``: a release as plain data, and back with every entry checked.
 
 FORMAT = "privclust-release"
 VERSION = 1
@@ -148,7 +146,7 @@ _QUERY_KEYS: dict[str, type | tuple[type, ...]] = {
 _FRACTION = re.compile(r"\d{1,4000}(/\d{1,4000})?")
 
 
-def document_of(release: Release) -> dict[str, Any]:
+def make_document(release: Release) -> dict[str, Any]:
     """Return the content of ``release.json``, without the checksums of files."""
     return {
         "format": FORMAT,
@@ -160,7 +158,7 @@ def document_of(release: Release) -> dict[str, Any]:
         "privacy": release.privacy.to_dict(),
         "schema": release.schema.to_dict(),
         "parameters": release.parameters,
-        "arrays": described(release.arrays),
+        "arrays": describe_arrays(release.arrays),
         "about": release.about.to_dict(),
     }
 
@@ -172,7 +170,7 @@ def digest_of(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(covered, allow_nan=False).encode("ascii")).hexdigest()
 
 
-def parsed(content: bytes) -> dict[str, Any]:
+def parse_document(content: bytes) -> dict[str, Any]:
     """Return the object in a ``release.json`` whose format and keys are known."""
     try:
         document = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
@@ -192,7 +190,7 @@ def parsed(content: bytes) -> dict[str, Any]:
     return document
 
 
-def parts_of(document: Mapping[str, Any]) -> dict[str, Any]:
+def split_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return all fields of the release that a checked document describes, except its arrays."""
     privacy = _statement(document["privacy"])
     if document["noise_mode"] != _noise_mode(privacy):
@@ -228,7 +226,7 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def checked_date(created: str) -> str:
+def check_date(created: str) -> str:
     """Return an ISO date; raise on anything else."""
     try:
         return date.fromisoformat(created).isoformat()

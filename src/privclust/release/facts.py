@@ -69,7 +69,7 @@ def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -
     for column in Coordinates(schema).columns:
         values = np.asarray(centers[:, column.places], np.float64).T
         if isinstance(column.fact, Box):
-            columns[column.name] = written(values[0], column.fact)
+            columns[column.name] = in_declared_form(values[0], column.fact)
         else:
             columns |= dict(zip(column.names, map(pa.array, values), strict=True))
     table = pa.table(columns)
@@ -84,7 +84,7 @@ def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -
     raise ParameterError(f"library must be 'pandas', 'polars' or 'arrow', got {library!r}.")
 
 
-def written(numbers: Floats, fact: Box | Bins, missing: Any = None) -> pa.Array:
+def in_declared_form(numbers: Floats, fact: Box | Bins, missing: Any = None) -> pa.Array:
     """Return numbers in the declared form: dates as dates, durations as durations."""
     if fact.form == "date":
         return pa.array(np.rint(numbers).astype(np.int32), mask=missing).cast(pa.date32())

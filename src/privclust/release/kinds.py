@@ -53,8 +53,6 @@ def check_not_negative(release: Release, *names: str) -> None:
             raise ReleaseError(f"The array {name!r} has negative entries; correct it.")
 
 
-# The kinds of release, one per family of algorithms, and what each must hold.
-
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
@@ -151,7 +149,7 @@ def register_kind(kind: ReleaseKind) -> None:
     _KINDS[kind.name] = kind
 
 
-def known_kinds() -> dict[str, ReleaseKind]:
+def all_kinds() -> dict[str, ReleaseKind]:
     """Return every kind by its name."""
     # Imported late: the modules of the kinds import this one.
     for family in FAMILIES:
@@ -159,9 +157,9 @@ def known_kinds() -> dict[str, ReleaseKind]:
     return dict(_KINDS)
 
 
-def kind_named(name: str) -> ReleaseKind:
+def get_kind(name: str) -> ReleaseKind:
     """Return the kind of this name."""
-    kinds = known_kinds()
+    kinds = all_kinds()
     if name not in kinds:
         raise ReleaseError(
             f"A release of the kind {name!r} is not known here; use one of {', '.join(kinds)}."

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from privclust._lazy import imported, is_a
+from privclust._lazy import is_instance_of, loaded_module
 from privclust.exceptions import ReleaseError
 from privclust.notes import Signal
 from privclust.release import arrays as npz
@@ -22,17 +22,17 @@ from privclust.release import storage
 from privclust.release.arrays import DamageError
 from privclust.release.document import (
     About,
+    check_date,
     check_promise,
-    checked_date,
     digest_of,
-    document_of,
+    make_document,
     plain_parameters,
 )
 from privclust.release.facts import Facts
-from privclust.release.kinds import kind_named
+from privclust.release.kinds import get_kind
 from privclust.release.signal import check_notes, signal_of_release
-from privclust.release.signature import Signature, signed_by
-from privclust.release.storage import fields_from, opened, packed
+from privclust.release.signature import Signature, sign_document
+from privclust.release.storage import open_stored, pack_files, unpack_files
 from privclust.schema.schema import Schema
 from privclust.statement import PrivacyStatement
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def check_new_column(frame: Any, column: str) -> None:
     """Raise if a column of this name cannot be added to the frame."""
-    if not any(is_a(frame, *kind) for kind in _ADDERS):
+    if not any(is_instance_of(frame, *kind) for kind in _ADDERS):
         raise ReleaseError(
             f"A column cannot be added to an object of type {type(frame).__name__}; give a pandas "
             "or polars frame or an Arrow table, or use predict."
@@ -58,15 +58,17 @@ def check_new_column(frame: Any, column: str) -> None:
         raise ReleaseError(f"Column {column!r} is there already; name another for the labels.")
 
 
-def with_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
+def add_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
     """Return the frame with the labels added as its last column."""
-    return next(add for kind, add in _ADDERS.items() if is_a(frame, *kind))(frame, column, labels)
+    return next(add for kind, add in _ADDERS.items() if is_instance_of(frame, *kind))(
+        frame, column, labels
+    )
 
 
 _ADDERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("pandas", "DataFrame"): lambda frame, name, labels: frame.assign(**{name: labels}),
     ("polars", "DataFrame"): lambda frame, name, labels: frame.with_columns(
-        imported("polars").Series(name, labels)
+        loaded_module("polars").Series(name, labels)
     ),
     ("pyarrow", "Table"): lambda frame, name, labels: frame.append_column(name, pa.array(labels)),
 }
@@ -77,25 +79,22 @@ _ADDERS: dict[tuple[str, str], Callable[..., Any]] = {
 _ALARM = "background:#b3261e;color:#fff;padding:.3em .6em;font-weight:bold"
 
 
-def at_a_glance(release: Release) -> list[tuple[str, str]]:
+def text_card(release: Release) -> list[tuple[str, str]]:
     """Return the most important facts, each with its label."""
     return [*release.facts().summary, ("queries", str(len(release.privacy.queries)))]
 
 
 def html_card(release: Release) -> str:
     """Return a small table in HTML."""
-    rows = [*at_a_glance(release), ("created", release.created), ("digest", release.digest[:12])]
+    rows = [*text_card(release), ("created", release.created), ("digest", release.digest[:12])]
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(value)}</td></tr>"
         for label, value in rows
     )
     style = "" if release.privacy.private else f" style='{_ALARM}'"
     promise = f"<p{style}>{escape(release.privacy.promise)}</p>"
-    title = release.about.title or f"Release: {kind_named(release.kind).title}"
+    title = release.about.title or f"Release: {get_kind(release.kind).title}"
     return f"<div><b>{escape(title)}</b>{promise}<table>{cells}</table></div>"
-
-
-# The release of a fit: the values that may be published, with the statement of what they cost.
 
 
 def _library_version() -> str:
@@ -150,12 +149,12 @@ class Release:
     signature: Signature | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arrays", npz.checked_arrays(self.arrays))
+        object.__setattr__(self, "arrays", npz.check_arrays(self.arrays))
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))
-        object.__setattr__(self, "created", checked_date(self.created))
+        object.__setattr__(self, "created", check_date(self.created))
         check_promise(self.privacy)
         check_notes(self.parameters)
-        kind = kind_named(self.kind)
+        kind = get_kind(self.kind)
         kind.check_shapes(self.arrays)
         kind.check(self)
         kind.check_names(self)
@@ -168,7 +167,7 @@ class Release:
     @property
     def digest(self) -> str:
         """SHA-256 of all that the release says and of every number it holds."""
-        return digest_of(document_of(self))
+        return digest_of(make_document(self))
 
     def described(self, about: About) -> Release:
         """Return the same release with what its publisher says about it, not signed yet.
@@ -189,7 +188,7 @@ class Release:
         key : Ed25519PrivateKey or path
             The private key, or the PEM file that holds it.
         """
-        return replace(self, signature=signed_by(key, document_of(self)))
+        return replace(self, signature=sign_document(key, make_document(self)))
 
     def verify(self, public_key: Ed25519PublicKey | str | PathLike[str] | None = None) -> str:
         """Return the public key that the release is signed with; raise unless it matches.
@@ -202,7 +201,7 @@ class Release:
         """
         if self.signature is None:
             raise ReleaseError("The release is not signed; ask its publisher for a signed one.")
-        self.signature.check(document_of(self), public_key)
+        self.signature.check(make_document(self), public_key)
         return self.signature.public_key
 
     def __eq__(self, other: object) -> bool:
@@ -231,7 +230,7 @@ class Release:
         path : Path
             Where the release is.
         """
-        storage.write_release(Path(path), packed(self, report=report), overwrite=overwrite)
+        storage.write_release(Path(path), pack_files(self, report=report), overwrite=overwrite)
         return Path(path)
 
     def keep(self, name: str = "release") -> Path | None:
@@ -242,7 +241,7 @@ class Release:
         name : str
             What to call the folder.
         """
-        return storage.keep_elsewhere(name, packed(self))
+        return storage.save_elsewhere(name, pack_files(self))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Release:
@@ -256,8 +255,8 @@ class Release:
 
     @classmethod
     def _read(cls, path: Path) -> Release:
-        with opened(path) as files:
-            fields, digest = fields_from(files)
+        with open_stored(path) as files:
+            fields, digest = unpack_files(files)
         try:
             release = cls(**fields)
         except ReleaseError as error:
@@ -289,7 +288,7 @@ class Release:
         self, X: Any, *, shape: tuple[int, int] | None = None
     ) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the clusters of the rows, as :meth:`predict` gives them, while they are read."""
-        kind = kind_named(self.kind)
+        kind = get_kind(self.kind)
         if kind.labels is None:
             raise ReleaseError(f"A {self.kind} release does not label new rows; use its arrays.")
         if shape is not None and not kind.takes_triples:
@@ -310,15 +309,15 @@ class Release:
         pass
 
         check_new_column(frame, column)
-        return with_column(frame, column, self.predict(frame))
+        return add_column(frame, column, self.predict(frame))
 
     def to_html(self) -> str:
         """Return the report for human readers as one self-contained HTML page."""
         from privclust.reports.page import html_report
 
         signed = self.signature
-        found = None if signed is None else signed.found(document_of(self))
-        return html_report(self, kind_named(self.kind), found)
+        found = None if signed is None else signed.found(make_document(self))
+        return html_report(self, get_kind(self.kind), found)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report for human readers; see :meth:`to_html`.
@@ -341,12 +340,12 @@ class Release:
 
     def facts(self) -> Facts:
         """Return what the release says at a glance, for people and for machines."""
-        return kind_named(self.kind).facts(self)
+        return get_kind(self.kind).facts(self)
 
     def __repr__(self) -> str:
         pass
 
-        facts = ", ".join(f"{value} {label}" for label, value in at_a_glance(self))
+        facts = ", ".join(f"{value} {label}" for label, value in text_card(self))
         return f"<Release of {self.kind}: {facts}; {self.privacy.promise}>"
 
     def _repr_html_(self) -> str:

@@ -62,7 +62,7 @@ class Signature:
             raise DamageError("signature.json is not complete", remedy)
         return cls(key, value)
 
-    def fits(self, document: Mapping[str, Any]) -> bool:
+    def matches(self, document: Mapping[str, Any]) -> bool:
         """Tell whether this is the signature of a document under its own public key."""
         keys = _keys()
         from cryptography.exceptions import InvalidSignature
@@ -77,7 +77,7 @@ class Signature:
     def found(self, document: Mapping[str, Any]) -> dict[str, str]:
         """Return who signed and whether it matches; without the extra nothing can be claimed."""
         try:
-            state = "fits" if self.fits(document) else "broken"
+            state = "fits" if self.matches(document) else "broken"
         except ReleaseError:
             state = "not checked"
         return {"key": self.public_key, "state": state}
@@ -89,7 +89,7 @@ class Signature:
     ) -> None:
         """Raise unless the signature matches the document, and the key if one is given."""
         wanted = None if public_key is None else public_key_from(public_key)
-        if not self.fits(document):
+        if not self.matches(document):
             raise ReleaseError(
                 "The signature does not match the release, which was changed after it was signed; "
                 "get a fresh copy from its publisher."
@@ -100,7 +100,7 @@ class Signature:
             )
 
 
-def signed_by(
+def sign_document(
     key: Ed25519PrivateKey | str | PathLike[str], document: Mapping[str, Any]
 ) -> Signature:
     """Return the signature of a document by a private key or the file that holds one."""

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.release import arrays as npz
 from privclust.release.arrays import DAMAGED_ZIP, LARGEST_FILE, DamageError
-from privclust.release.document import digest_of, document_of, parsed, parts_of
-from privclust.release.kinds import known_kinds
+from privclust.release.document import digest_of, make_document, parse_document, split_document
+from privclust.release.kinds import all_kinds
 from privclust.release.signature import Signature
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
         target = path.resolve()
         _check_free(path, target, overwrite)
         if path.suffix.lower() == SUFFIX:
-            _write_atomically(target, _zipped(files), overwrite=overwrite)
+            _write_atomically(target, _zip_files(files), overwrite=overwrite)
         else:
             _write_folder(target, files, overwrite=overwrite)
     except OSError as error:
         if error.errno in _TAKEN and not overwrite:  # by another writer, since it was looked at
             raise _exists(path) from None
-        problem, remedy = _in_words(error, path, "Release")
-        kept = keep_elsewhere(path.name, files)
+        problem, remedy = _os_error_phrase(error, path, "Release")
+        kept = save_elsewhere(path.name, files)
         where = "" if kept is None else f" (it was kept in '{kept}')"
         raise NotSavedError(f"{problem}; {remedy}{where}.", kept) from error
 
@@ -76,10 +76,10 @@ def write_file(path: Path, content: bytes, what: str) -> None:
     try:
         _write_atomically(path.resolve(), content, overwrite=True)
     except OSError as error:
-        raise ReleaseError("{}; {}.".format(*_in_words(error, path, what))) from error
+        raise ReleaseError("{}; {}.".format(*_os_error_phrase(error, path, what))) from error
 
 
-def keep_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
+def save_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
     """Write a release to the first place that takes it, and return where it is.
 
     Parameters
@@ -91,7 +91,7 @@ def keep_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
     for place in (tempfile.gettempdir(), Path.home(), Path.cwd(), _SHARED_MEMORY):
         with suppress(OSError, RuntimeError):
             folder = Path(tempfile.mkdtemp(prefix="privclust-kept-", dir=place))
-            with _removed_on_failure(folder, shutil.rmtree):
+            with _remove_on_failure(folder, shutil.rmtree):
                 _write_folder(folder / Path(name).stem, files, overwrite=False)
                 return folder / Path(name).stem
     return None
@@ -124,7 +124,7 @@ def _check_free(path: Path, target: Path, overwrite: bool) -> None:
         raise _exists(path)
 
 
-def _in_words(error: OSError, path: Path, what: str) -> tuple[str, str]:
+def _os_error_phrase(error: OSError, path: Path, what: str) -> tuple[str, str]:
     """Return what an error of the system means, and what to do about it."""
     if error.errno in _NO_SPACE:
         return f"{what} '{path}' does not fit on the disk", "free some space"
@@ -140,7 +140,7 @@ def _temporary(target: Path) -> Path:
 
 
 @contextmanager
-def _removed_on_failure(temporary: Path, remove: Callable[[Path], object]) -> Iterator[None]:
+def _remove_on_failure(temporary: Path, remove: Callable[[Path], object]) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -151,7 +151,7 @@ def _removed_on_failure(temporary: Path, remove: Callable[[Path], object]) -> It
 
 def _write_atomically(target: Path, content: bytes, *, overwrite: bool) -> None:
     temporary = _temporary(target)
-    with _removed_on_failure(temporary, os.unlink):
+    with _remove_on_failure(temporary, os.unlink):
         _write_durably(temporary, content)
         if overwrite:
             os.replace(temporary, target)
@@ -176,7 +176,7 @@ def _rename_to_free(temporary: Path, target: Path) -> None:
 
 def _write_folder(target: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
     temporary = _temporary(target)
-    with _removed_on_failure(temporary, shutil.rmtree):
+    with _remove_on_failure(temporary, shutil.rmtree):
         os.mkdir(temporary)
         for name, content in files.items():
             _write_durably(temporary / name, content)
@@ -236,7 +236,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _zipped(files: Mapping[str, bytes]) -> bytes:
+def _zip_files(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -265,7 +265,7 @@ class StoredFiles(Protocol):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[StoredFiles]:
+def open_stored(path: Path) -> Iterator[StoredFiles]:
     """Open a release; whatever the system or the zip format refuses becomes a sentence."""
     if not path.exists():
         raise DamageError("there is nothing at this path", "check the path")
@@ -341,10 +341,10 @@ def _check_size(name: str, size: int, limit: int) -> None:
 # A release as the files that are stored, and back; where they are stored is not known here.
 
 
-def packed(release: Release, *, report: bool = False) -> dict[str, bytes]:
+def pack_files(release: Release, *, report: bool = False) -> dict[str, bytes]:
     """Return the files of a release by their names."""
     content = npz.to_npz(release.arrays)
-    document = document_of(release)
+    document = make_document(release)
     document["arrays_file"] = {"name": ARRAYS, "sha256": hashlib.sha256(content).hexdigest()}
     document["digest"] = digest_of(document)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -356,10 +356,10 @@ def packed(release: Release, *, report: bool = False) -> dict[str, bytes]:
     return files
 
 
-def fields_from(files: StoredFiles) -> tuple[dict[str, Any], str]:
+def unpack_files(files: StoredFiles) -> tuple[dict[str, Any], str]:
     """Return the fields of the release in these files, and the digest that it must have."""
-    document = parsed(files.read(DOCUMENT))
-    if document["kind"] not in known_kinds():
+    document = parse_document(files.read(DOCUMENT))
+    if document["kind"] not in all_kinds():
         kind = document["kind"]
         raise DamageError(f"its kind {kind!r} is not known here", "upgrade privclust")
     # The declared sizes come first: no more than they allow is ever read.
@@ -367,9 +367,9 @@ def fields_from(files: StoredFiles) -> tuple[dict[str, Any], str]:
     if hashlib.sha256(content).hexdigest() != document["arrays_file"].get("sha256"):
         raise DamageError("arrays.npz does not match its checksum")
     arrays = npz.from_npz(content, document["arrays"])
-    if npz.described(arrays) != document["arrays"]:
+    if npz.describe_arrays(arrays) != document["arrays"]:
         raise DamageError("its arrays do not match their checksums")
     signed = files.has(SIGNATURE)
     signature = Signature.from_json(files.read(SIGNATURE)) if signed else None
-    fields = {"arrays": arrays, "signature": signature, **parts_of(document)}
+    fields = {"arrays": arrays, "signature": signature, **split_document(document)}
     return fields, document["digest"]

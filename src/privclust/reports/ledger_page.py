@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from privclust.exceptions import LedgerError
 from privclust.ledger.accounting import ATTO, PICO, decimal
 from privclust.ledger.chain import receipt_of
-from privclust.ledger.statement import LedgerStatement, Moment
-from privclust.ledger.words import granted_words, left_words, loss_words
-from privclust.reports.page import rendered
+from privclust.ledger.statement import BalanceAt, LedgerStatement
+from privclust.ledger.words import grant_phrase, left_phrase, loss_words
+from privclust.reports.page import render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ class BurnDown:
 
 def html_statement(statement: LedgerStatement) -> str:
     """Return the statement as one self-contained HTML page."""
-    return rendered(
+    return render(
         "reports/ledger_page.html.j2",
         {
             "statement": statement,
@@ -99,14 +99,14 @@ def html_statement(statement: LedgerStatement) -> str:
             "delta": f"{statement.granted.delta / ATTO:g}",
             "epsilon": decimal(statement.granted.epsilon),
             "pots": [
-                (pot, granted_words(pot), left_words(pot), burn_down_of(statement.burn_down(pot)))
+                (pot, grant_phrase(pot), left_phrase(pot), burn_down_of(statement.burn_down(pot)))
                 for pot in statement.pots
             ],
         },
     )
 
 
-def burn_down_of(moments: Sequence[Moment]) -> BurnDown:
+def burn_down_of(moments: Sequence[BalanceAt]) -> BurnDown:
     """Return the picture of how a pot was filled and emptied.
 
     Parameters
@@ -137,7 +137,7 @@ def burn_down_of(moments: Sequence[Moment]) -> BurnDown:
     )
 
 
-def _parts_of_the_way(moments: Sequence[Moment]) -> list[float]:
+def _parts_of_the_way(moments: Sequence[BalanceAt]) -> list[float]:
     """Return where moments lie between the first (0) and the last (1).
 
     A ledger keeps minutes. In the first hour, entries are set apart evenly, in their order: most

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from privclust.reports.promise import promise_in_words
+from privclust.reports.promise import explain_promise
 from privclust.reports.words import decimal, percent
 from privclust.schema.facts import Box
 from privclust.statement import PrivacyStatement
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _POWER = re.compile(r"\b(e|10)\^(ε|\(2ε\)|\d+)")
 
 
-def rendered(template: str, values: dict[str, Any]) -> str:
+def render(template: str, values: dict[str, Any]) -> str:
     """Return a page; every value is escaped, and a name that a template lacks is an error.
 
     Parameters
@@ -64,8 +64,6 @@ def _environment() -> Environment:
     return environment
 
 
-# The report of a release: one HTML page for readers new to differential privacy.
-
 Signed = dict[str, str]
 
 _MOST_GROUPS = 8  # as many colours as a reader can tell apart
@@ -77,7 +75,7 @@ _ABOUT = {"dataset": "Data", "holder": "Holder", "contact": "Contact", "purpose"
 
 
 @dataclass(frozen=True)
-class _Part:
+class _BudgetPart:
     """A part of the budget, as drawn in the bar."""
 
     name: str
@@ -100,7 +98,7 @@ def html_report(release: Release, kind: ReleaseKind, signature: Signed | None) -
     signature : dict or None
         The key that signed it, and whether the signature was found to match.
     """
-    return rendered("reports/page.html.j2", _context(release, kind, signature))
+    return render("reports/page.html.j2", _context(release, kind, signature))
 
 
 def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> dict[str, Any]:
@@ -112,7 +110,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         "facts": release.facts().summary,
         "privacy": privacy,
         "epsilon": decimal(privacy.epsilon),
-        "promise": promise_in_words(privacy, _noisy_rows(release)),
+        "promise": explain_promise(privacy, _noisy_rows(release)),
         "currency": "ε" if privacy.paid_from.currency == "pure" else "ρ",
         "parts": _parts(privacy),
         "queries": _queries(privacy),
@@ -122,7 +120,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
         "many_columns": len(release.schema) > _MOST_OPEN_ROWS,
         "warnings": list(release.parameters.get("warnings", [])),
         "parameters": {
-            name: _in_words(value)
+            name: _fact_phrase(value)
             for name, value in release.parameters.items()
             if name not in ("notes", "warnings")
         },
@@ -152,7 +150,7 @@ def _cost(loss: Loss, privacy: PrivacyStatement) -> Fraction:
     return Fraction(0) if cost is None else cost
 
 
-def _grouped(privacy: PrivacyStatement) -> dict[str, list[Fraction]]:
+def _group_costs(privacy: PrivacyStatement) -> dict[str, list[Fraction]]:
     """Return the costs of queries that differ by a counter only, by their common name."""
     groups: dict[str, dict[str, list[Fraction]]] = {}
     for charge in privacy.queries:
@@ -165,10 +163,10 @@ def _grouped(privacy: PrivacyStatement) -> dict[str, list[Fraction]]:
     }
 
 
-def _parts(privacy: PrivacyStatement) -> list[_Part]:
+def _parts(privacy: PrivacyStatement) -> list[_BudgetPart]:
     """Return the parts of the budget in the order of the queries; what is left comes last."""
     whole = privacy.paid_from.amount
-    groups = _grouped(privacy)
+    groups = _group_costs(privacy)
     largest = sorted(groups, key=lambda name: -sum(groups[name]))
     if len(largest) > _MOST_GROUPS:
         largest = largest[: _MOST_GROUPS - 1]
@@ -177,13 +175,13 @@ def _parts(privacy: PrivacyStatement) -> list[_Part]:
     if rest:
         shown["everything else"] = rest
     parts = [
-        _Part(name, float(sum(costs, Fraction(0)) / whole), len(costs))
+        _BudgetPart(name, float(sum(costs, Fraction(0)) / whole), len(costs))
         for name, costs in shown.items()
     ]
     left = whole - sum((sum(costs, Fraction(0)) for costs in groups.values()), Fraction(0))
     # Costs are rounded up and grants down, so a sliver is left even when all is spent.
     if left > whole / 10_000:
-        parts.append(_Part("not spent", float(left / whole), 0))
+        parts.append(_BudgetPart("not spent", float(left / whole), 0))
     return parts
 
 
@@ -210,11 +208,11 @@ def _columns(release: Release) -> list[dict[str, str]]:
             declared = f"{fact.low:,.10g} to {fact.high:,.10g}"
         else:
             declared = f"{fact.size} categories"
-        columns.append({"name": name, "declared": declared, "missing": _in_words(fact.missing)})
+        columns.append({"name": name, "declared": declared, "missing": _fact_phrase(fact.missing)})
     return columns
 
 
-def _in_words(value: Any) -> str:
+def _fact_phrase(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

@@ -22,15 +22,13 @@ from privclust.reports.svg import (
     WIDTH,
     inline_svg,
     is_narrow,
-    shown,
+    short_name,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-# The pictures of a clustering: sizes with error bars, profiles as a heat map, centres in 2-d.
 
 _MOST_BARS = 40  # more clusters than this stand upright, without room for a line each
 _MOST_LABELS = 30
@@ -121,7 +119,7 @@ def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -
         f"Heat map of {k} clusters by {d} columns: how far each centre lies above or below the "
         "average of all clusters. The numbers are in the table that follows."
     )
-    longest = max(len(shown(name)) for name in names)
+    longest = max(len(short_name(name)) for name in names)
     size = WIDTH, 0.4 + row * k + 0.05 * longest
     return inline_svg("profile", alt, size, draw, narrow_height=0.4 + row * k + 0.08 * longest)
 
@@ -139,8 +137,8 @@ def _label_grid(
     ax.set_xlim(0, d)
     ax.set_ylim(k, 0)
     ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
-    ax.set_xticks(np.arange(d) + 0.5, [shown(name) for name in names])
-    letters = d * max(len(shown(name)) for name in names)
+    ax.set_xticks(np.arange(d) + 0.5, [short_name(name) for name in names])
+    letters = d * max(len(short_name(name)) for name in names)
     rotation = 0.0 if letters < (25 if narrow else 70) else 90.0 if narrow else 35.0
     for text in ax.get_xticklabels():
         text.set(rotation=rotation, color=INK, ha="left" if rotation == 35 else "center")
@@ -202,7 +200,7 @@ def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map
 def _direction_words(direction: Floats, names: Sequence[str]) -> str:
     heaviest = np.argsort(-np.abs(direction), kind="stable")[:3]
     heavy = [j for j in heaviest if abs(direction[j]) > 0.3 * abs(direction[heaviest[0]])]
-    words = [f"{'more' if direction[j] > 0 else 'less'} {shown(names[j], 18)}" for j in heavy]
+    words = [f"{'more' if direction[j] > 0 else 'less'} {short_name(names[j], 18)}" for j in heavy]
     return ", ".join(words)
 
 
@@ -241,7 +239,7 @@ def map_plot(labels: Sequence[int], place: Map, sizes: Floats) -> str:
 
 
 def _dress_map(ax: Axes, place: Map, *, narrow: bool) -> None:
-    words = [_wrapped(axis) if narrow else axis for axis in place.axes]
+    words = [_wrap(axis) if narrow else axis for axis in place.axes]
     ax.margins(0.14)
     ax.set_xlabel(words[0])
     ax.grid(visible=True)
@@ -260,7 +258,7 @@ def _dress_map(ax: Axes, place: Map, *, narrow: bool) -> None:
     _spread_flat_axes(ax)
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     """Return text in lines that a phone has room for."""
     return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, _LETTERS))
 
@@ -306,12 +304,12 @@ def histogram_grid(
                 ax = axes[row, column]
                 _draw_one(ax, counts[row, column], errors[row, column])
                 if row == 0:
-                    ax.set_title(shown(names[column]), fontsize=7.5, color=MUTED)
+                    ax.set_title(short_name(names[column]), fontsize=7.5, color=MUTED)
                 if row == len(labels) - 1:
                     _mark_ends(ax, ends[column], counts.shape[2])
             axes[row, 0].set_ylabel(f"{label}", rotation=0, ha="right", va="center")
 
-    listed = ", ".join(shown(name) for name in names)
+    listed = ", ".join(short_name(name) for name in names)
     alt = f"Histograms of {listed}, a line for each of {len(labels)} clusters."
     return inline_svg("histograms", alt, (WIDTH, 0.7 + _ROW * len(labels)), draw)
 

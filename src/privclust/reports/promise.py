@@ -80,7 +80,7 @@ _ADDING_UP = (
 )
 
 
-def promise_in_words(privacy: PrivacyStatement, rows: float | None = None) -> Promise:
+def explain_promise(privacy: PrivacyStatement, rows: float | None = None) -> Promise:
     """Say what a statement promises.
 
     Parameters

@@ -88,9 +88,9 @@ def inline_svg(
         Height for a phone, in inches; the same if not given.
     """
     height = size[1] if narrow_height is None else narrow_height
-    wide = _drawn(size, draw)
-    narrow = _drawn((NARROW, height), draw)
-    return _inlined(wide, name, alt, "wide") + _inlined(narrow, f"{name}-narrow", alt, "narrow")
+    wide = _draw(size, draw)
+    narrow = _draw((NARROW, height), draw)
+    return _inline(wide, name, alt, "wide") + _inline(narrow, f"{name}-narrow", alt, "narrow")
 
 
 def is_narrow(figure: Figure) -> bool:
@@ -98,7 +98,7 @@ def is_narrow(figure: Figure) -> bool:
     return float(figure.get_figwidth()) < (NARROW + WIDTH) / 2
 
 
-def _drawn(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
+def _draw(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -113,13 +113,13 @@ def _drawn(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     return buffer.getvalue()
 
 
-def shown(name: str, longest: int = _LONGEST_NAME) -> str:
+def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
     """Return a column name that fits beside a picture: one line, printable, not too long."""
     line = "".join(char if char.isprintable() else " " for char in name)
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _inlined(svg: str, name: str, alt: str, width: str) -> str:
+def _inline(svg: str, name: str, alt: str, width: str) -> str:
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<style.*?</style>", "", body, flags=re.DOTALL)
     box = re.search(r'viewBox="[^"]*"', body)
@@ -128,11 +128,11 @@ def _inlined(svg: str, name: str, alt: str, width: str) -> str:
         f"<title>{escape(alt)}</title>"
     )
     # Column names are text between tags, where "<" is escaped; only tags are rewritten.
-    body = _TAG.sub(lambda tag: _restyled(tag[0], name), body[body.index(">") + 1 :])
+    body = _TAG.sub(lambda tag: _restyle(tag[0], name), body[body.index(">") + 1 :])
     return head + body.strip()
 
 
-def _restyled(tag: str, name: str) -> str:
+def _restyle(tag: str, name: str) -> str:
     tag = _COLOUR.sub(lambda colour: _VARIABLES[colour[0]], tag)
     tag = _FONT.sub(lambda font: font[1] + " inherit" if font[1] else "", tag)
     tag = re.sub(r'\bid="', f'id="{name}-', tag)

@@ -17,13 +17,12 @@ from statistics import NormalDist
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.budget import rounded_up
+from privclust.budget import round_up
 from privclust.schema.coordinates import Coordinates
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
-# Numbers for readers of a report; a bound is never rounded in favour of the release.
 
 # What stands after a ± wherever people read it: the truth is within it in about 19 of 20 cases.
 TWO_ERRORS = "± 2 errors"
@@ -90,7 +89,7 @@ def percent(share: Decimal | float, rounding: str = ROUND_HALF_EVEN) -> str:
 
 def decimal(amount: Fraction) -> str:
     """Return an exact amount as a short decimal, rounded up."""
-    return f"{float(rounded_up(amount, 4)):.4g}"
+    return f"{float(round_up(amount, 4)):.4g}"
 
 
 def _digits(value: Decimal, digits: int, rounding: str) -> Decimal:
@@ -101,10 +100,10 @@ def _digits(value: Decimal, digits: int, rounding: str) -> Decimal:
 
 def give_or_take(value: str, error: float) -> str:
     """Return a value for people with two of its standard errors to each side."""
-    return f"{value} ± {shown_error(2 * error)}"
+    return f"{value} ± {format_error(2 * error)}"
 
 
-def shown_error(error: float) -> str:
+def format_error(error: float) -> str:
     """Return an error with two digits that mean something, and never with an exponent."""
     rounded = float(f"{error:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"

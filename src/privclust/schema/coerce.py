@@ -22,16 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from privclust._lazy import imported
+from privclust._lazy import loaded_module
 from privclust.exceptions import SchemaError
 from privclust.schema.facts import Bins, Box, Categories, Fact
-from privclust.schema.files import fact_from, named
+from privclust.schema.files import fact_from, make_fact
 from privclust.schema.schema import Schema
 
 # The schema that the column types of a data frame declare.
 
 
-def schema_of_dtypes(frame: Any) -> Schema:
+def schema_from_dtypes(frame: Any) -> Schema:
     """Return the schema that the column types of a pandas or polars frame declare.
 
     Pandas categorical columns and polars ``Enum`` columns carry a list of categories, and boolean
@@ -43,20 +43,20 @@ def schema_of_dtypes(frame: Any) -> Schema:
     ----------
     frame : pandas.DataFrame or polars.DataFrame
     """
-    columns = {str(name): _declared(str(name), dtype) for name, dtype in _dtypes(frame)}
+    columns = {str(name): _fact_of_dtype(str(name), dtype) for name, dtype in _dtypes(frame)}
     return Schema(columns, note="Taken from the declared column types of a data frame.")
 
 
 def _dtypes(frame: Any) -> list[tuple[Any, Any]]:
     schema = getattr(frame, "schema", None)
-    if isinstance(schema, dict) and imported("polars"):
+    if isinstance(schema, dict) and loaded_module("polars"):
         return list(schema.items())
     if not hasattr(frame, "dtypes"):
         raise SchemaError("Column types can be read from pandas and polars frames only.")
     return list(frame.dtypes.items())
 
 
-def _declared(name: str, dtype: Any) -> Categories:
+def _fact_of_dtype(name: str, dtype: Any) -> Categories:
     values = getattr(dtype, "categories", None)
     if values is None and str(dtype).lower() in ("bool", "boolean"):
         values = [False, True]
@@ -76,7 +76,7 @@ _FACTS = (Box, Bins, Categories)
 _NOT_FROM_DATA = "from public knowledge and never from the data"
 
 
-def schema_of(
+def coerce_schema(
     declared: Any,
     *,
     bounds: Any = None,
@@ -112,7 +112,7 @@ def _from_mapping(declared: Mapping[str, Any]) -> Schema:
     if isinstance(declared.get("columns"), Mapping):
         return Schema.from_dict(declared)
     pairs = [
-        (name, named(name, fact_from, entry) if isinstance(entry, Mapping) else entry)
+        (name, make_fact(name, fact_from, entry) if isinstance(entry, Mapping) else entry)
         for name, entry in declared.items()
     ]
     return Schema(pairs)
@@ -152,7 +152,7 @@ def _from_facts(declared: Any, names: Sequence[str] | None, n_columns: int | Non
     return Schema(zip(labels, facts, strict=True))
 
 
-def boxes_of(
+def boxes_from_bounds(
     low: Any, high: Any, names: Sequence[str] | None, n_columns: int | None
 ) -> list[tuple[str, Fact]]:
     """Return named boxes from bounds that are one for all columns or one per column."""
@@ -174,7 +174,7 @@ def boxes_of(
     lows = [low] * width if lows is None else lows
     highs = [high] * width if highs is None else highs
     boxes = zip(labels, lows, highs, strict=True)
-    return [(name, named(name, Box, a, b)) for name, a, b in boxes]
+    return [(name, make_fact(name, Box, a, b)) for name, a, b in boxes]
 
 
 def _bound_list(bound: object) -> list[Any] | None:

@@ -101,14 +101,14 @@ class Coordinates:
     def low(self) -> Floats:
         """The least value of each coordinate: a declared bound, or a share of zero."""
         return np.array(
-            [x for c in self.columns for x in _repeated(c, 0.0, lambda box: box.low)], np.float64
+            [x for c in self.columns for x in _duplicates(c, 0.0, lambda box: box.low)], np.float64
         )
 
     @cached_property
     def high(self) -> Floats:
         """The largest value of each coordinate: a declared bound, or a share of one."""
         return np.array(
-            [x for c in self.columns for x in _repeated(c, 1.0, lambda box: box.high)], np.float64
+            [x for c in self.columns for x in _duplicates(c, 1.0, lambda box: box.high)], np.float64
         )
 
     def scales(self, rescale: bool) -> Floats:
@@ -127,7 +127,7 @@ class Coordinates:
                 parts += [np.sqrt(2) / fact.weight] * column.size
         return np.array(parts, np.float64)
 
-    def projected(self, centers: Floats) -> Floats:
+    def project(self, centers: Floats) -> Floats:
         """Return the nearest numbers within the bounds, and the nearest possible shares.
 
         Shares are at least zero and add up to one, or to at most one where missing values are
@@ -136,7 +136,7 @@ class Coordinates:
         table = np.clip(centers, self.low, self.high)
         for column in self.categorical:
             shares = centers[:, column.places]
-            table[:, column.places] = on_simplex(shares, at_most=column.omits)
+            table[:, column.places] = project_shares(shares, at_most=column.omits)
         return table
 
     def described(self, center: Sequence[float]) -> dict[str, Any]:
@@ -160,11 +160,11 @@ def refuse_weights(schema: Schema) -> None:
             )
 
 
-def _repeated(column: Column, share: float, of_box: Any) -> list[float]:
+def _duplicates(column: Column, share: float, of_box: Any) -> list[float]:
     return [of_box(column.fact)] if column.labels is None else [share] * column.size
 
 
-def on_simplex(vectors: Floats, *, at_most: bool = False) -> Floats:
+def project_shares(vectors: Floats, *, at_most: bool = False) -> Floats:
     """Return the nearest points whose entries are at least zero and add up to one.
 
     Parameters

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from privclust.exceptions import SchemaError
 from privclust.schema.forms import (
     Form,
-    bound,
     category,
     form_of,
+    format_number,
     items,
     number,
     one_of,
+    parse_bound,
     plain_bound,
-    shown,
     weight,
 )
 
@@ -37,7 +37,7 @@ Kind = Literal["text", "integer", "boolean"]
 MISSING_CATEGORY = ("error", "category", "omit")
 
 
-class PlainFact:
+class _FactBase:
     """Shared by all facts: plain data, and a short repr that leaves out rules at their default."""
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class PlainFact:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is MISSING or value != field.default:
-                plain = self._written(field.name)
+                plain = self._file_value(field.name)
                 plain = tuple(plain) if isinstance(plain, list) else plain
                 parts.append(f"{field.name}={plain!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -60,19 +60,19 @@ class PlainFact:
     def to_dict(self) -> dict[str, Any]:
         """Return the keys and values that make the fact again, as they stand in a file."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        document = {name: self._written(name) for name in names}
+        document = {name: self._file_value(name) for name in names}
         if document.get("weight") == 1:  # older files have none
             del document["weight"]
         return document
 
-    def _written(self, name: str) -> Any:
+    def _file_value(self, name: str) -> Any:
         """Return a field as it stands in a file; a weight is a plain number whatever the form."""
         value = getattr(self, name)
         return value if name == "weight" else self._plain(value)
 
 
 @dataclass(frozen=True, repr=False)
-class Categories(PlainFact):
+class Categories(_FactBase):
     """A column that holds one of the listed values.
 
     Codes follow the list: the listed values are 0, 1, ...; then come the category for missing
@@ -154,21 +154,19 @@ class Categories(PlainFact):
         return tuple(labels)
 
 
-# The facts a schema declares about columns: Box, Bins, Categories, and Ball over all numbers.
-
 _NARROWEST = 1e-150
 
 Bound = float | date | timedelta | str  # as it may be given; kept as a number
 
 
-class _Measured(PlainFact):
+class _NumericFact(_FactBase):
     """Shared by facts about numbers: how they are written."""
 
     form: Form
 
     def shown(self, value: float) -> str:
         """Return a number of this column as a reader expects it: a date as a date."""
-        return shown(value, self.form)
+        return format_number(value, self.form)
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, tuple):
@@ -184,7 +182,7 @@ class _Measured(PlainFact):
 
 
 @dataclass(frozen=True, repr=False)
-class Box(_Measured):
+class Box(_NumericFact):
     """A numeric column and its bounds; numbers beyond them are clipped.
 
     Parameters
@@ -228,8 +226,8 @@ class Box(_Measured):
 
     def __post_init__(self) -> None:
         self._set("form", form_of(self.form, (self.low, self.high)))
-        self._set("low", bound(self.low, "low", self.form))
-        self._set("high", bound(self.high, "high", self.form))
+        self._set("low", parse_bound(self.low, "low", self.form))
+        self._set("high", parse_bound(self.high, "high", self.form))
         if not self.low < self.high:
             raise SchemaError(
                 f"A Box needs low below high, got low={self._plain(self.low)!r} and "
@@ -251,7 +249,7 @@ class Box(_Measured):
                 f'missing={self.missing!r} is not a rule for numbers; use "error" or a number '
                 "within the bounds."
             )
-        constant = bound(self.missing, "missing", self.form)
+        constant = parse_bound(self.missing, "missing", self.form)
         if not self.low <= constant <= self.high:
             low, high, at = map(self._plain, (self.low, self.high, constant))
             raise SchemaError(
@@ -262,7 +260,7 @@ class Box(_Measured):
 
 
 @dataclass(frozen=True, repr=False)
-class Bins(_Measured):
+class Bins(_NumericFact):
     """A numeric column cut into declared bins, read as an ordered category.
 
     Bin ``i`` holds the numbers from ``edges[i]`` up to but not including ``edges[i + 1]``; the
@@ -300,7 +298,7 @@ class Bins(_Measured):
     def __post_init__(self) -> None:
         given = items(self.edges, "edges")
         self._set("form", form_of(self.form, given))
-        edges = tuple(bound(edge, "an edge", self.form) for edge in given)
+        edges = tuple(parse_bound(edge, "an edge", self.form) for edge in given)
         if len(edges) < 2:
             raise SchemaError("Bins need at least two edges; add the missing edges.")
         if any(not left < right for left, right in pairwise(edges)):
@@ -333,7 +331,7 @@ class Bins(_Measured):
 
 
 @dataclass(frozen=True, repr=False)
-class Ball(PlainFact):
+class Ball(_FactBase):
     """A joint bound over all numeric columns: the L2 distance of a row from ``center``.
 
     Parameters

@@ -31,7 +31,7 @@ _FACTS: tuple[tuple[frozenset[str], type[Box] | type[Bins] | type[Categories]], 
 )
 
 
-def named(name: object, make: Callable[..., Fact], *arguments: object) -> Fact:
+def make_fact(name: object, make: Callable[..., Fact], *arguments: object) -> Fact:
     """Make a fact; an error in it names the column."""
     try:
         return make(*arguments)
@@ -47,14 +47,14 @@ def fact_from(entry: object) -> Fact:
     given = [(keys, fact) for keys, fact in _FACTS if keys & entry.keys()]
     if not given:
         known = {key for keys, _ in _FACTS for key in keys}
-        only_keys(entry, known | {"missing", "weight", "unknown", "form"}, "the column")
+        check_keys(entry, known | {"missing", "weight", "unknown", "form"}, "the column")
     if len(given) != 1:
         raise SchemaError(
             "A column needs one kind of fact; give either low and high, or edges, or values."
         )
     keys, fact = given[0]
     rules = {"missing", "weight", "unknown" if fact is Categories else "form"}
-    only_keys(entry, keys | rules, "the column")
+    check_keys(entry, keys | rules, "the column")
     if keys - entry.keys():
         raise SchemaError("A Box needs both bounds; give low and high.")
     return fact(**entry)
@@ -62,8 +62,8 @@ def fact_from(entry: object) -> Fact:
 
 def csv_from(entry: object) -> Csv:
     """Make the dialect of CSV files."""
-    only_keys(entry, {field.name for field in fields(Csv)}, "the csv table")
-    return Csv(**entry)  # type: ignore[arg-type]  # only_keys lets mappings through, no other
+    check_keys(entry, {field.name for field in fields(Csv)}, "the csv table")
+    return Csv(**entry)  # type: ignore[arg-type]  # check_keys lets mappings through, no other
 
 
 def ball_from(entry: object) -> Ball | None:
@@ -72,11 +72,11 @@ def ball_from(entry: object) -> Ball | None:
         return None
     if not isinstance(entry, Mapping) or not {"radius", "center"} <= entry.keys():
         raise SchemaError("The ball needs a radius and a center; give both.")
-    only_keys(entry, {"radius", "center"}, "the ball")
+    check_keys(entry, {"radius", "center"}, "the ball")
     return Ball(**entry)
 
 
-def only_keys(table: object, allowed: Iterable[str], where: str) -> None:
+def check_keys(table: object, allowed: Iterable[str], where: str) -> None:
     """Raise if ``table`` is not a mapping or has a key that means nothing there."""
     if not isinstance(table, Mapping):
         raise SchemaError(f"A table is needed as {where}; write keys and values.")
@@ -121,7 +121,7 @@ def save(path: str | PathLike[str], writers: Mapping[str, Callable[[], str]]) ->
 
 def parse_json(text: str) -> dict[str, Any]:
     """Return the object in a JSON text; a repeated key is an error."""
-    content = _parsed("JSON", partial(json.loads, object_pairs_hook=_no_repeats), text)
+    content = _parse("JSON", partial(json.loads, object_pairs_hook=_no_repeats), text)
     if not isinstance(content, dict):
         raise SchemaError("The schema must be a JSON object; put it in braces.")
     return content
@@ -129,7 +129,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the table in a TOML text."""
-    content: dict[str, Any] = _parsed("TOML", tomllib.loads, text)
+    content: dict[str, Any] = _parse("TOML", tomllib.loads, text)
     return content
 
 
@@ -157,16 +157,16 @@ def _value(value: str | bool | int | float | list[Any]) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _quoted(value) if isinstance(value, str) else repr(value)
+    return _quote(value) if isinstance(value, str) else repr(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # JSON's escapes are TOML's, except that JSON leaves DEL as it is and TOML forbids it.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
+    return name if _BARE_KEY.fullmatch(name) else _quote(name)
 
 
 def _comment(note: str) -> str:
@@ -182,7 +182,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _parsed(language: str, parse: Callable[[str], Any], text: str) -> Any:
+def _parse(language: str, parse: Callable[[str], Any], text: str) -> Any:
     try:
         return parse(text)
     except SchemaError:

@@ -94,8 +94,6 @@ def one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
         raise SchemaError(f"{name}={value!r} is not a rule for categories; use {options}.")
 
 
-# The forms in which a numeric column may be written, and what number each stands for.
-
 Form = Literal["number", "text", "date", "time", "seconds", "minutes", "hours", "days"]
 
 # The units that durations are counted in, in seconds.
@@ -119,20 +117,20 @@ def form_of(form: object, bounds: Iterable[object]) -> Form:
     return forms.pop() if forms else "number"
 
 
-def bound(value: object, name: str, form: Form) -> float:
+def parse_bound(value: object, name: str, form: Form) -> float:
     """Return the number that a bound stands for."""
     if form == "date":
-        return float((_moment(value, name).date() - _EPOCH.date()).days)
+        return float((_parse_timestamp(value, name).date() - _EPOCH.date()).days)
     if form == "time":
         # Milliseconds survive the way through float64 and back for all years up to 9999.
-        milliseconds = round((_moment(value, name) - _EPOCH) / timedelta(milliseconds=1))
+        milliseconds = round((_parse_timestamp(value, name) - _EPOCH) / timedelta(milliseconds=1))
         return milliseconds / 86_400_000
     if form in DURATIONS and isinstance(value, timedelta):
         value = value / timedelta(seconds=DURATIONS[form])
     return number(value, name)
 
 
-def shown(value: float, form: Form) -> str:
+def format_number(value: float, form: Form) -> str:
     """Return a number of a column as a reader expects it."""
     if form not in ("date", "time"):
         return f"{value:g} {form}" if form in DURATIONS else f"{value:g}"
@@ -149,7 +147,7 @@ def shown(value: float, form: Form) -> str:
 
 def plain_bound(value: float, form: Form) -> float | str:
     """Return a bound as it stands in a schema file."""
-    return shown(value, form) if form in ("date", "time") else value
+    return format_number(value, form) if form in ("date", "time") else value
 
 
 def _temporal_form(value: object) -> Form:
@@ -163,12 +161,12 @@ def _temporal_form(value: object) -> Form:
     return "number"
 
 
-def _moment(value: object, name: str) -> datetime:
+def _parse_timestamp(value: object, name: str) -> datetime:
     """Return a date or time in UTC; one without a zone is taken as it stands."""
     if isinstance(value, np.datetime64):
         value = str(value.astype("datetime64[us]"))
     if isinstance(value, str):
-        value = _parsed(value.strip(), name)
+        value = _parse_value(value.strip(), name)
     if isinstance(value, datetime):
         aware = value.tzinfo is not None
         return _within(lambda: value.astimezone(UTC).replace(tzinfo=None), name) if aware else value
@@ -177,7 +175,7 @@ def _moment(value: object, name: str) -> datetime:
     raise SchemaError(f"A schema needs a date as {name}, got {value!r}; write it as 2024-12-31.")
 
 
-def _parsed(text: str, name: str) -> datetime:
+def _parse_value(text: str, name: str) -> datetime:
     # Python also reads weeks and dates without hyphens, which data must not hold: see dates.py.
     usual = text if _LIKE_A_DATE.match(text) else ""
     return _within(lambda: datetime.fromisoformat(usual), name)

@@ -20,7 +20,7 @@ from privclust.exceptions import SchemaError
 from privclust.schema import files
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Ball, Bins, Box, Categories, Fact
-from privclust.schema.files import ball_from, csv_from, fact_from, named, only_keys
+from privclust.schema.files import ball_from, check_keys, csv_from, fact_from, make_fact
 from privclust.schema.forms import items, valid_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # The columns that a schema names: each once, declared or ignored.
 
 
-def checked_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fact], ...]:
+def check_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fact], ...]:
     """Return the columns of a schema, each named once and declared by a fact."""
     if not pairs:
         raise SchemaError("A schema needs at least one column; declare the columns.")
@@ -49,7 +49,7 @@ def checked_columns(pairs: tuple[tuple[str, Fact], ...]) -> tuple[tuple[str, Fac
     return tuple((valid_text(name, "a column name"), fact) for name, fact in pairs)
 
 
-def checked_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[str, ...]:
+def check_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns to ignore, none of which may be declared."""
     names, taken = items(ignore, "ignore"), set(declared)
     for name in names:
@@ -59,8 +59,6 @@ def checked_ignore(ignore: Sequence[str], declared: tuple[str, ...]) -> tuple[st
             raise SchemaError(f"Column {name!r} is declared and ignored; drop one of the two.")
     return tuple(dict.fromkeys(valid_text(str(name), "an ignored column") for name in names))
 
-
-# The schema: named columns in order, the fact declared about each, and at most one Ball.
 
 # Columns whose widths differ by more than this factor are not alike in a distance.
 _UNEVEN = 10.0
@@ -111,9 +109,9 @@ class Schema:
             raise SchemaError("The note of a schema must be text; write it in quotes.")
         if not isinstance(csv, Csv | None):
             raise SchemaError("The csv of a schema must be a Csv; use Csv(delimiter, decimal).")
-        object.__setattr__(self, "_columns", checked_columns(pairs))
+        object.__setattr__(self, "_columns", check_columns(pairs))
         object.__setattr__(self, "ball", ball)
-        object.__setattr__(self, "ignore", checked_ignore(ignore, self.names))
+        object.__setattr__(self, "ignore", check_ignore(ignore, self.names))
         object.__setattr__(self, "csv", csv or Csv())
         object.__setattr__(self, "note", valid_text(note, "note"))
         if ball is not None:
@@ -195,9 +193,9 @@ class Schema:
 
         A path, a dict of facts, a fact for all columns alike or the ``bounds`` of all of them.
         """
-        from privclust.schema.coerce import schema_of
+        from privclust.schema.coerce import coerce_schema
 
-        return schema_of(declared, **columns)
+        return coerce_schema(declared, **columns)
 
     @classmethod
     def from_bounds(
@@ -221,9 +219,9 @@ class Schema:
         ball : Ball or None
             A joint bound over the columns.
         """
-        from privclust.schema.coerce import boxes_of
+        from privclust.schema.coerce import boxes_from_bounds
 
-        return cls(boxes_of(low, high, names, n_columns), ball=ball)
+        return cls(boxes_from_bounds(low, high, names, n_columns), ball=ball)
 
     def only(self, names: Sequence[str]) -> Schema:
         """Return the schema of some of its columns, in its order; the others are ignored."""
@@ -264,11 +262,11 @@ class Schema:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Schema:
         """Make a schema from the plain structure that :meth:`to_dict` returns."""
-        only_keys(document, {"columns", "ball", "ignore", "csv", "note"}, "the schema")
+        check_keys(document, {"columns", "ball", "ignore", "csv", "note"}, "the schema")
         columns = document.get("columns")
         if not isinstance(columns, Mapping):
             raise SchemaError("The schema has no table of columns; add one under 'columns'.")
-        pairs = [(name, named(name, fact_from, entry)) for name, entry in columns.items()]
+        pairs = [(name, make_fact(name, fact_from, entry)) for name, entry in columns.items()]
         return cls(
             pairs,
             ball=ball_from(document.get("ball")),

@@ -42,10 +42,10 @@ def made_up_fit(
     question: FitQuestion, declared: Declared, unit: Unit, n_rows: int, **shared: Any
 ) -> Fit:
     """Return the fit of a question to data made up from what is declared."""
-    from privclust.clustering.plan import rehearsable
+    from privclust.clustering.plan import with_plain_numbers
 
     if not isinstance(declared, Counts):
-        declared = rehearsable(declared.only(question.columns))
+        declared = with_plain_numbers(declared.only(question.columns))
     clusters = question.clusters if isinstance(question.clusters, int) else 8
     rows = question.offer.rows(declared, clusters, n_rows, unit)
     return fit_for(question, declared, unit, rows, **shared)

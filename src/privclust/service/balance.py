@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from privclust.budget import Budget
-from privclust.ledger.accounting import Pot, cost_of, first_to_cover, pots_for
+from privclust.ledger.accounting import Pot, cost_of, first_covering_pot, pots_for
 from privclust.ledger.chain import Entry
 from privclust.ledger.ledger import Ledger
-from privclust.ledger.statement import Moment
-from privclust.ledger.words import granted_words, left_words, loss_words
+from privclust.ledger.statement import BalanceAt
+from privclust.ledger.words import grant_phrase, left_phrase, loss_words
 from privclust.reports.ledger_page import BurnDown, burn_down_of
 
 
@@ -71,24 +71,24 @@ def cost_for(ledger: Ledger, dataset: str, holder: str, budget: Budget) -> Cost:
     words = loss_words(amount.epsilon, amount.delta)
     pots = {pot.name: pot for pot in ledger.balance(dataset, holder)}
     payers = [pots[name] for name in pots_for(currency) if name in pots]
-    pot = first_to_cover(payers, amount)
+    pot = first_covering_pot(payers, amount)
     if pot is not None:
-        return Cost(words, True, f"Left after it: {left_words(pot.charged(amount))}.")
+        return Cost(words, True, f"Left after it: {left_phrase(pot.with_charge(amount))}.")
     if not payers:
         kind = " with δ" if amount.delta else ""
         return Cost(words, False, f"You were granted no budget{kind} here; ask the steward.")
-    left = "; ".join(left_words(pot) for pot in payers)
+    left = "; ".join(left_phrase(pot) for pot in payers)
     return Cost(words, False, f"What is left is {left}; lower ε or ask the steward for a grant.")
 
 
 def _in_words(pot: Pot, picture: BurnDown | None = None) -> Balance:
-    return Balance(granted_words(pot), left_words(pot), picture)
+    return Balance(grant_phrase(pot), left_phrase(pot), picture)
 
 
 def _picture(entries: list[Entry], until: datetime) -> BurnDown:
     moments = [
-        Moment(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
+        BalanceAt(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
         for entry in entries
     ]
     last = moments[-1]
-    return burn_down_of([*moments, Moment(max(until, last.at), last.granted, last.left)])
+    return burn_down_of([*moments, BalanceAt(max(until, last.at), last.granted, last.left)])

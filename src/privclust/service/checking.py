@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privclust.jobs.fit import expected_errors, sentence_of
+from privclust.jobs.fit import sentence_of, user_errors
 from privclust.schema.facts import Categories
 from privclust.schema.schema import Schema
 from privclust.service.asking import fit_for
@@ -144,8 +144,8 @@ def _try_offers(place: Path, schema: Declared, unit: Unit) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                release = fit.released()
-            except expected_errors() as error:
+                release = fit.make_release()
+            except user_errors() as error:
                 raise ServiceError(
                     f"{offer.title} would fail on these rows: {sentence_of(error)}"
                 ) from None

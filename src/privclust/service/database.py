@@ -19,7 +19,13 @@ from privclust.exceptions import LedgerVersionError
 from privclust.ledger.address import is_server
 from privclust.ledger.ledger import Ledger
 from privclust.ledger.store import HeldName, Run
-from privclust.ledger.transaction import Together, created, held, reading, writing
+from privclust.ledger.transaction import (
+    LedgerTransaction,
+    ensure_created,
+    hold,
+    read_transaction,
+    write_transaction,
+)
 from privclust.service import clock
 from privclust.service.errors import ServiceError
 from privclust.service.heads import KeptHead
@@ -87,7 +93,7 @@ class Database:
         kept : Path or None
             The file that the ledger's head is kept in; a database without it is refused.
         """
-        database = cls(created(Ledger.open(url)), None if kept is None else KeptHead(kept))
+        database = cls(ensure_created(Ledger.open(url)), None if kept is None else KeptHead(kept))
         database._check_head()
         database._bring_up_to_date(steps())
         return database
@@ -103,14 +109,14 @@ class Database:
 
     def held(self, name: str) -> HeldName | None:
         """Return what keeps a name from all other servers while it lives; None if one has it."""
-        return held(self.ledger, name)
+        return hold(self.ledger, name)
 
     def reading(self) -> AbstractContextManager[Run]:
         """Give what runs SQL on everything as it is at one moment."""
-        return reading(self.ledger)
+        return read_transaction(self.ledger)
 
     @contextmanager
-    def writing(self, actor: str | None = None) -> Iterator[Together]:
+    def writing(self, actor: str | None = None) -> Iterator[LedgerTransaction]:
         """Open everything for no other writer; what is written is durable, or not there at all.
 
         Parameters
@@ -118,7 +124,7 @@ class Database:
         actor : str or None
             Who acts, for the ledger.
         """
-        with writing(self.ledger, actor) as together:
+        with write_transaction(self.ledger, actor) as together:
             yield together
             head = None if self.kept is None else together.head()
         if self.kept is not None and head is not None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.operations import name_of, text_of
-from privclust.ledger.transaction import Together
+from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.checking import Checked, check_files
 from privclust.service.database import Database
@@ -102,7 +102,7 @@ class Datasets:
             self._insert(together, made, checked)
         return made, checked
 
-    def _check_apart(self, together: Together, made: Dataset, checked: Checked) -> None:
+    def _check_apart(self, together: LedgerTransaction, made: Dataset, checked: Checked) -> None:
         """Refuse rows that another data set has: they would be paid for from two budgets."""
         place = place_of(self._folder, made.path)
         sql = "SELECT name, path, digest, files FROM service_datasets WHERE id <> ?"
@@ -116,7 +116,7 @@ class Datasets:
                     "its own budget; use that one."
                 )
 
-    def _insert(self, together: Together, made: Dataset, checked: Checked) -> None:
+    def _insert(self, together: LedgerTransaction, made: Dataset, checked: Checked) -> None:
         together.create_dataset(made.name, made.unit, made.note)
         facts, protects = made.schema.to_json(), json.dumps(made.unit.to_dict())
         together.run(

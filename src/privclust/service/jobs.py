@@ -14,7 +14,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from privclust.ledger.transaction import Together
+from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.asking import check_question
 from privclust.service.database import Database
@@ -161,7 +161,7 @@ class Jobs:
         return answer
 
     def _known(
-        self, together: Together, user: User, dataset: Dataset, digest: str, job_id: str
+        self, together: LedgerTransaction, user: User, dataset: Dataset, digest: str, job_id: str
     ) -> Answer | None:
         """Return the job of a repeated request, or one that waits for the same answer."""
         same = together.run("SELECT user_id, question FROM service_jobs WHERE id = ?", (job_id,))
@@ -187,7 +187,7 @@ class Jobs:
 
     def _stored(
         self,
-        together: Together,
+        together: LedgerTransaction,
         user: User,
         dataset: Dataset,
         question: FitQuestion,
@@ -214,7 +214,7 @@ class Jobs:
 
     def _charge(
         self,
-        together: Together,
+        together: LedgerTransaction,
         user: User,
         dataset: Dataset,
         question: FitQuestion,
@@ -232,7 +232,7 @@ class Jobs:
         self._insert(together, (*row, None, None, "", ""))
         return Answer(job_id)
 
-    def _insert(self, together: Together, row: tuple[Any, ...]) -> None:
+    def _insert(self, together: LedgerTransaction, row: tuple[Any, ...]) -> None:
         together.run(
             "INSERT INTO service_jobs (id, dataset_id, user_id, question, asked, receipt, state, "
             "first_tick, asked_at, finished_at, release_id, details, worker) "

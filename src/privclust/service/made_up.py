@@ -19,7 +19,7 @@ def clumps(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:
     """Return rows in clumps."""
     from privclust.clustering.plan import Clumps
 
-    return Clumps.made(schema, clusters, n_rows, 0).table(row_unit(unit))
+    return Clumps.make(schema, clusters, n_rows, 0).table(row_unit(unit))
 
 
 def even_rows(schema: Schema, clusters: int, n_rows: int, unit: Unit) -> Any:

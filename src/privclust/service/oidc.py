@@ -93,7 +93,7 @@ class Provider:
                 grant_type="authorization_code",
                 timeout=_SECONDS,
             )
-            claims = self._verified(str(token["id_token"]), attempt)
+            claims = self._verify(str(token["id_token"]), attempt)
         except ServiceError:
             raise
         except Exception:  # whatever the provider sends, it is not a proof
@@ -108,7 +108,7 @@ class Provider:
             raise ForbiddenError(_REFUSED)
         return name
 
-    def _verified(self, text: str, attempt: Attempt) -> Any:
+    def _verify(self, text: str, attempt: Attempt) -> Any:
         from authlib.oidc.core import CodeIDToken
         from joserfc import jwt
         from joserfc.jwk import KeySet

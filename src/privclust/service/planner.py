@@ -96,7 +96,7 @@ class Planner:
         public = (facts, unit, asked, dataset.most_rows)
         kept, key = self._kept[what], hashlib.sha256(repr(public).encode()).hexdigest()
         if key not in kept:
-            kept[key] = self._submitted(user, _in_time, self._seconds, make, *public)
+            kept[key] = self._submit(user, _in_time, self._seconds, make, *public)
             while len(kept) > _MOST_KEPT[what]:
                 kept.popitem(last=False)
         future = kept[key]
@@ -116,7 +116,7 @@ class Planner:
                 raise TooManyError(_BUSY) from None
             raise
 
-    def _submitted(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
+    def _submit(self, user: str, make: Callable[..., Any], *given: Any) -> Future[Any]:
         waiting = (not it.done() for kept in self._kept.values() for it in kept.values())
         mine = [it for it in self._of.get(user, []) if not it.done()]
         # Whoever types on wants the newest plan; the oldest that was not begun gives way.
@@ -196,7 +196,7 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            release = made_up_fit(question, declared, protects, n_rows).released()
+            release = made_up_fit(question, declared, protects, n_rows).make_release()
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
     about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")

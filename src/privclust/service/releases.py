@@ -110,13 +110,13 @@ def release_from(file: bytes) -> Release:
 
 def card_of(release: Release) -> dict[str, Any]:
     """Return what the card of a release shows: a title, a few facts, and sizes to draw."""
-    from privclust.release.kinds import kind_named
+    from privclust.release.kinds import get_kind
 
     drawn = ("cluster_sizes", "counts", "block_totals")
     sizes = next((release.arrays[name] for name in drawn if name in release.arrays), None)
     bars = [] if sizes is None else sorted((float(size) for size in sizes.ravel()), reverse=True)
     return {
-        "title": kind_named(release.kind).title,
+        "title": get_kind(release.kind).title,
         "facts": [[label, text] for label, text in release.facts().summary],
         "bars": [max(bar, 0.0) for bar in bars[:_MOST_BARS]],
         "epsilon": f"{float(release.privacy.epsilon):g}",

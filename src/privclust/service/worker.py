@@ -116,7 +116,7 @@ def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = 
     fit = fit_for(question, dataset.schema, dataset.unit, data, **named)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the fit warns of stands in the release
-        release = fit.released(telling)
+        release = fit.make_release(telling)
     return Finished(
         charged.digest,
         file_of(release),
@@ -206,7 +206,10 @@ class Worker:
         theirs, self._ours = self._context.Pipe(duplex=False)
         told, tells = self._context.Pipe(duplex=False)
         self._process = self._context.Process(
-            target=_work, args=(self._settings, theirs, tells), daemon=True, name="privclust-worker"
+            target=_work,
+            args=(self._settings, theirs, tells),
+            daemon=True,
+            name="privclust-worker",
         )
         self._process.start()
         theirs.close()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privclust._typing import Floats
 from privclust.data.sites.metrics import METRICS, MetricName
-from privclust.source_target.public_targets import PublicTargets, checked_table
+from privclust.source_target.public_targets import PublicTargets, check_public_table
 from privclust.source_target.solution import Solution
 
 # Points whose distances to the centres are held at a time.
@@ -52,7 +52,7 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def _points(self, X: Any) -> Floats:
         """Check new points: their columns in scikit-learn's own words, their numbers in ours."""
         check_is_fitted(self)
-        table = checked_table(X, "X", METRICS[self.metric])
+        table = check_public_table(X, "X", METRICS[self.metric])
         validate_data(self, X if hasattr(X, "shape") else table, reset=False, skip_check_array=True)
         return table
 

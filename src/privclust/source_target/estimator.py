@@ -24,12 +24,12 @@ from privclust.parameters import WHOLE, check_declared_once
 from privclust.plan import Plan, rehearse
 from privclust.schema.schema import Schema
 from privclust.source_target.centres import ChosenCentres
-from privclust.source_target.noisy_source import ReleasedSource, Sanitised
+from privclust.source_target.noisy_source import NoisySource, ReleasedSource
 from privclust.source_target.placement import CoordinateCells, DistanceCells
 from privclust.source_target.plan import DISTANCE, random_targets, synthetic
-from privclust.source_target.public_targets import PublicTargets, declared_schema
+from privclust.source_target.public_targets import PublicTargets, source_schema
 from privclust.source_target.rings import ask_rings
-from privclust.source_target.solution import Existing, Solution, solve
+from privclust.source_target.solution import ExistingService, Solution, solve
 from privclust.source_target.task import SOURCE_TARGET
 from privclust.unit import Unit, unit_from
 
@@ -40,7 +40,7 @@ from privclust.unit import Unit, unit_from
 class SourceTargetResult:
     """Released values only: the noisy source, and the centres chosen beside it."""
 
-    released: Sanitised
+    released: NoisySource
     found: Solution
 
     @property
@@ -55,7 +55,7 @@ class SourceTargetResult:
 _MOST_ON_MAP = 4000
 
 
-def published(model: SourceTargetEstimator) -> dict[str, Any]:
+def release_fields(model: SourceTargetEstimator) -> dict[str, Any]:
     """Return the arrays, schema and parameters of the release of a fitted model."""
     source = model.released_source_
     arrays = {
@@ -94,9 +94,6 @@ def published(model: SourceTargetEstimator) -> dict[str, Any]:
             **paid,
         },
     }
-
-
-# ``SourceTargetEstimator``: how a source-target fit is checked, planned, asked and kept.
 
 
 _NO_SOURCE = (
@@ -194,7 +191,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
     def _choose(self, run: Run, target: Any, source: Any, **declared: Any) -> None:
         """Choose the centres in a run; ``declared`` is what else is public."""
         public = PublicTargets.of(
-            target, metric=self.metric, projection=self.n_projected, rng=run.choices, **declared
+            target, metric=self.metric, projection=self.n_projected, rng=run.public_rng, **declared
         )
         public.check_centres(self.n_centers)
         if source is None:
@@ -203,7 +200,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
 
     # The way of a fit.
     def _open(self, X: Any, public: Any = None) -> Opened:
-        schema = declared_schema(public, self.schema, self.bounds)
+        schema = source_schema(public, self.schema, self.bounds)
         return open_sources(X, schema, unit_from(self.unit))
 
     def _door(self, opened: Opened) -> SourceRows:
@@ -211,9 +208,9 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
 
     def _ask(self, door: SourceRows, run: Run, public: Any = None) -> SourceTargetResult:
         view = door.private(public.space, run.meter, run.seed)
-        released = self._ask_source(view, run.budget.whole, public, run.choices)
+        released = self._ask_source(view, run.budget.whole, public, run.public_rng)
         judges = released.judges
-        existing = Existing(
+        existing = ExistingService(
             public.metric.lengths(released.base),
             None if judges is None else public.metric.lengths(judges),
         )
@@ -221,7 +218,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
 
     def _ask_source(
         self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
-    ) -> Sanitised:
+    ) -> NoisySource:
         """Ask for the noisy source."""
         raise NotImplementedError
 
@@ -243,14 +240,11 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
     def _noisy_number(self, result: SourceTargetResult) -> Noisy:
         return result.released.number
 
-    def _published(self) -> dict[str, Any]:
-        return published(self)
+    def _release_fields(self) -> dict[str, Any]:
+        return release_fields(self)
 
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         check_declared_once(self.schema, self.bounds)
-
-
-# ``PrivateSourceTargetMedoids``: its parameters, and what it asks and keeps.
 
 
 class PrivateSourceTargetMedoids(SourceTargetEstimator):
@@ -363,7 +357,7 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
 
     def _ask_source(
         self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
-    ) -> Sanitised:
+    ) -> NoisySource:
         if public.metric.has_coordinates:
             return ask_rings(view, share, CoordinateCells(public.space), rng)
         table = public.table.astype(np.float32)

@@ -14,7 +14,7 @@ from privclust.notes import Note
 
 
 @dataclass(frozen=True)
-class Sanitised:
+class NoisySource:
     """A released stand-in for the source.
 
     Attributes
@@ -84,14 +84,14 @@ class ReleasedSource:
     farthest: Floats
 
     @classmethod
-    def of(cls, released: Sanitised, space: TargetSpace) -> ReleasedSource:
+    def of(cls, released: NoisySource, space: TargetSpace) -> ReleasedSource:
         """Return the sanitised source in the user's columns and lengths."""
         positions = space.metric.restored(released.positions)
         nearest, farthest = space.metric.lengths(released.shells).T
         return cls(positions, released.counts, released.count_error, nearest, farthest)
 
 
-def nothing_found(n_live: int) -> tuple[Note, ...]:
+def no_source_warning(n_live: int) -> tuple[Note, ...]:
     """Return the warning for a source that does not show above the noise."""
     if n_live:
         return ()

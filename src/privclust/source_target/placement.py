@@ -33,7 +33,7 @@ def cell_sites(points: Floats, n_sites: int) -> Floats:
     Starting from one cell, the cell with the largest sum of squares is cut across its widest
     coordinate at the mean; a few steps of k-means follow.
     """
-    sites = np.array([points[cell].mean(axis=0) for cell in _cut(points, n_sites)])
+    sites = np.array([points[cell].mean(axis=0) for cell in _split_cell(points, n_sites)])
     for _ in range(_MEAN_STEPS if len(sites) < len(points) else 0):
         labels = nearest_site(points, sites)
         sizes = np.bincount(labels, minlength=len(sites))
@@ -82,7 +82,7 @@ def greedy_net(points: Floats, radius: float) -> Indices:
     return np.sort(np.array(kept, np.intp))
 
 
-def covering_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
+def method_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
     """Return the sites of a method: a coreset, or all different points.
 
     Parameters
@@ -107,7 +107,7 @@ def covering_sites(points: Floats, radius: float, construction: str | None, *, f
     return np.asarray(points[chosen])
 
 
-def _cut(points: Floats, n_cells: int) -> list[Indices]:
+def _split_cell(points: Floats, n_cells: int) -> list[Indices]:
     """Return the cells; a cell whose points are all alike is not cut."""
     everything = np.arange(len(points))
     heap = [(-_spread(points), 0, everything)]
@@ -140,7 +140,7 @@ _TRIES = 12
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlacementRequest:
     """Sources to imagine in the cells of sites, each between two distances to a target.
 
     Attributes
@@ -168,7 +168,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedSources:
     """Imagined sources: points, or targets with distances from them."""
 
     points: Floats
@@ -222,7 +222,7 @@ class CoordinateCells(_Cells):
             self._owned[key] = tree, np.asarray(tree.query(self.space.targets)[1], np.intp)
         return self._owned[key]
 
-    def place(self, wanted: Wanted, rng: np.random.Generator) -> Placed:
+    def place(self, wanted: PlacementRequest, rng: np.random.Generator) -> PlacedSources:
         """Place sources; of those to be checked, what finds no place is left out."""
         sites, checked = self.positions(wanted.sites), wanted.checked
         tries = _TRIES if checked else 1
@@ -239,9 +239,9 @@ class CoordinateCells(_Cells):
         points = self._on_surface(points)
         if checked:
             points = self._first_valid(points, cells, low, high, nearest)
-        return Placed(points, np.empty(0, np.intp), np.empty(0))
+        return PlacedSources(points, np.empty(0, np.intp), np.empty(0))
 
-    def base(self, placed: list[Placed]) -> Floats:
+    def base(self, placed: list[PlacedSources]) -> Floats:
         """Return the distance of each target to the nearest imagined source."""
         return base_from_points(self.space, np.concatenate([part.points for part in placed]))
 
@@ -311,14 +311,14 @@ class DistanceCells(_Cells):
     def _distances_to_sites(self, count: int) -> AnyArray:
         return np.asarray(self._distances[self.sites(count)].min(axis=0))
 
-    def place(self, wanted: Wanted, rng: np.random.Generator) -> Placed:
+    def place(self, wanted: PlacementRequest, rng: np.random.Generator) -> PlacedSources:
         """Place sources beside random targets of their cells; there is nothing to check."""
         columns = np.asarray(wanted.sites, np.intp)
         anchors = _random_members(self._distances[columns].argmin(axis=0), wanted.cells, rng)
         anchors = np.where(anchors >= 0, anchors, columns[wanted.cells])
-        return Placed(np.empty((0, 0)), anchors, rng.uniform(wanted.lows, wanted.highs))
+        return PlacedSources(np.empty((0, 0)), anchors, rng.uniform(wanted.lows, wanted.highs))
 
-    def base(self, placed: list[Placed]) -> Floats:
+    def base(self, placed: list[PlacedSources]) -> Floats:
         """Return the distance of each target to the nearest imagined source."""
         anchors = np.concatenate([part.anchors for part in placed])
         offsets = np.concatenate([part.offsets for part in placed])

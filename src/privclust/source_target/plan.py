@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from privclust._typing import Floats
-from privclust.plan import Measure, Synthetic
+from privclust.plan import Measure, Rehearsal
 from privclust.schema.schema import Schema
 from privclust.source_target.public_targets import PublicTargets
-from privclust.source_target.solution import known_source, mean_distance, solve
+from privclust.source_target.solution import mean_distance, service_of_public_source, solve
 from privclust.unit import Unit, row_unit
 
 DISTANCE = Measure("mean distance")
@@ -23,18 +23,18 @@ _MOST_REHEARSED = 100_000
 
 def synthetic(
     public: PublicTargets, target: Any, n_centers: int, n_rows: int, seed: int, unit: Unit
-) -> Synthetic:
+) -> Rehearsal:
     """Return sources in a part of the space; the error is the true cost of the chosen centres."""
     source = _synthetic_sources(public, n_rows, np.random.default_rng(seed))
 
     def error_ratio(model: Any) -> float:
-        existing = known_source(public, source)
+        existing = service_of_public_source(public, source)
         best = solve(public, existing, n_centers).cost
         cost = mean_distance(public, existing, model.medoid_indices_)
         return cost / best if best > 0 else 1.0
 
     given = _with_ids(source, public, row_unit(unit).id_column)
-    return Synthetic((target, given), error_ratio)
+    return Rehearsal((target, given), error_ratio)
 
 
 def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int | None) -> Floats:

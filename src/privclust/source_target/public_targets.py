@@ -64,7 +64,7 @@ class PublicTargets:
         if metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
         measure = METRICS[metric]
-        table = checked_table(target, "target", measure)
+        table = check_public_table(target, "target", measure)
         others = table if candidates is None else _candidates(candidates, table, measure)
         space = _space(table, measure, projection, rng)
         places = space.place(others) if measure.has_coordinates else others
@@ -141,7 +141,7 @@ def _real_numbers(table: Any, name: str) -> Floats:
     return numbers
 
 
-def declared_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] | None) -> Schema:
+def source_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] | None) -> Schema:
     """Return the bounds of the source columns: declared, or else drawn around the targets."""
     n_columns, metric = public.table.shape[1], public.metric
     names = public.names or metric.column_names
@@ -163,7 +163,7 @@ def declared_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] 
     return declared
 
 
-def checked_table(table: Any, name: str, metric: Metric) -> Floats:
+def check_public_table(table: Any, name: str, metric: Metric) -> Floats:
     """Return public points that the metric can measure, or raise with one sentence."""
     array = public_table(table, name)
     metric.check(array, name)
@@ -171,7 +171,7 @@ def checked_table(table: Any, name: str, metric: Metric) -> Floats:
 
 
 def _candidates(candidates: Any, targets: Floats, metric: Metric) -> Floats:
-    table = checked_table(candidates, "candidates", metric)
+    table = check_public_table(candidates, "candidates", metric)
     if table.shape[1] != targets.shape[1]:
         raise ValueError(
             f"candidates have {table.shape[1]} columns where target has {targets.shape[1]}; "
@@ -199,8 +199,8 @@ def _choice(
     possible: Indices, n_candidates: int, forbidden: Sequence[int], forced: Sequence[int]
 ) -> tuple[Indices, Indices]:
     """Return the candidates that may be chosen freely, and those that must be."""
-    banned = _checked_numbers(forbidden, n_candidates, "forbidden")
-    must = _checked_numbers(forced, n_candidates, "forced")
+    banned = _check_numbers(forbidden, n_candidates, "forbidden")
+    must = _check_numbers(forced, n_candidates, "forced")
     if set(banned) & set(must):
         raise ValueError("A candidate cannot be both forbidden and forced; drop it from one.")
     return np.setdiff1d(possible, np.concatenate([banned, must])), must
@@ -240,7 +240,7 @@ def _weights(weights: ArrayLike | None, n_targets: int) -> Floats:
     return array
 
 
-def _checked_numbers(numbers: Sequence[int], count: int, name: str) -> Indices:
+def _check_numbers(numbers: Sequence[int], count: int, name: str) -> Indices:
     array = np.asarray(numbers)
     if not array.size:
         return np.empty(0, np.intp)

@@ -17,7 +17,7 @@ from privclust.reports.svg import (
     WIDTH,
     inline_svg,
     is_narrow,
-    shown,
+    short_name,
 )
 
 if TYPE_CHECKING:
@@ -46,23 +46,23 @@ def source_target_context(release: Release) -> dict[str, Any]:
         "served_share": f"{100 * served / n_targets:.0f} %",
         "cost": _number(float(parameters["cost_estimate"])) + unit,
         "positions": len(arrays["source_positions"]),
-        "counted": _counted(release),
+        "counted": _count_phrase(release),
         "map": _map(release) if "targets" in arrays else None,
         "curve": _curve(arrays["order_costs"], unit) if "order_costs" in arrays else None,
         "names": list(release.schema.numeric),
-        "centres": _listed(release),
+        "centres": _list_centres(release),
         "named": bool(release.about.names),
         "shown": min(len(arrays["centers"]), _MOST_LISTED),
     }
 
 
-def _counted(release: Release) -> str | None:
+def _count_phrase(release: Release) -> str | None:
     if "source_counts" not in release.arrays:
         return None
     return f"{float(release.arrays['source_counts'].sum()):,.0f}"
 
 
-def _listed(release: Release) -> list[dict[str, Any]]:
+def _list_centres(release: Release) -> list[dict[str, Any]]:
     arrays = release.arrays
     width = min(arrays["centers"].shape[1], 8)
     names = release.about.names or [""] * len(arrays["centers"])
@@ -86,7 +86,7 @@ def _map(release: Release) -> str:
         _flat(arrays[name], geographic) for name in ("targets", "centers", "source_positions")
     )
     served = arrays["served_by_source"]
-    axes = [shown(name) for name in names]
+    axes = [short_name(name) for name in names]
     axes = axes[::-1] if geographic else axes if len(axes) == 2 else [*axes, ""]
 
     def draw(figure: Figure) -> None:

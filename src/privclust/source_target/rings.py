@@ -34,8 +34,8 @@ from privclust.data.sites.public import Rings
 from privclust.data.sites.view import SitesView
 from privclust.distributions import log_density, tail
 from privclust.notes import Note
-from privclust.source_target.noisy_source import Sanitised, nothing_found
-from privclust.source_target.placement import PublicCells, Wanted
+from privclust.source_target.noisy_source import NoisySource, no_source_warning
+from privclust.source_target.placement import PlacementRequest, PublicCells
 
 # What noisy counts say about the true ones: post-processing of released histograms.
 
@@ -63,7 +63,7 @@ class CountPosterior:
     counts: Floats
     chances: Floats
 
-    def doubted(self, doubts: Floats, most: float = 1.0) -> CountPosterior:
+    def with_min_doubt(self, doubts: Floats, most: float = 1.0) -> CountPosterior:
         """Return the same with each bin at least as likely empty as its doubt says.
 
         All of them are empty if the doubt of even the clearest one is above ``most``.
@@ -127,7 +127,7 @@ def count_posterior(
     return CountPosterior(counts, chances)
 
 
-def false_shares(tails: Floats) -> Floats:
+def false_positive_shares(tails: Floats) -> Floats:
     """Return the share of empty bins to expect among those with as large a count as each one.
 
     Parameters
@@ -141,8 +141,6 @@ def false_shares(tails: Floats) -> Floats:
     shares[order] = np.minimum.accumulate(expected[::-1])[::-1]
     return np.minimum(shares, 1)
 
-
-# Rings, our default: counts of sources by their distance to the targets and their place.
 
 # The share of the budget that counts the shells as wholes.
 _SHELLS_SHARE = 0.06
@@ -195,7 +193,7 @@ class _Shells:
 
 def ask_rings(
     view: SitesView, budget: Share, cells: PublicCells, rng: np.random.Generator
-) -> Sanitised:
+) -> NoisySource:
     """Sanitise the source within ``budget``."""
     for_shells, for_cells = budget.split([_SHELLS_SHARE, 1 - _SHELLS_SHARE])
     shells = _ask_shell_counts(view, for_shells, cells)
@@ -215,7 +213,7 @@ def ask_rings(
         )
 
     live = np.concatenate([posterior.occupied for posterior in posteriors])
-    return Sanitised(
+    return NoisySource(
         np.concatenate([cells.positions(sites) for sites in partition.sites])[live],
         answer.value[:-1][live],
         answer.standard_error,
@@ -261,18 +259,18 @@ def _posteriors(
         for counts in (noisy[:first], noisy[first:])
     )
     tails = tail(noise, noisy)
-    shares = false_shares(tails[:first])
-    inner = inner.doubted(shares, _FALSE_INNER).doubted(_cautious(shares))
+    shares = false_positive_shares(tails[:first])
+    inner = inner.with_min_doubt(shares, _FALSE_INNER).with_min_doubt(_inflated(shares))
     # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
     # true one gains: it counts as empty as often as false bins are expected, not just by their
     # share.
     expected = np.minimum(tails[first:] * len(tails[first:]), 1)
-    outer = outer.doubted(_cautious(expected))
+    outer = outer.with_min_doubt(_inflated(expected))
     shells = np.split(outer.chances, cuts[1:] - first)
     return [inner, *(CountPosterior(outer.counts, chances) for chances in shells)]
 
 
-def _cautious(false: Floats) -> Floats:
+def _inflated(false: Floats) -> Floats:
     """Return how empty to take bins, given the chances that noise alone fills them.
 
     A false bin leaves targets without a centre, which costs far more than a true one gains. The
@@ -292,28 +290,30 @@ def _base_draw(
     rng: np.random.Generator,
 ) -> Floats:
     """Draw places of sources and return the distance of each target to the nearest."""
-    inner_counts = _worth(drawn[0], error)
+    inner_counts = _n_places(drawn[0], error)
     weights = inner_sizes + 1e-9
     shells = rng.choice(len(weights), int(inner_counts.sum()), p=weights / weights.sum())
     lows = np.maximum(inner_edges[shells], inner_edges[1] / 10)
     placed = [
         cells.place(
-            Wanted(partition.sites[0], inner_counts, lows, inner_edges[shells + 1], checked=False),
+            PlacementRequest(
+                partition.sites[0], inner_counts, lows, inner_edges[shells + 1], checked=False
+            ),
             rng,
         )
     ]
     for shell, counts in enumerate(drawn[1:], start=1):
-        counts = np.minimum(_worth(counts, error), _MOST_OUTER_PLACES)
+        counts = np.minimum(_n_places(counts, error), _MOST_OUTER_PLACES)
         if not counts.any():
             continue
         low, high = partition.edges[shell : shell + 2]
         bounds = np.full(counts.sum(), low), np.full(counts.sum(), high)
-        wanted = Wanted(partition.sites[shell], counts, *bounds, checked=True)
+        wanted = PlacementRequest(partition.sites[shell], counts, *bounds, checked=True)
         placed.append(cells.place(wanted, rng))
     return cells.base(placed)
 
 
-def _worth(counts: Integers, error: float) -> Integers:
+def _n_places(counts: Integers, error: float) -> Integers:
     """Return how many places counts are worth: one if they hardly stand out, all if they are sure.
 
     Only a sure count is spread over its cell.
@@ -329,7 +329,7 @@ def _shell_bounds(partition: Rings) -> Floats:
 
 
 def _notes(shells: _Shells, error: float, n_live: int) -> tuple[Note, ...]:
-    found = nothing_found(n_live)
+    found = no_source_warning(n_live)
     if not found and shells.total < _FEW_SOURCES * error:
         text = (
             f"There are about {shells.total:.0f} sources, few for this budget; expect little from "

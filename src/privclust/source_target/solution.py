@@ -19,10 +19,10 @@ from privclust.source_target.placement import cell_sites, nearest_site
 from privclust.source_target.public_targets import PublicTargets, public_table
 from privclust.source_target.solver import (
     Problem,
-    expected_problem,
-    guarded_choice,
-    improved_by_swaps,
+    choose_with_safeguard,
+    improve_by_swaps,
     lazy_greedy,
+    to_expected_costs,
 )
 
 # Tables of distances between public points, in the units of the metric.
@@ -44,15 +44,13 @@ def distance_table(rows: Floats, columns: Floats, metric: Metric) -> Singles:
     return table
 
 
-# From the sanitised source to centres: build the medoid problem, make it small, solve it.
-
 # The largest table of distances, in bytes; larger problems are solved on cells of targets.
 MOST_BYTES = 2**29
 _CELLS = 4000
 
 
 @dataclass(frozen=True)
-class Existing:
+class ExistingService:
     """What is known about the existing service.
 
     Attributes
@@ -93,10 +91,10 @@ class Solution:
     served: Floats
 
 
-def known_source(public: PublicTargets, source: Any) -> Existing:
+def service_of_public_source(public: PublicTargets, source: Any) -> ExistingService:
     """Return the existing service of a source that is public, or that someone made up."""
     if source is None or not len(source):
-        return Existing(np.full((1, public.n_targets), np.inf))
+        return ExistingService(np.full((1, public.n_targets), np.inf))
     table = public_table(source, "source")
     if table.shape[1] != public.table.shape[1]:
         raise ValueError(
@@ -104,18 +102,18 @@ def known_source(public: PublicTargets, source: Any) -> Existing:
             "both the same columns."
         )
     if not public.metric.has_coordinates:
-        return Existing(table.min(axis=0)[None])
+        return ExistingService(table.min(axis=0)[None])
     space = public.space
     straight = cKDTree(space.place(table)).query(space.targets, p=space.order)[0]
-    return Existing(public.metric.lengths(np.asarray(straight))[None])
+    return ExistingService(public.metric.lengths(np.asarray(straight))[None])
 
 
-def mean_distance(public: PublicTargets, existing: Existing, chosen: Indices) -> float:
+def mean_distance(public: PublicTargets, existing: ExistingService, chosen: Indices) -> float:
     """Return the mean distance of targets to the nearest of the source and the chosen centres."""
     return _mean_cost(public, existing, _distances_from(public, chosen))
 
 
-def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution:
+def solve(public: PublicTargets, existing: ExistingService, n_centers: int) -> Solution:
     """Choose ``n_centers`` candidates beside the existing service."""
     rows, weights = public.allowed, public.weights
     draws = existing.base
@@ -128,25 +126,25 @@ def solve(public: PublicTargets, existing: Existing, n_centers: int) -> Solution
         # The guard needs the distances and the mean costs at once.
         n_tables = 1 if existing.judges is None else 2
         if n_tables * len(rows) * len(objects) * 4 > MOST_BYTES:
-            rows, objects, weights, (draws, judges) = _reduced(public, draws, judges)
+            rows, objects, weights, (draws, judges) = _reduce_problem(public, draws, judges)
         distances = distance_table(public.places[rows], objects, public.metric)
         forced = distance_table(public.places[public.forced], objects, public.metric)
     without = forced.min(axis=0, initial=np.inf)
     draws, judges = np.minimum(draws, without), np.minimum(judges, without)
     n_free = n_centers - len(public.forced)
     if existing.judges is None:
-        problem = expected_problem(distances, draws, weights)
+        problem = to_expected_costs(distances, draws, weights)
         found = lazy_greedy(problem, n_free).chosen
-        better = improved_by_swaps(problem, found)
+        better = improve_by_swaps(problem, found)
     else:
-        choice = guarded_choice(Problem(distances, without, weights), draws, judges, n_free)
+        choice = choose_with_safeguard(Problem(distances, without, weights), draws, judges, n_free)
         found, better = choice.order, choice.improved
     order = np.concatenate([public.forced, rows[found]])
     chosen = np.concatenate([public.forced, rows[better]])
-    return _evaluated(public, existing, chosen, order)
+    return _evaluate(public, existing, chosen, order)
 
 
-def _reduced(
+def _reduce_problem(
     public: PublicTargets, *draws: Floats
 ) -> tuple[Indices, Floats, Floats, tuple[Floats, ...]]:
     """Return a problem of a few thousand cells of targets and the candidates nearest to them."""
@@ -170,8 +168,8 @@ def _finite(draw: Floats) -> Floats:
     return np.minimum(draw, np.finfo(np.float32).max / 4)
 
 
-def _evaluated(
-    public: PublicTargets, existing: Existing, chosen: Indices, order: Indices
+def _evaluate(
+    public: PublicTargets, existing: ExistingService, chosen: Indices, order: Indices
 ) -> Solution:
     """Return the costs of a choice on all targets."""
     costs, nearest = [_mean_cost(public, existing, np.full(public.n_targets, np.inf))], None
@@ -198,7 +196,7 @@ def _distances_from(public: PublicTargets, chosen: Indices) -> Floats:
     return nearest
 
 
-def _mean_cost(public: PublicTargets, existing: Existing, nearest: Floats) -> float:
+def _mean_cost(public: PublicTargets, existing: ExistingService, nearest: Floats) -> float:
     served = np.minimum(existing.base, nearest).mean(axis=0)
     with_weight = public.weights > 0
     return float(np.average(served[with_weight], weights=public.weights[with_weight]))

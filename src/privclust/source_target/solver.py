@@ -119,7 +119,7 @@ def lazy_greedy(problem: Problem, n_chosen: int) -> GreedyOrder:
     return GreedyOrder(np.array(chosen, np.intp), np.array(costs), evaluations)
 
 
-def improved_by_swaps(problem: Problem, chosen: Indices, passes: int = _MOST_PASSES) -> Indices:
+def improve_by_swaps(problem: Problem, chosen: Indices, passes: int = _MOST_PASSES) -> Indices:
     """Swap chosen candidates for others as long as that lowers the cost.
 
     After FasterPAM (Schubert and Rousseeuw 2021): each candidate is compared with the removal of
@@ -250,14 +250,14 @@ _FEWEST_JUDGED = 20
 
 
 @dataclass(frozen=True)
-class GuardedChoice:
+class SafeguardedChoice:
     """Chosen candidates: a greedy order, and as many that are improved by swaps."""
 
     order: Indices
     improved: Indices
 
 
-def expected_problem(distances: Singles, draws: Floats, weights: Floats) -> Problem:
+def to_expected_costs(distances: Singles, draws: Floats, weights: Floats) -> Problem:
     """Change the distances, in place, into mean costs over draws of the existing service."""
     nowhere = float(distances.max(initial=0)) or 1.0
     served = np.minimum(draws, nowhere).astype(np.float32)
@@ -270,9 +270,9 @@ def expected_problem(distances: Singles, draws: Floats, weights: Floats) -> Prob
     return Problem(distances, served.mean(axis=0, dtype=np.float64), weights)
 
 
-def guarded_choice(
+def choose_with_safeguard(
     ignoring: Problem, draws: Floats, judges: Floats, n_chosen: int
-) -> GuardedChoice:
+) -> SafeguardedChoice:
     """Choose centres beside an uncertain source.
 
     Parameters
@@ -284,31 +284,31 @@ def guarded_choice(
     n_chosen : int
     """
     alone = lazy_greedy(ignoring, n_chosen).chosen
-    improved_alone = improved_by_swaps(ignoring, alone)
+    improved_alone = improve_by_swaps(ignoring, alone)
     everything = np.concatenate([draws, judges])
     if n_chosen == 0 or (everything >= ignoring.base).all():
-        return GuardedChoice(alone, improved_alone)
-    problem = expected_problem(ignoring.distances.copy(), draws, ignoring.weights)
+        return SafeguardedChoice(alone, improved_alone)
+    problem = to_expected_costs(ignoring.distances.copy(), draws, ignoring.weights)
     trusting = lazy_greedy(problem, n_chosen).chosen
-    improved = improved_by_swaps(problem, trusting)
-    orders = [alone, trusting, *_after_some_alone(problem, alone)]
-    orders += _hedged(problem, ignoring, n_chosen)
-    numbers = _judged_numbers(n_chosen)
-    jury = _Jury(ignoring, everything)
+    improved = improve_by_swaps(problem, trusting)
+    orders = [alone, trusting, *_after_first_alone(problem, alone)]
+    orders += _alternatives(problem, ignoring, n_chosen)
+    numbers = _validated_counts(n_chosen)
+    jury = _ValidationDraws(ignoring, everything)
     gains = [jury.least_gain(order, alone, numbers) for order in orders]
     whole = np.array([n_chosen])
     pays = jury.least_gain(improved, improved_alone, whole) > 0
-    return GuardedChoice(orders[int(np.argmax(gains))], improved if pays else improved_alone)
+    return SafeguardedChoice(orders[int(np.argmax(gains))], improved if pays else improved_alone)
 
 
-def _judged_numbers(n_chosen: int) -> Indices:
+def _validated_counts(n_chosen: int) -> Indices:
     powers = 10 ** np.arange(len(str(n_chosen)))
     series = np.outer(powers, [1, 2, 5]).ravel()
     inside = (series * _FEWEST_JUDGED >= n_chosen) & (series < n_chosen)
     return np.append(series[inside], n_chosen)
 
 
-def _after_some_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
+def _after_first_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
     """Yield orders that begin as if there were no source and then go on with it."""
     for count in _PLACED_ALONE:
         if count < len(alone):
@@ -318,7 +318,7 @@ def _after_some_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
             yield np.concatenate([first, lazy_greedy(rest, len(alone) - count).chosen])
 
 
-def _hedged(problem: Problem, ignoring: Problem, n_chosen: int) -> Iterator[Indices]:
+def _alternatives(problem: Problem, ignoring: Problem, n_chosen: int) -> Iterator[Indices]:
     """Yield orders for mean costs in which there may be no source; changes the problem."""
     distances, base, so_far = problem.distances, problem.base, 0.0
     nowhere = np.minimum(ignoring.base, float(ignoring.distances.max(initial=0)) or 1.0)
@@ -332,7 +332,7 @@ def _hedged(problem: Problem, ignoring: Problem, n_chosen: int) -> Iterator[Indi
         yield lazy_greedy(Problem(distances, base, problem.weights), n_chosen).chosen
 
 
-class _Jury:
+class _ValidationDraws:
     """Draws of the existing service, by which choices are compared."""
 
     def __init__(self, ignoring: Problem, draws: Floats) -> None:

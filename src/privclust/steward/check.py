@@ -33,7 +33,7 @@ from privclust.unit.rows import IdType
 # A column of the caller's rows as text, handed back to the caller, such as the ids of the rows.
 
 
-def column_texts(data: Any, column: str) -> Iterator[str]:
+def column_as_text(data: Any, column: str) -> Iterator[str]:
     """Yield the text of one column row by row; for whoever holds the rows, and for nobody else."""
     with open_rows(data, [column], ignore=None) as rows:
         for block in rows.blocks():
@@ -205,9 +205,6 @@ def _plain(document: dict[str, Any]) -> dict[str, Any]:
     return {key: list(v) if isinstance(v, tuple) else v for key, v in document.items()}
 
 
-# The steward's pass over the rows: what a fit would meet in them, counted and not raised.
-
-
 def check_rows(
     data: Any,
     schema: Schema,
@@ -269,7 +266,7 @@ class _Tally:
     def add(self, block: Block) -> Mask:
         """Count the rows of a block and return which of them are clipped."""
         column = block.column(self.name)
-        self.stored.add(_type_in_words(column))
+        self.stored.add(_type_phrase(column))
         if isinstance(self.fact, Categories):
             self._add_categories(column, self.fact)
             return np.zeros(block.n_rows, np.bool_)
@@ -382,7 +379,7 @@ def _ends(fact: Bins) -> tuple[float, float]:
     return fact.edges[0], fact.edges[-1]
 
 
-def _type_in_words(column: TypedColumn) -> str:
+def _type_phrase(column: TypedColumn) -> str:
     if column.kind in ("text", "field", "cell"):
         return in_words(column)
     stored = column.array.type

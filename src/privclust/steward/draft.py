@@ -19,7 +19,7 @@ from privclust.data.columns.table import CATEGORIES, NUMBERS
 from privclust.data.columns.words import category_refusal
 from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
-from privclust.reading.locations import placed
+from privclust.reading.locations import resolve_locations
 from privclust.reading.opening import open_rows
 from privclust.schema.dialect import Csv
 from privclust.schema.facts import Box, Categories, Fact
@@ -51,7 +51,7 @@ def draft_schema(
     csv : Csv or None
         The dialect of a CSV file; the schema keeps it.
     """
-    sample = placed(sample)
+    sample = resolve_locations(sample)
     with open_rows(sample, ignore=ignore, block_rows=rows, csv=csv) as source:
         block = next(source.blocks())
         numbers = block
@@ -79,7 +79,7 @@ def _fact(block: Block, numbers: Block, name: str) -> Fact:
 
 def _dates(column: TypedColumn) -> Box | None:
     """Return a Box of whole years if all values are dates."""
-    days = _all_formed(column, "date")
+    days = _all_match_form(column, "date")
     if days is None:
         return None
     ends = (int(days.min()), int(days.max()))
@@ -90,15 +90,15 @@ def _dates(column: TypedColumn) -> Box | None:
 
 def _durations(column: TypedColumn) -> Box | None:
     """Return a Box of hours if all values are durations."""
-    hours = _all_formed(column, "hours")
+    hours = _all_match_form(column, "hours")
     if hours is None:
         return None
-    low, high = _rounded_outwards(float(hours.min()), float(hours.max()))
+    low, high = _round_outwards(float(hours.min()), float(hours.max()))
     missing = low + (high - low) / 2 if column.array.null_count else "error"
     return Box(low, high, missing, "hours")
 
 
-def _all_formed(column: TypedColumn, form: Form) -> npt.NDArray[np.float64] | None:
+def _all_match_form(column: TypedColumn, form: Form) -> npt.NDArray[np.float64] | None:
     read = NUMBERS[form].read(column)
     numbers = read.values.to_numpy(zero_copy_only=False)
     found = numbers[np.isfinite(numbers)]
@@ -109,12 +109,12 @@ def _box(values: npt.NDArray[np.float64], name: str) -> Box:
     finite = values[np.isfinite(values)]
     if not len(finite):
         raise SchemaError(f"Column {name!r} has no values in the sample; declare it by hand.")
-    low, high = _rounded_outwards(float(finite.min()), float(finite.max()))
+    low, high = _round_outwards(float(finite.min()), float(finite.max()))
     missing = bool(np.isnan(values).any())
     return Box(low, high, low + (high - low) / 2) if missing else Box(low, high)
 
 
-def _rounded_outwards(low: float, high: float) -> tuple[float, float]:
+def _round_outwards(low: float, high: float) -> tuple[float, float]:
     """Round to two digits of the range; a constant gets a range of its own size around it."""
     width = high - low or abs(low) or 1.0
     exponent = math.floor(math.log10(width)) - 1

@@ -77,12 +77,12 @@ def unit_from(unit: str | Unit | Mapping[str, Any]) -> Unit:
     """
     if isinstance(unit, Unit):
         return unit
-    entry = unit if isinstance(unit, Mapping) else {"name": _in_full(unit, _SHORT)}
+    entry = unit if isinstance(unit, Mapping) else {"name": _full_name(unit, _SHORT)}
     kind = next((kind for name, kind in _KINDS.items() if name == entry.get("name")), None)
     if kind is None:
         raise ValueError(f"Unknown privacy unit {unit!r}; {_REMEDY}.")
     parameters: dict[str, Any] = {key: value for key, value in entry.items() if key != "name"}
-    if not parameters and (needed := _needed(kind)):
+    if not parameters and (needed := _required_parameters(kind)):
         raise ValueError(
             f"The unit {kind.name!r} needs parameters; use {kind.__name__}({', '.join(needed)})."
         )
@@ -104,7 +104,7 @@ def row_unit(unit: str | Unit | Mapping[str, Any]) -> RowUnit:
 
 def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
     """Return the unit of a matrix that ``unit`` stands for; the short names lack ``"matrix-"``."""
-    chosen = unit_from(_in_full(unit, _SHORT_FOR_MATRICES))
+    chosen = unit_from(_full_name(unit, _SHORT_FOR_MATRICES))
     if not isinstance(chosen, MatrixUnit):
         raise ValueError(
             f"The unit {chosen.name!r} does not apply to a matrix; use {_FOR_MATRICES}."
@@ -112,10 +112,10 @@ def matrix_unit_from(unit: str | Unit | Mapping[str, Any]) -> MatrixUnit:
     return chosen
 
 
-def _needed(kind: type[Unit]) -> list[str]:
+def _required_parameters(kind: type[Unit]) -> list[str]:
     """Return the names of the parameters that have no default."""
     return [part.name for part in fields(kind) if part.default is MISSING]  # type: ignore[arg-type]
 
 
-def _in_full(unit: Any, short: Mapping[str, str]) -> Any:
+def _full_name(unit: Any, short: Mapping[str, str]) -> Any:
     return short.get(unit, unit) if isinstance(unit, str) else unit

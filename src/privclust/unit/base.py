@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from privclust.budget import Budget
 
 
-# ``UnitStep``: what one step between neighbours is, whatever the question.
-
-
 @dataclass(frozen=True)
 class UnitStep:
     """One step between neighbours: so many terms more or fewer, or one in place of another.
@@ -40,7 +37,7 @@ class UnitStep:
 CHANGES = "changes the chance of any published result by no more than the stated privacy loss."
 
 
-class PlainUnit:
+class UnitBase:
     """What all units have in common."""
 
     name: ClassVar[str]

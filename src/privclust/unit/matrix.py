@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from privclust.budget import Loss, epsilon_spent, rounded_up
-from privclust.unit.base import CHANGES, PlainUnit, UnitStep
+from privclust.budget import Loss, epsilon_spent, round_up
+from privclust.unit.base import CHANGES, UnitBase, UnitStep
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
@@ -47,10 +47,8 @@ def group_epsilon(budget: Budget, size: int) -> Fraction:
 
 def group_words(budget: Budget, size: int) -> str:
     """Return the ε of a group with three digits, rounded up."""
-    return format(rounded_up(group_epsilon(budget, size), 3), "f")
+    return format(round_up(group_epsilon(budget, size), 3), "f")
 
-
-# The units of a matrix of counts, and how well they protect what lies several steps apart.
 
 Unreadable = Literal["error", "zero"]
 
@@ -61,7 +59,7 @@ MOST_ENTRY_STEPS = 2**20
 _GROUPS = (10, 100)
 
 
-class MatrixUnit(PlainUnit):
+class MatrixUnit(UnitBase):
     """A unit of a matrix of counts: how entries are counted, and what one step changes in them."""
 
     # What becomes of a stored entry that is no count: the matrix is refused, or it counts as 0.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from privclust.unit.base import CHANGES, PlainUnit, UnitStep
+from privclust.unit.base import CHANGES, UnitBase, UnitStep
 
 if TYPE_CHECKING:
     from privclust.budget import Budget
@@ -19,7 +19,7 @@ _HOW_MANY = "say how many rows the data have, or leave it out"
 _HOW_MANY_OF_ONE = "say how many rows of one person may count"
 
 
-class RowUnit(PlainUnit):
+class RowUnit(UnitBase):
     """A unit of a table of rows: which data sets are neighbours."""
 
     # The column that says which rows belong together, if there is one.

@@ -16,7 +16,7 @@ from privclust.budget import Budget
 from privclust.clustering.auto import _ask_grid_or_cells, ask_auto
 from privclust.clustering.cautious import cautious
 from privclust.clustering.grid import ask_is_concentrated, grid
-from privclust.clustering.seeds import Purse
+from privclust.clustering.seeds import Allowance
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from support.audits import evidence_bound
@@ -71,7 +71,7 @@ def test_a_halved_sensitivity_loses_more_than_the_budget(method, currency):
 @every_currency
 @every_method
 def test_a_purse_that_forgets_what_was_taken_loses_more_than_the_budget(method, currency):
-    with patch.object(Purse, "spend", lambda purse, share: share):
+    with patch.object(Allowance, "spend", lambda purse, share: share):
         assert lost_by(method, currency) > 1.02
 
 
@@ -112,7 +112,7 @@ def test_a_halved_sensitivity_loses_more_than_either_budget(crowded):
 
 
 def test_what_was_taken_in_pure_epsilon_must_count_in_rho():
-    with patch.object(Purse, "in_rho", lambda purse, budget: Purse(budget)):
+    with patch.object(Allowance, "in_rho", lambda purse, budget: Allowance(budget)):
         assert lost_by_either(True) > 1.02
 
 

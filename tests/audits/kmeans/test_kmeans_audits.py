@@ -12,9 +12,9 @@ import pytest
 
 from privclust import PrivateKMeans
 from privclust.audit.auditor import audit
-from privclust.audit.neighbours import duplicate_mass, emptied_cluster
+from privclust.audit.neighbours import duplicate_mass, single_row_cluster
 from privclust.budget import Budget
-from privclust.clustering.cells import by_cells
+from privclust.clustering.cells import ask_cells
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from privclust.unit.rows import AddRemoveRow
@@ -95,7 +95,7 @@ def evidence_of(budget, noise):
         found = []
         for _ in range(runs):
             transcript = Transcript(views, side)
-            by_cells(transcript, budget.whole, 1, rng)
+            ask_cells(transcript, budget.whole, 1, rng)
             found.append(transcript.evidence)
         return np.array(found)
 
@@ -121,7 +121,7 @@ def audit_model(method, pair, *, delta=0):
     return quick_audit(model, pair, Budget(1, delta), runs=60)
 
 
-MASS, EMPTIED = duplicate_mass(LOW, HIGH, copies=30), emptied_cluster([LOW, HIGH], copies=200)
+MASS, EMPTIED = duplicate_mass(LOW, HIGH, copies=30), single_row_cluster([LOW, HIGH], copies=200)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from privclust.exceptions import DataError, one_sentence
+from privclust.exceptions import DataError, as_one_sentence
 from privclust.unit.matrix import MatrixUnit
 
 # Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
@@ -51,7 +51,7 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     step = unit.step
     readable = _read(parts.data, unit)
     limit = LARGEST_COUNT if unit.cap is None else unit.cap
-    counts = _added_up(_cut_off(readable, limit, step), parts.coords, parts.shape)
+    counts = _add_up(_cut_off(readable, limit, step), parts.coords, parts.shape)
     whole = np.minimum(counts.data, limit)
     if step != 1:
         whole = np.rint(whole / float(step))
@@ -76,7 +76,7 @@ def _read(values: NDArray[Any], unit: MatrixUnit) -> NDArray[Any]:
     return values
 
 
-def _added_up(parts: NDArray[Any], coords: Any, shape: tuple[int, ...]) -> Any:
+def _add_up(parts: NDArray[Any], coords: Any, shape: tuple[int, ...]) -> Any:
     """Return compressed rows in which each place stands once, with the sum of its parts."""
     if parts.dtype.kind == "f":
         order = np.lexsort((parts, *reversed(coords)))
@@ -151,7 +151,7 @@ def check_places(matrix: Any) -> None:
         "The sparse matrix names rows or columns outside its shape; build it again from its "
         "entries."
     )
-    with one_sentence(wrong, ValueError, IndexError, TypeError):
+    with as_one_sentence(wrong, ValueError, IndexError, TypeError):
         if matrix.format in ("csr", "csc", "bsr"):
             matrix.check_format(full_check=True)
     if matrix.format == "coo":

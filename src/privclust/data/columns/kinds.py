@@ -59,7 +59,7 @@ _DATES = frozenset({"Y", "M", "W", "D"})
 _LARGEST_WHOLE = 1e80
 
 
-def in_cells(values: Iterable[Any]) -> pa.Array:
+def to_cells(values: Iterable[Any]) -> pa.Array:
     """Return values as cells, each made from its value alone."""
     return array_of_cells([_cell(value) for value in values])
 
@@ -197,8 +197,6 @@ _MAKERS: tuple[tuple[Any, Callable[[Any], Cell]], ...] = (
     (numbers.Real, _real),
 )
 
-
-# Columns with a kind: what readers hand over at the door.
 
 ColumnKind = Literal[
     "float", "integer", "unsigned", "boolean", "text", "field", "date", "moment", "duration",

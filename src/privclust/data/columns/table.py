@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from privclust._typing import Integers, Mask
-from privclust.data.columns.kinds import MOST_DAYS, TAGS, ColumnKind, TypedColumn, in_cells
+from privclust.data.columns.kinds import MOST_DAYS, TAGS, ColumnKind, TypedColumn, to_cells
 from privclust.data.columns.written import MICROSECONDS_A_DAY, in_form, written
 from privclust.schema.facts import Kind
 from privclust.schema.forms import DURATIONS, Form
@@ -158,9 +158,9 @@ def _parse(target: pa.DataType, array: pa.Array) -> Read:
     """Read fields of a source without types; a word for a missing value is missing."""
     # Every text is trimmed and compared, needed or not, so that time does not reveal padding.
     text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
-    text = _replaced(text, MISSING_WORDS, None)
+    text = _replace_marks(text, MISSING_WORDS, None)
     if pt.is_floating(target):
-        text = _replaced(_replaced(text, _TRUE_WORDS, "1"), _FALSE_WORDS, "0")
+        text = _replace_marks(_replace_marks(text, _TRUE_WORDS, "1"), _FALSE_WORDS, "0")
     try:
         return Read(text.cast(target), np.zeros(len(text), bool))
     except pa.ArrowException:
@@ -184,7 +184,7 @@ def _readable(words: pa.Array, target: pa.DataType) -> Mask:
     return np.ones(len(words), bool)
 
 
-def _replaced(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa.Array:
+def _replace_marks(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa.Array:
     found = pc.is_in(text, value_set=pa.array(words, pa.large_string()))
     return pc.if_else(found, pa.scalar(by, pa.large_string()), text)
 
@@ -240,7 +240,7 @@ def _whole_decimal(array: pa.Array) -> Read:
 
 
 def _decimal_cells(array: pa.Array) -> pa.Array:
-    return array if pt.is_struct(array.type) else in_cells(array.to_pylist())
+    return array if pt.is_struct(array.type) else to_cells(array.to_pylist())
 
 
 # Ids: as they are written, so that "7", "07", "7.0" and " 7" are four people.

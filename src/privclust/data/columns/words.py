@@ -54,7 +54,7 @@ def number_refusal(column: TypedColumn, name: str, form: Form) -> DataError:
     if column.kind == "cell":
         return _mixed(column, name)
     return DataError(
-        f"Column {name!r} holds {in_words(column)} where numbers are declared; {_fix(column)}."
+        f"Column {name!r} holds {in_words(column)} where numbers are declared; {_remedy(column)}."
     )
 
 
@@ -115,7 +115,7 @@ def _mixed(column: TypedColumn, name: str) -> DataError:
     )
 
 
-def _fix(column: TypedColumn) -> str:
+def _remedy(column: TypedColumn) -> str:
     if column.kind in ("text", "field"):
         return "convert it to numbers or declare its categories"
     if column.kind in ("date", "moment", "duration"):

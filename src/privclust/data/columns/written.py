@@ -91,10 +91,10 @@ class _Parts:
     def __init__(self, text: pa.Array, pattern: str) -> None:
         found = pc.extract_regex(text, pattern)
         self.matched = found.is_valid().to_numpy(zero_copy_only=False)
-        self._found = found
+        self._ask_method = found
 
     def text(self, name: str) -> pa.Array:
-        return pc.fill_null(pc.struct_field(self._found, name), "")
+        return pc.fill_null(pc.struct_field(self._ask_method, name), "")
 
     def __getitem__(self, name: str) -> Integers:
         return _whole(self.text(name))

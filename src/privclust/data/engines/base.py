@@ -24,7 +24,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from privclust.data.rows import Parted
+from privclust.data.rows import PartedSource
 
 # How much memory there is.
 
@@ -68,9 +68,6 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
     return kept[key][:size].reshape(shape)
 
 
-# What every engine offers: rows encoded once, and sums of exact statistics over all of them.
-
-
 class Addable(Protocol):
     """A statistic of some rows: an element of a monoid, added up in the order of the rows."""
 
@@ -81,24 +78,24 @@ Total = TypeVar("Total", bound=Addable)
 
 
 @dataclass(frozen=True)
-class Summed(Generic[Total]):
+class CountedSum(Generic[Total]):
     """A statistic of some rows, and how many they are, counted apart from the statistic."""
 
     total: Total
     n_rows: int
 
-    def __add__(self, other: Summed[Total]) -> Summed[Total]:
-        return Summed(self.total + other.total, self.n_rows + other.n_rows)
+    def __add__(self, other: CountedSum[Total]) -> CountedSum[Total]:
+        return CountedSum(self.total + other.total, self.n_rows + other.n_rows)
 
 
 @dataclass(frozen=True)
-class Stacked:
+class PerRow:
     """Answers that have a line for each row: an addition that forgets nothing."""
 
     parts: tuple[Any, ...]
 
-    def __add__(self, other: Stacked) -> Stacked:
-        return Stacked(self.parts + other.parts)
+    def __add__(self, other: PerRow) -> PerRow:
+        return PerRow(self.parts + other.parts)
 
 
 class Encoder(Protocol):
@@ -112,7 +109,7 @@ class Encoder(Protocol):
         """Return the rows of a block in pieces."""
         ...
 
-    def unpacked(self, piece: Any) -> Any:
+    def unpack(self, piece: Any) -> Any:
         """Return a piece as statistics take it, maybe in memory that the next call uses again."""
         ...
 
@@ -126,7 +123,7 @@ class EncodedRows(ABC):
     """The encoded rows of one fit; they are read when a statistic is first asked for."""
 
     @abstractmethod
-    def sum(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+    def sum(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
         """Return the sum of a statistic over all pieces, of which there must be at least one.
 
         Parameters
@@ -151,11 +148,11 @@ class Engine(ABC):
     """Where the statistics of a fit are added up."""
 
     @abstractmethod
-    def check(self, source: Parted) -> None:
+    def check(self, source: PartedSource) -> None:
         """Raise, before anything is charged, if the engine cannot read this source."""
 
     @abstractmethod
-    def open(self, source: Parted, encode: Encoder) -> EncodedRows:
+    def open(self, source: PartedSource, encode: Encoder) -> EncodedRows:
         """Return the rows of a source as an encoder makes them; nothing is read yet."""
 
 
@@ -178,7 +175,7 @@ def current_engine() -> Engine:
 
 
 @contextmanager
-def using(engine: Engine) -> Iterator[Engine]:
+def use_engine(engine: Engine) -> Iterator[Engine]:
     """Have the fits within the context add up their statistics on this engine."""
     token = _engine.set(engine)
     try:

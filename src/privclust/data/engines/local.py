@@ -21,15 +21,15 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from privclust.data.engines.base import (
+    CountedSum,
     EncodedRows,
     Encoder,
     Engine,
-    Summed,
     Total,
     free_memory,
     listening_now,
 )
-from privclust.data.rows import Parted
+from privclust.data.rows import PartedSource
 
 # Of the memory that is free when rows are first read.
 _KEPT_SHARE = 0.5
@@ -52,10 +52,10 @@ class LocalEngine(Engine):
     def __init__(self, kept_bytes: int | None = None) -> None:
         self._kept_bytes = kept_bytes
 
-    def check(self, source: Parted) -> None:
+    def check(self, source: PartedSource) -> None:
         """Take any source: its rows need not travel."""
 
-    def open(self, source: Parted, encode: Encoder) -> LocalRows:
+    def open(self, source: PartedSource, encode: Encoder) -> LocalRows:
         """Return the rows of a source as an encoder makes them; nothing is read yet."""
         return LocalRows(source, encode, self._kept_bytes)
 
@@ -63,27 +63,27 @@ class LocalEngine(Engine):
 class LocalRows(EncodedRows):
     """Encoded rows of a source, kept in memory as far as the limit allows."""
 
-    def __init__(self, source: Parted, encode: Encoder, kept_bytes: int | None) -> None:
+    def __init__(self, source: PartedSource, encode: Encoder, kept_bytes: int | None) -> None:
         self._source, self._encode, self._kept_bytes = source, encode, kept_bytes
         self._shelf: _Shelf | None = None
 
-    def sum(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+    def sum(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
         """Return the sum of a statistic over all rows, a piece at a time."""
         if self._shelf is None or not self._shelf.complete:
             return self._read(statistic)
 
-        def of_pieces(pieces: Pieces) -> Summed[Total]:
+        def of_pieces(pieces: Pieces) -> CountedSum[Total]:
             return total_of(pieces, self._encode, statistic)
 
         return sum_in_threads(self._shelf.in_order(), of_pieces, self._source.n_rows)
 
-    def _read(self, statistic: Callable[[Any], Total]) -> Summed[Total]:
+    def _read(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
         """Add up while reading; the first pass fills the shelf."""
         shelf = None
         if self._shelf is None:
             shelf = _Shelf(self._room())
 
-        def of_block(numbered: tuple[int, Any]) -> Summed[Total]:
+        def of_block(numbered: tuple[int, Any]) -> CountedSum[Total]:
             number, block = numbered
             pieces = self._encode(block)
             if shelf is not None:
@@ -100,7 +100,7 @@ class LocalRows(EncodedRows):
         """Yield what a statistic gives for each piece; rows are read once, and not kept."""
         for block in self._source.blocks():
             for piece in self._encode(block):
-                yield statistic(self._encode.unpacked(piece))
+                yield statistic(self._encode.unpack(piece))
 
     def _room(self) -> int:
         return int(_KEPT_SHARE * free_memory()) if self._kept_bytes is None else self._kept_bytes
@@ -134,15 +134,17 @@ class _Shelf:
         return [self._kept[number] for number in sorted(self._kept)]
 
 
-def total_of(pieces: Pieces, encode: Encoder, statistic: Callable[[Any], Total]) -> Summed[Total]:
+def total_of(
+    pieces: Pieces, encode: Encoder, statistic: Callable[[Any], Total]
+) -> CountedSum[Total]:
     """Return the sum of a statistic over some pieces of rows."""
-    total = reduce(add, (statistic(encode.unpacked(piece)) for piece in pieces))
-    return Summed(total, sum(map(len, pieces)))
+    total = reduce(add, (statistic(encode.unpack(piece)) for piece in pieces))
+    return CountedSum(total, sum(map(len, pieces)))
 
 
 def sum_in_threads(
-    items: Iterable[Item], of_item: Callable[[Item], Summed[Total]], n_rows: int | None
-) -> Summed[Total]:
+    items: Iterable[Item], of_item: Callable[[Item], CountedSum[Total]], n_rows: int | None
+) -> CountedSum[Total]:
     """Return the sum over all items, of which there must be at least one, in their order.
 
     Parameters
@@ -164,8 +166,8 @@ def sum_in_threads(
 
 
 def _in_threads(
-    items: Iterable[Item], of_item: Callable[[Item], Summed[Total]]
-) -> Iterator[Summed[Total]]:
+    items: Iterable[Item], of_item: Callable[[Item], CountedSum[Total]]
+) -> Iterator[CountedSum[Total]]:
     """Yield what is made of each item, in their order."""
     waiting_items = iter(items)
     first = list(islice(waiting_items, 2))
@@ -178,7 +180,9 @@ def _in_threads(
         ThreadPoolExecutor(threads, thread_name_prefix="privclust") as pool,
     ):
         # A short queue: items wait in memory, and reading them should not run far ahead.
-        waiting: deque[Future[Summed[Total]]] = deque(pool.submit(of_item, item) for item in first)
+        waiting: deque[Future[CountedSum[Total]]] = deque(
+            pool.submit(of_item, item) for item in first
+        )
         for item in waiting_items:
             if len(waiting) > threads:
                 yield waiting.popleft().result()

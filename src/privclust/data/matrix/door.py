@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from privclust.data.door import noise_from
+from privclust.data.door import noise_source
 from privclust.data.matrix.rows import MatrixSource
 from privclust.data.matrix.view import MatrixView, ProfilesView
 from privclust.privacy.meter import Meter
@@ -58,7 +58,7 @@ class CountMatrix:
         self, meter: Meter, seed: np.random.SeedSequence | None
     ) -> MatrixView | ProfilesView:
         """Return the matrix behind noise; with a seed it is reproducible and NOT PRIVATE."""
-        noise = noise_from(seed, self._given_noise)
+        noise = noise_source(seed, self._given_noise)
         if self.unit.whole_rows:
             return ProfilesView(self._opened.source, meter, noise)
         return MatrixView(self._opened.source, self.unit, meter, noise)

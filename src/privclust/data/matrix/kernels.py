@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from privclust._typing import Floats, Integers, ShortLabels
-from privclust.data.engines.base import Stacked
+from privclust.data.engines.base import PerRow
 from privclust.data.matrix.rows import MatrixRows, row_pieces
 from privclust.data.question import Pick, Question, Scores, Term
 
@@ -40,8 +40,8 @@ def _of_profiles(of: str) -> Question:
     return Question(of, Term.vector(ROW_STEPS, low=0), step=1 / ROW_STEPS)
 
 
-def _lines(total: Stacked | Integers) -> Integers:
-    return np.concatenate(total.parts) if isinstance(total, Stacked) else total
+def _lines(total: PerRow | Integers) -> Integers:
+    return np.concatenate(total.parts) if isinstance(total, PerRow) else total
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class RowSums:
     column_groups: ShortLabels
     n_groups: int
 
-    def __call__(self, rows: MatrixRows) -> Stacked:
+    def __call__(self, rows: MatrixRows) -> PerRow:
         """Return the lines of some rows."""
-        return Stacked((row_sums(rows.counts, self.column_groups, self.n_groups),))
+        return PerRow((row_sums(rows.counts, self.column_groups, self.n_groups),))
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class RowScores:
 
     weights: Integers
 
-    def __call__(self, rows: MatrixRows) -> Stacked:
+    def __call__(self, rows: MatrixRows) -> PerRow:
         """Return the scores of some rows."""
-        return Stacked((row_scores(_cut_off(rows.counts), self.weights),))
+        return PerRow((row_scores(_cut_off(rows.counts), self.weights),))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class ProfileSums:
 
     def __call__(self, rows: MatrixRows) -> Integers:
         """Return what some rows add."""
-        rooted = rooted_rows(rows.counts, ROW_STEPS)
+        rooted = square_root_rows(rows.counts, ROW_STEPS)
         nearest = _most_similar(rooted, self.prototypes)
         return column_sums(rooted, nearest, len(self.prototypes))
 
@@ -142,10 +142,10 @@ class BlockShares:
 
     def __call__(self, rows: MatrixRows) -> Integers:
         """Return what some rows add."""
-        nearest = _most_similar(rooted_rows(rows.counts, ROW_STEPS), self.prototypes)
+        nearest = _most_similar(square_root_rows(rows.counts, ROW_STEPS), self.prototypes)
         sums = row_sums(rows.counts, self.column_groups, self.n_groups)
         table = np.zeros((len(self.prototypes), self.n_groups), np.int64)
-        np.add.at(table, nearest, shared_rows(sums, ROW_STEPS))
+        np.add.at(table, nearest, row_shares(sums, ROW_STEPS))
         return table
 
 
@@ -199,14 +199,14 @@ def row_sums(counts: Any, column_groups: ShortLabels, n_groups: int) -> Integers
 
 def column_sums(counts: Any, row_groups: ShortLabels, n_groups: int) -> Integers:
     """Return, for each group of rows, the sums of each column."""
-    return _grouped(counts, row_groups, None, (n_groups, counts.shape[1]))
+    return _sum_groups(counts, row_groups, None, (n_groups, counts.shape[1]))
 
 
 def block_sums(
     counts: Any, row_groups: ShortLabels, column_groups: ShortLabels, shape: tuple[int, int]
 ) -> Integers:
     """Return the sums over every block of a group of rows and a group of columns."""
-    return _grouped(counts, row_groups, column_groups, shape)
+    return _sum_groups(counts, row_groups, column_groups, shape)
 
 
 def row_scores(counts: Any, weights: Integers) -> Integers:
@@ -219,7 +219,7 @@ def column_scores(counts: Any, weights: Integers) -> Integers:
     return np.asarray(counts.T @ weights)
 
 
-def rooted_rows(counts: Any, radius: int) -> Any:
+def square_root_rows(counts: Any, radius: int) -> Any:
     """Return the square roots of the entries, each row brought to length ``radius``.
 
     Entries are rounded down to integers, and a margin far above any rounding error keeps the length
@@ -232,17 +232,17 @@ def rooted_rows(counts: Any, radius: int) -> Any:
     return sparse.csr_array((rooted, counts.indices, counts.indptr), counts.shape)
 
 
-def shared_rows(sums: Integers, steps: int) -> Integers:
+def row_shares(sums: Integers, steps: int) -> Integers:
     """Return rows of sums as shares in steps, rounded down: no row adds up to more than ``steps``.
 
-    The margin is that of :func:`rooted_rows`. A row of zeros stays one.
+    The margin is that of :func:`square_root_rows`. A row of zeros stays one.
     """
     totals = np.maximum(sums.sum(axis=1, keepdims=True), 1)
     shares: Integers = np.floor(sums / totals * (steps * (1 - 2.0**-40))).astype(np.int64)
     return shares
 
 
-def _grouped(
+def _sum_groups(
     counts: Any, row_groups: ShortLabels, column_groups: ShortLabels | None, shape: tuple[int, int]
 ) -> Integers:
     sums = np.zeros(shape, np.int64)

@@ -55,7 +55,7 @@ class CountRows:
         """Return the rows in one piece."""
         return [block]
 
-    def unpacked(self, piece: MatrixRows) -> MatrixRows:
+    def unpack(self, piece: MatrixRows) -> MatrixRows:
         """Return the rows as they are."""
         return piece
 
@@ -74,7 +74,7 @@ def row_pieces(counts: Any, start: int = 0) -> Iterator[MatrixRows]:
 
 
 class MatrixSource(ABC):
-    """A matrix of counts that an engine can read; see :class:`privclust.data.rows.Parted`.
+    """A matrix of counts that an engine can read; see :class:`privclust.data.rows.PartedSource`.
 
     Attributes
     ----------

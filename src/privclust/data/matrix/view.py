@@ -18,7 +18,7 @@ import numpy as np
 
 from privclust._typing import Floats, Integers
 from privclust.budget import Share
-from privclust.data.engines.base import Summed, current_engine
+from privclust.data.engines.base import CountedSum, current_engine
 from privclust.data.matrix import kernels
 from privclust.data.matrix.kernels import LARGEST_ENTRY
 from privclust.data.matrix.public import Groups
@@ -26,7 +26,7 @@ from privclust.data.matrix.rows import source_from
 from privclust.data.public import Noisy
 from privclust.data.view import View
 from privclust.exceptions import DataError
-from privclust.privacy.mechanisms import amount_in
+from privclust.privacy.mechanisms import amount_of_share
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
 from privclust.unit.matrix import MatrixRow, MatrixUnit
@@ -124,11 +124,11 @@ class ProfilesView(View):
     def _sums(
         self, name: str, statistic: kernels.ProfileSums | kernels.BlockShares, share: Share
     ) -> Noisy:
-        amount_in(share, "zcdp")  # pure ε would take noise of another kind, which is not offered
+        amount_of_share(
+            share, "zcdp"
+        )  # pure ε would take noise of another kind, which is not offered
         return self._answer(name, statistic, share)
 
-
-# The views of a matrix of counts, and the closed lists of questions that they answer.
 
 # Weights of choices are rounded to this many steps of their largest range, fewer if the matrix is
 # so long that scores could leave int64.
@@ -280,9 +280,9 @@ class MatrixView(View):
         (picked,) = self._ask(kernel, (name, kernels.choice_of(of, weights), share))
         return Groups(picked, weights.shape[1])
 
-    def _sum(self, kernel: Any) -> Summed[Any]:
+    def _sum(self, kernel: Any) -> CountedSum[Any]:
         """Add up a kernel, whose terms are the steps of all entries and not the rows."""
-        return Summed(super()._sum(kernel).total, self._n_steps())
+        return CountedSum(super()._sum(kernel).total, self._n_steps())
 
     def _n_steps(self) -> int:
         """Return the sum of all entries in steps, each of which is a term of one cell."""

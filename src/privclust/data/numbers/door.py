@@ -38,5 +38,5 @@ class NumberRows(Door):
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> NumbersView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        rows, noise = self._counted(seed), self._noise(seed)
+        rows, noise = self._rows_that_count(seed), self._noise(seed)
         return NumbersView(rows, self._numbers, self.unit, meter, noise)

@@ -40,7 +40,7 @@ class FiniteNumbers:
         numbers = numbers_of(block, block.names, self.forms, self.lenient)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
-    def unpacked(self, piece: Floats) -> Floats:
+    def unpack(self, piece: Floats) -> Floats:
         """Return the numbers as they are."""
         return piece
 

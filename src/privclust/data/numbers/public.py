@@ -32,7 +32,7 @@ ZERO_CELL = len(_POWERS)
 
 
 @dataclass(frozen=True)
-class CountedColumns:
+class ColumnCounts:
     """Noisy numbers of rows in the cells of some columns.
 
     Attributes

@@ -16,10 +16,10 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.engines.base import current_engine
 from privclust.data.numbers.kernels import CellCounts, FiniteNumbers
-from privclust.data.numbers.public import CountedColumns
+from privclust.data.numbers.public import ColumnCounts
 from privclust.data.points.kernels import RowCount
 from privclust.data.public import Noisy
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.data.view import NumberNoise, View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -31,7 +31,7 @@ class NumbersView(View):
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
         The rows, already bounded per person if the unit is a person.
     numbers : FiniteNumbers
         How the numbers of a block are read.
@@ -50,7 +50,7 @@ class NumbersView(View):
 
     def __init__(
         self,
-        source: RowReader,
+        source: RowSource,
         numbers: FiniteNumbers,
         unit: RowUnit,
         meter: Meter,
@@ -69,9 +69,7 @@ class NumbersView(View):
         """
         return self._answer(name, RowCount(), share)
 
-    def ask_histograms(
-        self, name: str, edges: Mapping[int, Floats], share: Share
-    ) -> CountedColumns:
+    def ask_histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> ColumnCounts:
         """Ask for the numbers of rows in public cells of some columns, all with the same noise.
 
         Parameters
@@ -92,7 +90,7 @@ class NumbersView(View):
         noisy = self._answer(name, CellCounts(edges), share)
         ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])
         parts = dict(zip(edges, np.split(noisy.value, ends[:-1]), strict=True))
-        return CountedColumns(
+        return ColumnCounts(
             {column: part[:-1] for column, part in parts.items()},
             {column: float(part[-1]) for column, part in parts.items()},
             noisy.standard_error,

@@ -20,7 +20,9 @@ class PaperRows(PointRows):
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PapersView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return PapersView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
+        return PapersView(
+            self._rows_that_count(seed), self.domain, self.unit, meter, self._noise(seed)
+        )
 
 
 class NonNegativeRows(PaperRows):

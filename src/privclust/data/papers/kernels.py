@@ -23,7 +23,6 @@ from privclust.data.points.mixed import GridPiece, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Pick, Question, Scores, Term
 
-# Exact statistics of one block of grid rows, for the questions of the baselines.
 
 # Rows and loadings of a factorisation lie on a grid of this many steps to a length of one.
 FACTOR_STEPS = 2**10

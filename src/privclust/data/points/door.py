@@ -10,7 +10,7 @@ from privclust.data.points.mixed import Region as Region
 from privclust.data.points.mixed import region_of as region_of
 from privclust.data.points.view import PointsView
 from privclust.data.rows import Block
-from privclust.data.table.as_points import BinnedCoder
+from privclust.data.table.as_points import BinCoder
 from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
@@ -40,13 +40,15 @@ class PointRows(Door):
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> PointsView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return PointsView(self._counted(seed), self.domain, self.unit, meter, self._noise(seed))
+        return PointsView(
+            self._rows_that_count(seed), self.domain, self.unit, meter, self._noise(seed)
+        )
 
     def table(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
         """Return the rows as rows of categories behind noise, numbers in bins."""
-        coder = BinnedCoder(self.schema)
-        return TableView(self._counted(seed), coder, self.unit, meter, self._noise(seed))
+        coder = BinCoder(self.schema)
+        return TableView(self._rows_that_count(seed), coder, self.unit, meter, self._noise(seed))
 
     def check_table(self) -> None:
         """Raise if the tables of all pairs of columns would not fit into memory."""
-        check_cells(BinnedCoder(self.schema))
+        check_cells(BinCoder(self.schema))

@@ -26,7 +26,6 @@ from privclust.data.points.mixed import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Question, Term
 
-# Exact statistics of one block of grid rows around public centres.
 
 Precision = type[np.float32] | type[np.float64]
 
@@ -224,7 +223,7 @@ class ClusterSums:
 
 
 @dataclass(frozen=True)
-class GroupedSums(ClusterSums):
+class GroupSums(ClusterSums):
     """The same, added up over groups of centres; offsets are still those from the nearest centre.
 
     Attributes

@@ -30,8 +30,6 @@ from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 
-# Mixed rows on the grid: numbers as they are, categories as codes.
-
 
 @dataclass(frozen=True)
 class GridCodes:
@@ -143,9 +141,6 @@ GridPiece = Floats | MixedRows
 def dense(rows: GridPiece) -> Floats:
     """Return grid rows written out."""
     return rows.dense() if isinstance(rows, MixedRows) else rows
-
-
-# From mixed rows to the public grid: numbers clipped and scaled, categories as codes.
 
 
 @dataclass(frozen=True)
@@ -310,7 +305,7 @@ class GridRows:
             for piece in self.domain.pieces(block, self.piece)
         ]
 
-    def unpacked(self, piece: Kept) -> GridPiece:
+    def unpack(self, piece: Kept) -> GridPiece:
         """Return a piece as exact floats, in memory that the next piece uses again."""
         if isinstance(piece, MixedRows):
             return piece.restored()

@@ -18,7 +18,7 @@ from privclust.data.points.kernels import (
     PAIR_WEIGHT,
     ClusterHistograms,
     ClusterSums,
-    GroupedSums,
+    GroupSums,
     Moments,
     RowCount,
 )
@@ -26,7 +26,7 @@ from privclust.data.points.mixed import PIECE, GridRows, Region
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.public import Noisy
 from privclust.data.question import Question
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.data.view import View
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -38,7 +38,7 @@ class PointsView(View):
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
         The rows, already bounded per person if the unit is a person.
     domain : Domain or MixedDomain
         The declared region.
@@ -63,7 +63,7 @@ class PointsView(View):
 
     def __init__(
         self,
-        source: RowReader,
+        source: RowSource,
         domain: Region,
         unit: RowUnit,
         meter: Meter,
@@ -154,7 +154,7 @@ class PointsView(View):
             raise ValueError("Every centre needs one group, numbered from 0.")
         wanted = offsets is not None, square is not None
         n_groups = int(groups.max()) + 1
-        statistic = GroupedSums(frame, centres, clip, *wanted, groups=groups, n_groups=n_groups)
+        statistic = GroupSums(frame, centres, clip, *wanted, groups=groups, n_groups=n_groups)
         shares = {"counts": counts, "offsets": offsets, "square": square}
         return ClusterAnswer(**self._parts(name, statistic, shares))
 

@@ -31,5 +31,5 @@ class SourceRows(Door):
     ) -> SitesView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         return SitesView(
-            self._counted(seed), self.domain, space, self.unit, meter, self._noise(seed)
+            self._rows_that_count(seed), self.domain, space, self.unit, meter, self._noise(seed)
         )

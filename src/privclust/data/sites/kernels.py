@@ -63,7 +63,7 @@ class CellTotals:
 
     def __call__(self, rows: Floats) -> CellSums:
         """Return what the rows of a piece add."""
-        return cell_sums(self.space, self.sites, _clipped(self.domain, rows))
+        return cell_sums(self.space, self.sites, _clip(self.domain, rows))
 
     def none(self) -> CellSums:
         """Return the sums of no rows."""
@@ -108,7 +108,7 @@ class NearestOf:
 
     def __call__(self, rows: Floats) -> NearestRows:
         """Return the nearest rows of a piece."""
-        clipped = _clipped(self.domain, rows)
+        clipped = _clip(self.domain, rows)
         return nearest_rows(self.space, self.sites, clipped, self.n_kept)
 
     def none(self) -> NearestRows:
@@ -118,7 +118,7 @@ class NearestOf:
         )
 
 
-def _clipped(domain: Domain, rows: Floats) -> Floats:
+def _clip(domain: Domain, rows: Floats) -> Floats:
     """Return rows within the declared bounds."""
     return np.clip(rows, domain.low, domain.high)
 

@@ -26,7 +26,7 @@ EARTH_RADIUS_KM = 6371.0088
 _GLOBE = np.array([-90.0, -180.0]), np.array([90.0, 180.0])
 
 
-def _unchanged(values: Floats) -> Floats:
+def _identity(values: Floats) -> Floats:
     return values
 
 
@@ -73,9 +73,9 @@ class Metric:
     """
 
     name: MetricName
-    embed: Callable[[Floats], Floats] = _unchanged
-    restored: Callable[[Floats], Floats] = _unchanged
-    lengths: Callable[[Floats], Floats] = _unchanged
+    embed: Callable[[Floats], Floats] = _identity
+    restored: Callable[[Floats], Floats] = _identity
+    lengths: Callable[[Floats], Floats] = _identity
     order: int = 2
     check: Callable[[Floats, str], None] = _any_table
     bounds_around: Callable[[Floats], Range] = _well_beyond
@@ -90,7 +90,7 @@ class Metric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A record travels by its name: the functions in it are the same everywhere.
-        return _named, (self.name,)
+        return _metric_named, (self.name,)
 
     def distances(self, rows: Floats, columns: Floats) -> Floats:
         """Return the distances of embedded points, rows by columns; each row by itself."""
@@ -194,5 +194,5 @@ _RECORDS = (
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _RECORDS})
 
 
-def _named(name: str) -> Metric:
+def _metric_named(name: str) -> Metric:
     return METRICS[name]

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.data.encode import CompleteRows, Domain
-from privclust.data.engines.base import Summed, current_engine
+from privclust.data.engines.base import CountedSum, current_engine
 from privclust.data.points.kernels import RowCount
 from privclust.data.public import Noisy
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.data.sites.kernels import CellTotals, NearestOf, RingCounts
 from privclust.data.sites.public import CellAnswer, Rings, TargetSpace
 from privclust.data.view import NumberNoise, View
@@ -32,7 +32,7 @@ class SitesView(View):
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
         The rows, already bounded per person if the unit is a person.
     domain : Domain
         The declared bounds.
@@ -57,7 +57,7 @@ class SitesView(View):
 
     def __init__(
         self,
-        source: RowReader,
+        source: RowSource,
         domain: Domain,
         space: TargetSpace,
         unit: RowUnit,
@@ -140,9 +140,9 @@ class SitesView(View):
     def _nearest(self, sites: Floats, n_nearest: int) -> NearestOf:
         return NearestOf(self._domain, self.space, self.space.clipped_grid(sites), n_nearest)
 
-    def _sum(self, kernel: Any) -> Summed[Any]:
+    def _sum(self, kernel: Any) -> CountedSum[Any]:
         """Add up a kernel over all rows; it must not show if there are none at all."""
         try:
             return super()._sum(kernel)
         except NoRowsError:
-            return Summed(kernel.none(), 0)
+            return CountedSum(kernel.none(), 0)

@@ -21,12 +21,12 @@ from privclust.schema.schema import Schema
 # Mixed rows as rows of categories: numbers in bins of equal width, by the declared bounds alone.
 
 
-def binned(schema: Schema) -> Schema:
+def bin_numbers(schema: Schema) -> Schema:
     """Return the schema with Bins for every Box, in which missing values have a category."""
-    return Schema([(name, _binned(fact)) for name, fact in schema.columns.items()])
+    return Schema([(name, _bin_fact(fact)) for name, fact in schema.columns.items()])
 
 
-def _binned(fact: Fact) -> Bins | Fact:
+def _bin_fact(fact: Fact) -> Bins | Fact:
     if not isinstance(fact, Box):
         return replace(fact, missing="category") if fact.missing == "omit" else fact
     # Halved before they are taken apart, so that no width overflows.
@@ -34,7 +34,7 @@ def _binned(fact: Fact) -> Bins | Fact:
     return Bins([fact.low, *edges[1:-1].tolist(), fact.high])
 
 
-class BinnedCoder(CategoryCoder):
+class BinCoder(CategoryCoder):
     """Turns rows of any schema into codes.
 
     Parameters
@@ -44,7 +44,7 @@ class BinnedCoder(CategoryCoder):
     """
 
     def __init__(self, schema: Schema) -> None:
-        super().__init__(binned(schema))
+        super().__init__(bin_numbers(schema))
         self._boxes = {name: Domain.from_schema(schema.only([name])) for name in schema.numeric}
 
     def _bin_codes(self, block: Block, name: str, fact: Bins) -> NDArray[np.integer]:
@@ -59,7 +59,7 @@ class BinnedCoder(CategoryCoder):
 
 
 @dataclass(frozen=True)
-class Embedding:
+class EmbedRows:
     """The step from a block of categorical rows to points; blocks are coded again in each pass."""
 
     coder: CategoryCoder

@@ -117,7 +117,7 @@ class Tree:
     def expected(self) -> list[Integers]:
         """What the margins make of each table if they say nothing about each other."""
         pairs = ((self.margins[i], self.margins[j]) for i, j in self.layout.pairs)
-        return [_expected(first, second) for first, second in pairs]
+        return [_expected_error(first, second) for first, second in pairs]
 
     @property
     def pick(self) -> Pick:
@@ -142,7 +142,7 @@ class Tree:
         return [place for place, (i, j) in enumerate(self.layout.pairs) if group[i] != group[j]]
 
 
-def _expected(first: Floats, second: Floats) -> Integers:
+def _expected_error(first: Floats, second: Floats) -> Integers:
     products = np.outer(first, second)
     table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
     return table

@@ -104,7 +104,7 @@ class AttributeCodes:
         """Return the codes of a block, in one piece."""
         return [self.coder.codes(block)]
 
-    def unpacked(self, piece: Codes) -> Codes:
+    def unpack(self, piece: Codes) -> Codes:
         """Return the codes as they are."""
         return piece
 

@@ -29,4 +29,6 @@ class TableRows(Door):
 
     def private(self, meter: Meter, seed: np.random.SeedSequence | None) -> TableView:
         """Return the rows behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
-        return TableView(self._counted(seed), self.coder, self.unit, meter, self._noise(seed))
+        return TableView(
+            self._rows_that_count(seed), self.coder, self.unit, meter, self._noise(seed)
+        )

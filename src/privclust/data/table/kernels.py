@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privclust._typing import Codes, Integers
-from privclust.data.engines.base import Stacked, Summed, current_engine
+from privclust.data.engines.base import CountedSum, PerRow, current_engine
 from privclust.data.engines.local import LocalEngine
-from privclust.data.rows import RowReader
+from privclust.data.rows import RowSource
 from privclust.data.table.codes import AttributeCodes, CategoryCoder
 from privclust.data.table.public import PairLayout
 
-# Exact counts of category codes: one block's pair tables, entropy sums, scores of contexts.
 
 # Units of an entropy sum in one bit.
 BIT = 2**20
@@ -187,14 +186,14 @@ def _joint_codes(
         del prefix[kept:]
         for attribute in chosen[kept:]:
             if prefix:
-                prefix.append(_combined(*prefix[-1], columns[attribute], sizes[attribute]))
+                prefix.append(_combine_codes(*prefix[-1], columns[attribute], sizes[attribute]))
             else:
                 prefix.append((columns[attribute], sizes[attribute]))
         last = chosen
         yield chosen, *prefix[-1]
 
 
-def _combined(
+def _combine_codes(
     joint: NDArray[np.intp], cells: int, column: NDArray[np.intp], size: int
 ) -> tuple[NDArray[np.intp], int]:
     joint, cells = joint * size + column, cells * size
@@ -247,23 +246,23 @@ class ExactCounts:
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
     coder : CategoryCoder
     layout : PairLayout
         All pairs of attributes.
     """
 
-    def __init__(self, source: RowReader, coder: CategoryCoder, layout: PairLayout) -> None:
+    def __init__(self, source: RowSource, coder: CategoryCoder, layout: PairLayout) -> None:
         self._source, self._layout = source, layout
         self._encode = AttributeCodes(coder)
         self._rows = current_engine().open(source, self._encode)
-        self._tables: Summed[Integers] | None = None
+        self._tables: CountedSum[Integers] | None = None
         self._codes: Codes | None = None
         self._sums: tuple[tuple[int, int], dict[tuple[int, ...], int]] | None = None
 
     def n_rows(self) -> int:
         """Return the number of rows, which is counted apart from the tables."""
-        return self._counted().n_rows
+        return self._count().n_rows
 
     def table(self, chosen: tuple[int, ...]) -> Integers:
         """Return the table of no attribute, of one or of a pair, in the order given."""
@@ -271,10 +270,10 @@ class ExactCounts:
             return np.array([self.n_rows()], np.int64)
         if len(chosen) == 1:
             if len(self._layout.sizes) == 1:
-                return self._counted().total
+                return self._count().total
             return np.asarray(self.table((chosen[0], 0 if chosen[0] else 1)).sum(axis=1))
         first, second = chosen
-        return self._layout.table(self._counted().total, (first, second)).astype(np.int64)
+        return self._layout.table(self._count().total, (first, second)).astype(np.int64)
 
     def conditional(self, scale: EntropyScale, target: int, given: int) -> int:
         """Return -N H(target | given) in units of the scale."""
@@ -296,7 +295,7 @@ class ExactCounts:
             self._sums = key, sums
         return self._sums[1]
 
-    def _counted(self) -> Summed[Integers]:
+    def _count(self) -> CountedSum[Integers]:
         """Return the tables of all pairs or, of a single attribute, its histogram."""
         if self._tables is None:
             single = len(self._layout.sizes) == 1
@@ -315,5 +314,5 @@ class ExactCounts:
         return self._codes
 
 
-def _codes(codes: Codes) -> Stacked:
-    return Stacked((codes,))
+def _codes(codes: Codes) -> PerRow:
+    return PerRow((codes,))

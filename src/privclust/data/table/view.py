@@ -15,11 +15,11 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Share
-from privclust.data.engines.base import Summed
+from privclust.data.engines.base import CountedSum
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
-from privclust.data.rows import RowReader, SteppedRows
-from privclust.data.table.as_points import Embedding
+from privclust.data.rows import MappedRows, RowSource
+from privclust.data.table.as_points import EmbedRows
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
@@ -37,7 +37,7 @@ class TableView(View):
 
     Parameters
     ----------
-    source : RowReader
+    source : RowSource
         The rows, already bounded per person if the unit is a person.
     coder : CategoryCoder
         The declared categories.
@@ -62,7 +62,7 @@ class TableView(View):
 
     def __init__(
         self,
-        source: RowReader,
+        source: RowSource,
         coder: CategoryCoder,
         unit: RowUnit,
         meter: Meter,
@@ -211,7 +211,7 @@ class TableView(View):
         *Why this is private.* The points of the values are public, so each row becomes a point by
         itself; everything else is :class:`PointsView`.
         """
-        rows = SteppedRows(self._source, Embedding(self._coder, embedding))
+        rows = MappedRows(self._source, EmbedRows(self._coder, embedding))
         domain = embedding.domain(radius)
         return PointsView(rows, domain, self._unit, self._meter, self._noise)
 
@@ -222,6 +222,6 @@ class TableView(View):
             TableCounts("pair_tables", [()] * n_tables).question, share
         ).standard_error
 
-    def _sum(self, kernel: Any) -> Summed[Any]:
+    def _sum(self, kernel: Any) -> CountedSum[Any]:
         """Take a statistic from the counts, which are added up when first needed."""
-        return Summed(kernel(self._exact), self._exact.n_rows())
+        return CountedSum(kernel(self._exact), self._exact.n_rows())

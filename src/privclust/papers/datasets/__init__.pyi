@@ -32,11 +32,9 @@ from privclust.papers.datasets.source_target import SourceTarget as SourceTarget
 from privclust.papers.datasets.source_target import clinics as clinics
 from privclust.papers.datasets.source_target import digit_pair as digit_pair
 from privclust.papers.datasets.source_target import geography as geography
-from privclust.papers.datasets.source_target import projected as projected
 from privclust.papers.datasets.source_target import read_cities as read_cities
 from privclust.papers.datasets.source_target import read_mnist_pair as read_mnist_pair
 from privclust.papers.datasets.source_target import read_pair as read_pair
-from privclust.papers.datasets.source_target import scaled as scaled
 from privclust.papers.datasets.source_target import synthetic_1 as synthetic_1
 from privclust.papers.datasets.source_target import synthetic_2 as synthetic_2
 from privclust.papers.datasets.source_target import synthetic_3 as synthetic_3

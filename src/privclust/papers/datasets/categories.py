@@ -131,7 +131,7 @@ def read_categories(
     columns: dict[str, NDArray[Any]] = {}
     facts: dict[str, Fact] = {}
     for name, column in values.items():
-        columns[name] = _filled(column, layout.missing)
+        columns[name] = _fill_missing(column, layout.missing)
         if name in layout.numeric:
             columns[name] = columns[name].astype(np.float64)
             facts[name] = Bins(_k_means_edges(columns[name], n_bins))
@@ -151,7 +151,7 @@ def _class_name(path: str | Path, names: Sequence[str], layout: Layout) -> str:
     return layout.class_column
 
 
-def _filled(column: NDArray[Any], missing: str) -> NDArray[Any]:
+def _fill_missing(column: NDArray[Any], missing: str) -> NDArray[Any]:
     """Put the commonest value in place of what is missing; of several, the first in order."""
     values, counts = np.unique(column[column != missing], return_counts=True)
     return np.where(column == missing, values[counts.argmax()], column)
@@ -167,48 +167,48 @@ def _k_means_edges(numbers: Floats, bins: int) -> list[float]:
 # The synthetic sets: 10 000 rows, the first column is the target, random columns fill up.
 def synth_a(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
     """Return three noisy copies of a balanced target, and the size of its right context."""
-    target = _shuffled(5000, rng)
-    return _filled_up("Synth-A", [target, *_copies(target, noise, 3, rng)], rng), 3
+    target = _shuffle_columns(5000, rng)
+    return _pad_rows("Synth-A", [target, *_copies(target, noise, 3, rng)], rng), 3
 
 
 def synth_b(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
     """Return three noisy copies of an unbalanced target, and the size of its right context."""
-    target = _shuffled(2000, rng)
-    return _filled_up("Synth-B", [target, *_copies(target, noise, 3, rng)], rng), 3
+    target = _shuffle_columns(2000, rng)
+    return _pad_rows("Synth-B", [target, *_copies(target, noise, 3, rng)], rng), 3
 
 
 def synth_c(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
     """Return three noisy copies, and two noisier ones that must stay out of the context."""
-    target = _shuffled(2000, rng)
+    target = _shuffle_columns(2000, rng)
     copies = _copies(target, noise, 3, rng)
-    return _filled_up("Synth-C", [target, *copies, *_copies(target, 0.35, 2, rng)], rng), 3
+    return _pad_rows("Synth-C", [target, *copies, *_copies(target, 0.35, 2, rng)], rng), 3
 
 
 def synth_d(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
     """Return one block of five: four columns that tell the target only together."""
     block = rng.permutation(np.repeat(np.arange(5), _N_SYNTHETIC // 5))
-    columns = [_swapped((block == part).astype(int), noise, rng) for part in range(5)]
-    return _filled_up("Synth-D", columns, rng), 4
+    columns = [_swap_values((block == part).astype(int), noise, rng) for part in range(5)]
+    return _pad_rows("Synth-D", columns, rng), 4
 
 
 def _copies(
     column: NDArray[Any], noise: float, count: int, rng: np.random.Generator
 ) -> list[NDArray[Any]]:
-    return [_swapped(column, noise, rng) for _ in range(count)]
+    return [_swap_values(column, noise, rng) for _ in range(count)]
 
 
-def _swapped(column: NDArray[Any], noise: float, rng: np.random.Generator) -> NDArray[Any]:
+def _swap_values(column: NDArray[Any], noise: float, rng: np.random.Generator) -> NDArray[Any]:
     places = rng.choice(len(column), round(noise * len(column)), replace=False)
     column = column.copy()
     column[places] = 1 - column[places]
     return column
 
 
-def _shuffled(ones: int, rng: np.random.Generator) -> NDArray[Any]:
+def _shuffle_columns(ones: int, rng: np.random.Generator) -> NDArray[Any]:
     return rng.permutation(np.repeat([1, 0], [ones, _N_SYNTHETIC - ones]))
 
 
-def _filled_up(name: str, columns: list[NDArray[Any]], rng: np.random.Generator) -> CategorySet:
+def _pad_rows(name: str, columns: list[NDArray[Any]], rng: np.random.Generator) -> CategorySet:
     while len(columns) < _N_COLUMNS:
         columns.append(rng.integers(0, 2, _N_SYNTHETIC))
     rows = pa.table({f"x{i}": column for i, column in enumerate(columns)})

@@ -32,7 +32,7 @@ def read_cluto(path: str | Path) -> Any:
     The first line has the numbers of rows, columns and entries; line i + 1 has row i as pairs of a
     column, counted from one, and a value. Without a number of entries the rows are dense.
     """
-    with _opened(path) as file:
+    with _open_maybe_gzip(path) as file:
         head = [int(word) for word in file.readline().split()]
         lines = [np.array(line.split(), dtype=np.float64) for line in file]
     if len(head) not in (2, 3) or len(lines) != head[0]:
@@ -91,7 +91,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
 
 def read_numbers(path: str | Path) -> Floats:
     """Read numbers between commas, semicolons or blanks; a first line may be a header."""
-    with _opened(path) as file:
+    with _open_maybe_gzip(path) as file:
         lines = [line.replace(",", " ").replace(";", " ").split() for line in file]
     lines = [line for line in lines if line]
     try:
@@ -106,11 +106,11 @@ def read_numbers(path: str | Path) -> Floats:
 
 def read_records(path: str | Path) -> list[list[str]]:
     """Read a table of text between commas, as the UCI repository has them."""
-    with _opened(path) as file:
+    with _open_maybe_gzip(path) as file:
         return [row for row in csv.reader(file, skipinitialspace=True) if row]
 
 
-def _opened(path: str | Path) -> IO[str]:
+def _open_maybe_gzip(path: str | Path) -> IO[str]:
     if str(path).endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8")
     return Path(path).open(encoding="utf-8")

@@ -37,9 +37,9 @@ from privclust.papers.datasets.points import (
 from privclust.papers.datasets.source_target import (
     SourceTarget,
     digit_pair,
-    projected,
+    project_pair,
     read_pair,
-    scaled,
+    scale_pair,
     synthetic_1,
     synthetic_2,
     synthetic_3,
@@ -80,13 +80,13 @@ SYNTHETIC_CATEGORIES: dict[str, Callable[[float, np.random.Generator], tuple[Cat
 
 
 def _digits(source: int, target: int) -> Callable[[int], SourceTarget]:
-    return lambda seed: scaled(projected(digit_pair(source, target), seed))
+    return lambda seed: scale_pair(project_pair(digit_pair(source, target), seed))
 
 
 SOURCE_TARGET_SETS: dict[str, Callable[[int], SourceTarget]] = {
-    "Synthetic 1": lambda seed: scaled(synthetic_1(seed)),
-    "Synthetic 2": lambda seed: scaled(synthetic_2(seed)),
-    "Synthetic 3": lambda seed: scaled(synthetic_3(seed)),
+    "Synthetic 1": lambda seed: scale_pair(synthetic_1(seed)),
+    "Synthetic 2": lambda seed: scale_pair(synthetic_2(seed)),
+    "Synthetic 3": lambda seed: scale_pair(synthetic_3(seed)),
     **{f"digits {s}→{t}": _digits(s, t) for s, t in DIGIT_PAIRS},
 }
 
@@ -113,12 +113,12 @@ def point_set(name: str, n_clusters: int | None = None) -> PointSet:
 
 def matrix_set(name: str, folder: str | Path | None = None) -> MatrixSet:
     """Return the matrix of a file, given by its path or by its name in a folder."""
-    return read_matrix(_found(name, folder, (".npz", ".mat", ".csv", ".txt")))
+    return read_matrix(_find_file(name, folder, (".npz", ".mat", ".csv", ".txt")))
 
 
 def category_set(name: str, folder: str | Path | None = None) -> CategorySet:
     """Return the table of a file, given by its path or by its name in a folder."""
-    return read_categories(_found(name, folder, (".csv.gz", ".csv", ".data")))
+    return read_categories(_find_file(name, folder, (".csv.gz", ".csv", ".data")))
 
 
 def source_target_set(name: str, folder: str | Path | None = None) -> Callable[[int], SourceTarget]:
@@ -138,11 +138,11 @@ def source_target_set(name: str, folder: str | Path | None = None) -> Callable[[
     if len(parts) != 2:
         known = ", ".join(SOURCE_TARGET_SETS)
         raise DataError(f"{name!r} is none of {known}; write a file as FILE:SOURCE:TARGET.")
-    pair = read_pair(_found(path, folder, (".npz",)), *parts)
-    return lambda seed: scaled(projected(pair, seed))
+    pair = read_pair(_find_file(path, folder, (".npz",)), *parts)
+    return lambda seed: scale_pair(project_pair(pair, seed))
 
 
-def _found(name: str, folder: str | Path | None, endings: tuple[str, ...]) -> Path:
+def _find_file(name: str, folder: str | Path | None, endings: tuple[str, ...]) -> Path:
     places = [Path(name)]
     if folder is not None:
         places += [Path(folder) / f"{name}{ending}" for ending in ("", *endings)]

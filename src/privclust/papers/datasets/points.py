@@ -153,7 +153,7 @@ def digits() -> PointSet:
 def toy_set(name: str) -> PointSet:
     """Return iris, wine or breast_cancer of scikit-learn; bounds are the ranges of the columns."""
     load, n_clusters = _TOYS[name]
-    return _ranged(name, load().data, n_clusters)
+    return _scale_to_range(name, load().data, n_clusters)
 
 
 def read_points(path: str | Path, n_clusters: int) -> PointSet:
@@ -179,7 +179,7 @@ def read_points(path: str | Path, n_clusters: int) -> PointSet:
         points = images.reshape(len(images), -1)
     else:
         points = read_numbers(path)
-    return _ranged(stem(path), np.asarray(points, dtype=np.float64), n_clusters)
+    return _scale_to_range(stem(path), np.asarray(points, dtype=np.float64), n_clusters)
 
 
 def _array_of_points(path: Path) -> Any:
@@ -190,7 +190,7 @@ def _array_of_points(path: Path) -> Any:
     raise DataError(f"'{path}' holds no array of points.")
 
 
-def _ranged(name: str, points: Floats, n_clusters: int) -> PointSet:
+def _scale_to_range(name: str, points: Floats, n_clusters: int) -> PointSet:
     low, high = points.min(axis=0), points.max(axis=0)
     high = np.where(high > low, high, low + 1)
     schema = Schema.from_bounds(low.tolist(), high.tolist(), n_columns=points.shape[1])

@@ -33,7 +33,7 @@ class SourceTarget(NamedTuple):
     target: Floats
 
 
-def scaled(pair: SourceTarget) -> SourceTarget:
+def scale_pair(pair: SourceTarget) -> SourceTarget:
     """Centre and scale by the target alone, which is public: its radius becomes 1/2."""
     source, target = pair
     centre = target.mean(axis=0)
@@ -41,7 +41,7 @@ def scaled(pair: SourceTarget) -> SourceTarget:
     return SourceTarget((source - centre) / size, (target - centre) / size)
 
 
-def projected(pair: SourceTarget, seed: int, dimension: int = _PROJECTED) -> SourceTarget:
+def project_pair(pair: SourceTarget, seed: int, dimension: int = _PROJECTED) -> SourceTarget:
     """Project at random, as Johnson and Lindenstrauss do, where there are more dimensions."""
     source, target = pair
     if target.shape[1] <= dimension:

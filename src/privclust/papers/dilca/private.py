@@ -18,9 +18,9 @@ from privclust._typing import Floats
 from privclust.budget import Budget, Number, Share
 from privclust.categories.context import Context, above_mean, association, choose_context
 from privclust.categories.estimator import Declared, PrivateDilca
-from privclust.categories.learn import Learned, LearningMethod, Options
-from privclust.categories.pair_tables import PairCells
-from privclust.categories.shrinkage import Estimate, plain_estimate
+from privclust.categories.learn import LearningMethod, MetricTables, Options
+from privclust.categories.pair_tables import PairTableCells
+from privclust.categories.shrinkage import Estimate, clip_tables
 from privclust.categories.task import CATEGORICAL, DISTANCES
 from privclust.clustering.categorical import PrivateCategoricalKMeans
 from privclust.data.table.public import PairLayout, check_subsets
@@ -33,7 +33,7 @@ from privclust.unit import Unit
 # One set of tables from those of single targets, which the published variants measure apart.
 
 
-def joined_estimate(learned: Learned) -> Estimate:
+def merge_estimates(learned: MetricTables) -> Estimate:
     """Return the tables of all targets together; a pair that was measured twice is averaged.
 
     Where all targets share their tables, these are returned as they are. Ordinary arithmetic on
@@ -50,13 +50,13 @@ def joined_estimate(learned: Learned) -> Estimate:
         layout,
         float(np.mean([estimate.n_rows for estimate in apart])),
         _margins(apart, layout),
-        _averaged(layout, [(estimate.layout, estimate.counts) for estimate in apart]),
-        _averaged(layout, [(estimate.layout, estimate.variances) for estimate in apart]),
+        _average_tables(layout, [(estimate.layout, estimate.counts) for estimate in apart]),
+        _average_tables(layout, [(estimate.layout, estimate.variances) for estimate in apart]),
         np.zeros(len(pairs)),
     )
 
 
-def _averaged(layout: PairLayout, parts: list[tuple[PairLayout, Floats]]) -> Floats:
+def _average_tables(layout: PairLayout, parts: list[tuple[PairLayout, Floats]]) -> Floats:
     cells, times = np.zeros(layout.n_cells), np.zeros(layout.n_cells)
     for own, values in parts:
         for pair, place in own.places.items():
@@ -71,13 +71,11 @@ def _margins(apart: list[Estimate], layout: PairLayout) -> Floats:
     sizes = layout.sizes
     sums, times = np.zeros(sum(sizes)), np.zeros(sum(sizes))
     for estimate in apart:
-        measured = np.isin(np.arange(len(sizes)), PairCells(estimate.layout).pairs)
+        measured = np.isin(np.arange(len(sizes)), PairTableCells(estimate.layout).pairs)
         sums += estimate.margins
         times += np.repeat(measured, sizes)
     return sums / np.maximum(times, 1)
 
-
-# The published DP-DILCA family (Battaglia, Celano, Pensa 2021): Algorithms 1 to 5.
 
 _COUNT_SHARE = 0.02
 
@@ -85,21 +83,21 @@ _COUNT_SHARE = 0.02
 ChooseContext = Callable[[int, float, Share], Context]
 
 
-def ask_baseline(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_baseline(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Algorithm 1: all pair tables, then the rule of DILCA_RR; all targets share the tables."""
     pairs = list(combinations(range(view.n_attributes), 2))
     tables = view.ask_pair_tables("pair tables", pairs, budget)
-    estimate = plain_estimate(tables)
+    estimate = clip_tables(tables)
     known = association(estimate)
     contexts = {
         target: choose_context("relevant-non-redundant", target, known, options.context_size)
         for target in options.targets
     }
     estimates = dict.fromkeys(contexts, estimate)
-    return Learned(contexts, estimates, tables.standard_error, tables.n_rows)
+    return MetricTables(contexts, estimates, tables.standard_error, tables.n_rows)
 
 
-def ask_mean_su(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_mean_su(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Algorithms 2 and 3: contexts by noisy entropies, in numerator and denominator alike."""
 
     def ask_context(target: int, rows: float, share: Share) -> Context:
@@ -116,19 +114,19 @@ def ask_mean_su(view: TableView, budget: Share, options: Options) -> Learned:
     return _ask_by_target(view, budget, options, ask_context)
 
 
-def ask_max_relevance(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_max_relevance(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Algorithms 2 and 4: the k most relevant attributes, picked one after another."""
     return _ask_contexts(view, budget, options, view.ask_relevant_attributes)
 
 
-def ask_max_dependency(view: TableView, budget: Share, options: Options) -> Learned:
+def ask_max_dependency(view: TableView, budget: Share, options: Options) -> MetricTables:
     """Algorithms 2 and 5: the best set of k attributes, picked at once."""
     return _ask_contexts(view, budget, options, view.ask_relevant_context)
 
 
 def _ask_contexts(
     view: TableView, budget: Share, options: Options, pick: Callable[..., Context]
-) -> Learned:
+) -> MetricTables:
     size = min(options.context_size, view.n_attributes - 1)
 
     def ask_context(target: int, rows: float, share: Share) -> Context:
@@ -139,7 +137,7 @@ def _ask_contexts(
 
 def _ask_by_target(
     view: TableView, budget: Share, options: Options, ask_context: ChooseContext
-) -> Learned:
+) -> MetricTables:
     """Algorithm 2 for every target."""
     for_count = budget.take(_COUNT_SHARE)
     number = view.ask_count("number of rows", for_count)
@@ -156,9 +154,9 @@ def _ask_by_target(
         tables = view.ask_pair_tables(
             name, [(target, other) for other in chosen], share.remainder(for_context)
         )
-        contexts[target], estimates[target] = chosen, plain_estimate(tables)
+        contexts[target], estimates[target] = chosen, clip_tables(tables)
         errors.append(tables.standard_error)
-    return Learned(contexts, estimates, float(np.median(errors)), number)
+    return MetricTables(contexts, estimates, float(np.median(errors)), number)
 
 
 # The methods by the names that the paper's figures give them, and those that pay for every target.
@@ -266,7 +264,7 @@ class PrivateContextDilca(PrivateDilca):
         return Budget.of(Budget(n_targets * budget.epsilon))
 
     def _n_targets(self) -> int:
-        declared = self._declared()
+        declared = self._declared_schema()
         if self.targets is not None:
             return max(1, len(tuple(self.targets)))
         if not isinstance(declared, Schema):
@@ -281,8 +279,8 @@ class PrivateContextDilca(PrivateDilca):
         check_context(self.method, len(schema), options.context_size)
         return options
 
-    def _published(self) -> dict[str, Any]:
-        published = super()._published()
+    def _release_fields(self) -> dict[str, Any]:
+        published = super()._release_fields()
         published["parameters"] |= {
             "selection_share": float(self.selection_share),
             "budget_per_target": bool(self.budget_per_target),
@@ -356,11 +354,11 @@ class PrivateContextKMeans(PrivateCategoricalKMeans):
         check_context(self.method, len(schema), options.context_size)
         return options
 
-    def _all_tables(self, learned: Learned) -> Estimate:
-        return joined_estimate(learned)
+    def _all_tables(self, learned: MetricTables) -> Estimate:
+        return merge_estimates(learned)
 
-    def _published(self) -> dict[str, Any]:
-        published = super()._published()
+    def _release_fields(self) -> dict[str, Any]:
+        published = super()._release_fields()
         published["parameters"]["selection_share"] = float(self.selection_share)
         return published
 

@@ -24,7 +24,7 @@ from privclust.categories.context import Context, association, choose_context
 from privclust.categories.estimator import Declared, check_width
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.predicting import MetricMixin
-from privclust.categories.shrinkage import Estimate, plain_estimate
+from privclust.categories.shrinkage import Estimate, clip_tables
 from privclust.data.columns.kinds import TypedColumn
 from privclust.data.columns.table import CATEGORIES
 from privclust.data.columns.words import category_refusal
@@ -88,8 +88,6 @@ def symmetric_uncertainty(first: ArrayLike, second: ArrayLike) -> float:
     return 2 * mutual_information(first, second) / both if both > 0 else 0.0
 
 
-# DILCA without privacy (Ienco, Pensa, Meo 2012), for comparison only.
-
 Rule = Literal["mean-su", "relevant-non-redundant", "max-relevance", "max-dependency"]
 
 _RULES = ("mean-su", "relevant-non-redundant", "max-relevance", "max-dependency")
@@ -143,13 +141,13 @@ class Dilca(MetricMixin, BaseEstimator):
         """Learn the metric from the rows of ``X``, exactly."""
         if self.rule not in _RULES:
             raise ValueError(f"rule must be one of {_RULES}, got {self.rule!r}.")
-        declared = facts_of_rows(X) if self.schema is None else self.schema
+        declared = infer_facts(X) if self.schema is None else self.schema
         with open_table(X, declared) as opened:
             own, facts = OwnTable(opened), opened.facts
             check_width(facts.schema)
             codes, coder = own.codes(), own.coder
         layout = PairLayout.all_pairs(coder.sizes)
-        estimate = plain_estimate(
+        estimate = clip_tables(
             NoisyTables(layout, pair_counts(codes, layout).astype(np.float64), 0.0, 0.0)
         )
         parts = {}
@@ -205,17 +203,17 @@ def _best_sets(codes: NDArray[Any], estimate: Estimate, size: int) -> list[Conte
     ]
 
 
-def facts_of_rows(X: Any) -> list[Fact]:
+def infer_facts(X: Any) -> list[Fact]:
     """Return the values that occur in each column. NOT PRIVATE."""
     found: dict[str, list[pa.Array]] = {}
     with open_rows(X) as source:
         for block in source.blocks():
             for name in block.names:
                 found.setdefault(name, []).append(block.column(name).words())
-    return [_listed(name, parts) for name, parts in found.items()]
+    return [_values_of(name, parts) for name, parts in found.items()]
 
 
-def _listed(name: str, parts: list[pa.Array]) -> Fact:
+def _values_of(name: str, parts: list[pa.Array]) -> Fact:
     values = pc.unique(pa.concat_arrays([part.cast(parts[0].type) for part in parts]))
     if pt.is_floating(values.type):  # as pandas stores integers when one of them is missing
         stored = TypedColumn.of(values)

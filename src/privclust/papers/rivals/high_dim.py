@@ -103,7 +103,7 @@ def _ask_candidates(
         cells = cells[seen][heavy[: max(1, _MOST_CELLS >> frame.dimension)]]
     # Small cells first, because they say most; within a level, the heavy ones.
     order = [part[np.argsort(-w, kind="stable")] for part, w in zip(found, weights, strict=True)]
-    return _within(np.concatenate(order[::-1])[:_MOST_CANDIDATES], frame.radius)
+    return _inside_cube(np.concatenate(order[::-1])[:_MOST_CANDIDATES], frame.radius)
 
 
 def _children(cells: Floats, side: float, radius: float) -> Floats:
@@ -120,7 +120,7 @@ def _children(cells: Floats, side: float, radius: float) -> Floats:
     return touching
 
 
-def _within(points: Floats, radius: float) -> Floats:
+def _inside_cube(points: Floats, radius: float) -> Floats:
     lengths = np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300)
     return np.asarray(points * np.minimum(1, radius / lengths))
 
@@ -192,7 +192,7 @@ class PrivateHighDimKMeans(KMeansEstimator):
         self.dataset = dataset
 
     def _door(self, opened: Opened) -> PaperRows:
-        return PaperRows(opened, rescale=self._rescales(opened.schema))
+        return PaperRows(opened, rescale=self._is_rescaled(opened.schema))
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return ask_high_dim_centres(

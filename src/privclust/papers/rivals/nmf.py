@@ -52,10 +52,10 @@ def ask_factors(
     """
     for_steps, for_sizes = budget.split([1 - _SIZES, _SIZES])
     dimension = view.domain.dimension
-    components = _of_length_one(np.abs(rng.standard_normal((n_clusters, dimension))))
+    components = _normalise(np.abs(rng.standard_normal((n_clusters, dimension))))
     for number, share in enumerate(for_steps.split([1] * n_steps), start=1):
         answer = view.ask_factor_sums(f"factors, step {number}", components, share)
-        components = _improved(components, answer)
+        components = _update_components(components, answer)
     whole = Projection(np.zeros(dimension))
     sizes = view.ask_clusters("cluster sizes", whole, components, 1.0, counts=for_sizes).counts
     energy = float(np.trace(answer.loadings)) / max(float(sizes.value.sum()), 1.0)
@@ -63,7 +63,7 @@ def ask_factors(
     return KMeansResult(centres, None, sizes, "nmf")
 
 
-def _improved(components: Floats, answer: FactorAnswer) -> Floats:
+def _update_components(components: Floats, answer: FactorAnswer) -> Floats:
     """Return the components that explain the products best, one after the other."""
     better, noise = components.copy(), answer.standard_error
     for _ in range(_SWEEPS):
@@ -74,15 +74,12 @@ def _improved(components: Floats, answer: FactorAnswer) -> Floats:
             moved = np.maximum(left / square, 0)
             if moved.any():
                 better[k] = moved
-        better = _of_length_one(better)
+        better = _normalise(better)
     return better
 
 
-def _of_length_one(components: Floats) -> Floats:
+def _normalise(components: Floats) -> Floats:
     return np.asarray(components / np.linalg.norm(components, axis=1, keepdims=True))
-
-
-# ``PrivateHighDimKMeans`` and ``PrivateNMF``: baselines of k-means, and what they run.
 
 
 class PrivateNMF(Loadings, KMeansEstimator):
@@ -161,14 +158,14 @@ class PrivateNMF(Loadings, KMeansEstimator):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _check_together(self) -> None:
-        super()._check_together()
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
         number = isinstance(self.radius, (int, float, np.number))
         if self.radius is not None and not (number and 0 < float(self.radius) < np.inf):
             raise ParameterError(f"radius must be None or above zero, got {self.radius!r}.")
 
     def _door(self, opened: Opened) -> NonNegativeRows:
-        rescale = self._rescales(opened.schema)
+        rescale = self._is_rescaled(opened.schema)
         return NonNegativeRows(opened, radius=self.radius, rescale=rescale)
 
     def _region(self, schema: Schema) -> Region:

@@ -10,30 +10,30 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget
 from privclust.categories.estimator import Declared
-from privclust.categories.learn import Learned, Learning
+from privclust.categories.learn import MetricResult, MetricTables
 from privclust.categories.metric import AttributeMetric, CategoricalMetric
 from privclust.categories.release import sizes_of
 from privclust.categories.task import N_CLUSTERS
-from privclust.clustering.categorical import CategoricalClusters, ClusteredCategories
-from privclust.clustering.cells import Method, by_cells
+from privclust.clustering.categorical import CategoricalClusterer, CategoricalClusters
+from privclust.clustering.cells import Method, ask_cells
 from privclust.clustering.lloyd import ask_lloyd
-from privclust.clustering.plan import INERTIA, Clumps, best_inertia, rehearsable
+from privclust.clustering.plan import INERTIA, Clumps, best_inertia, with_plain_numbers
 from privclust.data.table.door import TableRows
 from privclust.data.table.public import ValuePoints
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.parameters import WHOLE, OneOf, Parameter, check_clusters
-from privclust.plan import Plan, Synthetic, rehearse
+from privclust.plan import Plan, Rehearsal, rehearse
 from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit import Unit, row_unit
 from privclust.unit.rows import RowUnit
 
 _MOST_REHEARSED = 20_000
-_METHODS: dict[str, Method] = {"lloyd": ask_lloyd, "cells": by_cells}
+_METHODS: dict[str, Method] = {"lloyd": ask_lloyd, "cells": ask_cells}
 
 
-class PrivateOneHotKMeans(ClusteredCategories):
+class PrivateOneHotKMeans(CategoricalClusterer):
     """OH, a baseline: private k-means on one-hot columns. NOT RECOMMENDED.
 
     A row becomes a point with one coordinate for every value of every attribute, so that two rows
@@ -115,18 +115,18 @@ class PrivateOneHotKMeans(ClusteredCategories):
         """
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
-        schema, unit = rehearsable(self._planned(n_features)), row_unit(self.unit)
+        schema, unit = with_plain_numbers(self._make_plan(n_features)), row_unit(self.unit)
         count, n_clusters = min(int(n_rows), _MOST_REHEARSED), int(self.n_clusters)
         return rehearse(
             self,
-            lambda seed: _synthetic(Clumps.made(schema, n_clusters, count, seed), unit, n_clusters),
+            lambda seed: _synthetic(Clumps.make(schema, n_clusters, count, seed), unit, n_clusters),
             n_rows=int(n_rows),
             measure=INERTIA,
             known={"schema": schema},
         )
 
-    def _look_ahead(self, door: TableRows, public: Any = None) -> None:
-        super()._look_ahead(door, public)
+    def _check_before_charge(self, door: TableRows, public: Any = None) -> None:
+        super()._check_before_charge(door, public)
         check_clusters(int(self.n_clusters), sum(sizes_of(door.schema)))
 
     def _ask(self, door: TableRows, run: Run, public: Any = None) -> CategoricalClusters:
@@ -135,14 +135,14 @@ class PrivateOneHotKMeans(ClusteredCategories):
         longest = sum(float((part**2).sum(axis=1).max()) for part in embedding.points)
         points = door.private(run.meter, run.seed).as_points(embedding, math.sqrt(longest))
         cluster = _METHODS[self.method]
-        found = cluster(points, run.budget.whole, int(self.n_clusters), run.choices)
-        learning = Learning(_mismatch(door.schema), Learned({}, {}, 0.0, found.sizes))
+        found = cluster(points, run.budget.whole, int(self.n_clusters), run.public_rng)
+        learning = MetricResult(_mismatch(door.schema), MetricTables({}, {}, 0.0, found.sizes))
         return CategoricalClusters(
             learning, embedding, points.domain.to_data_units(found.centres), found
         )
 
 
-def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Synthetic:
+def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Rehearsal:
     """Return rows in clumps; the error is the inertia of the released centres on them."""
     table, blocks = made.table(unit), _one_hot(made.schema).points
     points = sum(block[codes] for block, codes in zip(blocks, made.codes.T, strict=True))
@@ -151,7 +151,7 @@ def _synthetic(made: Clumps, unit: RowUnit, n_clusters: int) -> Synthetic:
         gaps = points - model.cluster_centers_[model.predict(table)]
         return float((gaps**2).sum() / best_inertia(points, n_clusters))
 
-    return Synthetic((table,), error_ratio)
+    return Rehearsal((table,), error_ratio)
 
 
 def _one_hot(schema: Schema) -> ValuePoints:

@@ -70,7 +70,7 @@ class Generator:
         hidden = np.maximum(latent @ self.first[:-1] + self.first[-1], 0)
         return hidden, hidden @ self.second[:-1] + self.second[-1]
 
-    def improved(self, critic: Critic, rate: float, rng: np.random.Generator) -> Generator:
+    def step(self, critic: Critic, rate: float, rng: np.random.Generator) -> Generator:
         """Return a generator whose points the critic likes better."""
         latent = rng.standard_normal((_BATCH, len(self.first) - 1))
         hidden, points = self.forward(latent)
@@ -79,7 +79,9 @@ class Generator:
         by_hidden = (by_points @ self.second[:-1].T) * (hidden > 0)
         second = np.vstack([hidden.T @ by_points, by_points.sum(axis=0)])
         first = np.vstack([latent.T @ by_hidden, by_hidden.sum(axis=0)])
-        return Generator(self.first + rate * _step(first), self.second + rate * _step(second))
+        return Generator(
+            self.first + rate * _ask_group_step(first), self.second + rate * _ask_group_step(second)
+        )
 
 
 def ask_generator(
@@ -93,16 +95,16 @@ def ask_generator(
     """Learn a generator within ``budget``, and return clusters of its points and itself."""
     shares = budget.split([_COUNT, 1 - _COUNT - _SIZES, _SIZES])
     n_rows = max(1.0, float(view.ask_count("number of rows", shares[0]).value[0]))
-    first, generator = _start(view.domain.dimension, rng)
+    first, generator = _initial_weights(view.domain.dimension, rng)
     critic = first
     for number, share in enumerate(shares[1].split([1] * n_steps)):
         real = view.ask_critic_gradients(f"critic, step {number + 1}", critic, _CLIP, share).value
-        made = _shortened(_gradients(critic, generator.points(_BATCH, rng))).mean(axis=0)
+        made = _clip(_gradients(critic, generator.points(_BATCH, rng))).mean(axis=0)
         kept = first.flat + (1 - _FORGOTTEN) * (critic.flat - first.flat)
         critic = critic.with_flat(np.clip(kept + real / n_rows - made, -_BOX, _BOX))
         for _ in range(_GENERATOR_STEPS):
             rate = _GENERATOR_RATE * (1 - number / n_steps)
-            generator = generator.improved(critic, rate, rng)
+            generator = generator.step(critic, rate, rng)
     low, high = view.domain.box_in_unit_ball()
     points = np.clip(generator.points(_DRAWN, rng), low, high)
     centres = weighted_kmeans(points, np.ones(len(points)), n_clusters, rng, restarts=5)
@@ -111,7 +113,7 @@ def ask_generator(
     return KMeansResult(centres, None, sizes, "wgan"), generator
 
 
-def _start(dimension: int, rng: np.random.Generator) -> tuple[Critic, Generator]:
+def _initial_weights(dimension: int, rng: np.random.Generator) -> tuple[Critic, Generator]:
     """Return networks drawn without looking at any row."""
 
     def normal(*shape: int) -> Floats:
@@ -126,18 +128,15 @@ def _gradients(critic: Critic, points: Floats) -> Floats:
     return critic.gradients(points @ critic.weights.T + critic.shifts, points)
 
 
-def _shortened(gradients: Floats) -> Floats:
+def _clip(gradients: Floats) -> Floats:
     lengths = np.maximum(np.linalg.norm(gradients, axis=1, keepdims=True), 1e-300)
     return np.asarray(gradients * np.minimum(1, _CLIP / lengths))
 
 
-def _step(direction: Floats) -> Floats:
+def _ask_group_step(direction: Floats) -> Floats:
     """Return a direction brought to the length of a vector of ones."""
     length = np.sqrt((direction**2).mean())
     return np.asarray(direction / max(float(length), 1e-12))
-
-
-# ``PrivateWGAN``: a private generator of rows, a baseline of source-target clustering.
 
 
 class PrivateWGAN(KMeansEstimator):
@@ -225,7 +224,7 @@ class PrivateWGAN(KMeansEstimator):
         return result
 
     def _door(self, opened: Opened) -> PaperRows:
-        return PaperRows(opened, rescale=self._rescales(opened.schema))
+        return PaperRows(opened, rescale=self._is_rescaled(opened.schema))
 
     def _options(self) -> dict[str, Any]:
         return {"n_steps": int(self.n_steps)}

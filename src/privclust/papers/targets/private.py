@@ -31,8 +31,8 @@ from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
 from privclust.schema.schema import Schema
 from privclust.source_target.estimator import SourceTargetEstimator
-from privclust.source_target.noisy_source import Sanitised, base_from_points, nothing_found
-from privclust.source_target.placement import covering_sites, nearest_site
+from privclust.source_target.noisy_source import NoisySource, base_from_points, no_source_warning
+from privclust.source_target.placement import method_sites, nearest_site
 from privclust.source_target.public_targets import PublicTargets
 from privclust.source_target.task import NEAREST_PARAMETERS
 from privclust.unit import Unit
@@ -44,11 +44,11 @@ _HALVINGS = 8
 _LIKELIEST = 0.49
 
 
-def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
+def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> NoisySource:
     """Sanitise the source within ``budget``."""
     space = view.space
     radius = settings.radius * space.radius
-    sites = covering_sites(space.targets, radius, settings.coreset, few=False)
+    sites = method_sites(space.targets, radius, settings.coreset, few=False)
     for_counts, for_sums = budget.split([settings.counts_share, 1 - settings.counts_share])
     answer = view.ask_cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
     chance = min(settings.false_cells / len(sites), _LIKELIEST)
@@ -57,19 +57,19 @@ def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> Saniti
     averages = space.centre + answer.sums.value[live] / answer.counts.value[live, None]
     points = averages
     if settings.pull:
-        points = pulled_into_cells(averages, live, sites, space.order)
-    return Sanitised(
+        points = pull_into_cells(averages, live, sites, space.order)
+    return NoisySource(
         points,
         answer.counts.value[live],
         answer.counts.standard_error,
         np.full((len(live), 2), np.nan),
         base_from_points(space, points)[None],
         Noisy(answer.counts.value[live], answer.counts.standard_error),
-        notes=nothing_found(len(live)),
+        notes=no_source_warning(len(live)),
     )
 
 
-def pulled_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:
+def pull_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:
     """Move points towards the sites of their cells, as far as needed to lie in them."""
     if not len(points):
         return points
@@ -121,11 +121,11 @@ class NearestSettings:
 _NUMBER_SHARE = 0.05
 
 
-def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> Sanitised:
+def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> NoisySource:
     """Sanitise the source within ``budget``."""
     space, n_nearest = view.space, settings.n_nearest
     radius = settings.radius * space.radius
-    sites = covering_sites(space.targets, radius, settings.coreset, few=True)
+    sites = method_sites(space.targets, radius, settings.coreset, few=True)
     spread = None
     if settings.spread_share is not None:
         for_spread = budget.take(settings.spread_share)
@@ -140,19 +140,19 @@ def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> Saniti
     enough = number >= n_nearest
     points = space.centre + answer.value if enough else np.empty((0, space.dimension))
     nothing = np.full(len(points), np.nan)
-    return Sanitised(
+    return NoisySource(
         points,
         nothing,
         np.nan,
         np.column_stack([nothing, nothing]),
         base_from_points(space, points)[None],
         counted,
-        notes=() if enough else _too_few(number, n_nearest),
+        notes=() if enough else _too_few_warning(number, n_nearest),
         spread=spread,
     )
 
 
-def _too_few(number: float, n_nearest: int) -> tuple[Note, ...]:
+def _too_few_warning(number: float, n_nearest: int) -> tuple[Note, ...]:
     text = (
         f"There are about {max(number, 0):.0f} sources, fewer than the {n_nearest} to average, so "
         "the centres are those of the targets alone; lower n_nearest or raise epsilon."
@@ -267,11 +267,11 @@ class PrivateNearestMedoids(SourceTargetEstimator):
 
     def _ask_source(
         self, view: SitesView, share: Share, public: PublicTargets, rng: np.random.Generator
-    ) -> Sanitised:
+    ) -> NoisySource:
         ask = ask_nas if self.method == "nas" else ask_nna
-        return ask(view, share, self._settings())
+        return ask(view, share, self._method_options())
 
-    def _settings(self) -> NearestSettings:
+    def _method_options(self) -> NearestSettings:
         return NearestSettings(
             radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
             coreset=self.coreset,
@@ -282,7 +282,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
             pull=bool(self.pull),
         )
 
-    def _check_together(self) -> None:
-        super()._check_together()
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
         if self.spread_share is not None and self.method != "nas":
             raise ParameterError('spread_share belongs to method="nas"; drop it or set the method.')

@@ -17,7 +17,7 @@ from privclust._typing import Floats
 from privclust.data.sites.metrics import MetricName
 from privclust.source_target.centres import ChosenCentres
 from privclust.source_target.public_targets import PublicTargets
-from privclust.source_target.solution import known_source, solve
+from privclust.source_target.solution import service_of_public_source, solve
 
 # Δ_t(S) and Diff(S, S') of Schnapp and Sabato (2025), exact. NOT PRIVATE.
 
@@ -62,9 +62,6 @@ def cost_difference(
 
 def _to_nearest(points: Floats, places: ArrayLike) -> Floats:
     return np.asarray(cKDTree(np.asarray(places, np.float64)).query(points)[0])
-
-
-# ``SourceTargetMedoids``: source-target clustering of a public source. It is NOT private.
 
 
 class SourceTargetMedoids(ChosenCentres, BaseEstimator):
@@ -146,7 +143,9 @@ class SourceTargetMedoids(ChosenCentres, BaseEstimator):
             forbidden=forbidden,
             forced=forced,
         )
-        found = solve(public, known_source(public, source), public.check_centres(self.n_centers))
+        found = solve(
+            public, service_of_public_source(public, source), public.check_centres(self.n_centers)
+        )
         self._keep_choice(public, found)
         self.cost_ = found.cost
         return self

@@ -42,7 +42,7 @@ def ask_tau_clusters(
     choice: float = CHOICE,
 ) -> CoclusteringResult:
     """Co-cluster the matrix of ``view`` within ``budget``."""
-    rows, row_weights = blind_start(view.shape, n_row_clusters, n_column_clusters, rng)
+    rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng)
     for number, share in enumerate(budget.split([1] * n_rounds), start=1):
         halves = share.split([1, 1])
         (for_columns, for_table), (for_rows, for_totals) = (
@@ -75,7 +75,7 @@ def _live_weights(table: Floats) -> Floats:
     return tau_weights(table)[live if live.any() else slice(None)]
 
 
-def blind_start(
+def random_start(
     shape: tuple[int, int], n_row_clusters: int, n_column_clusters: int, rng: np.random.Generator
 ) -> tuple[Groups, Floats]:
     """Return random row clusters, and how much each row happens to favour each column cluster.
@@ -169,18 +169,18 @@ class PrivateTauCoclustering(Coclusterer):
         self.ledger = ledger
         self.dataset = dataset
 
-    def _check_together(self) -> None:
+    def _check_combinations(self) -> None:
         if matrix_unit_from(self.unit).whole_rows:
             raise ParameterError('DP-τCC cannot protect whole rows; use unit="count" or "entry".')
 
     def _ask_method(self, view: MatrixView | ProfilesView, run: Run) -> CoclusteringResult:
-        assert isinstance(view, MatrixView)  # noqa: S101  # _check_together refuses rows
+        assert isinstance(view, MatrixView)  # noqa: S101  # _check_combinations refuses rows
         return ask_tau_clusters(
             view,
             run.budget.whole,
             int(self.n_row_clusters),
             int(self.n_column_clusters),
-            run.choices,
+            run.public_rng,
             n_rounds=self._rounds(),
             choice=self.choice_share,
         )
@@ -191,5 +191,5 @@ class PrivateTauCoclustering(Coclusterer):
         wanted = round(2 + 2 * float(self._budget().epsilon))
         return int(np.clip(wanted, _FEWEST_ROUNDS, _MOST_ROUNDS))
 
-    def _described(self) -> dict[str, Any]:
-        return {"method": "tau", "n_rounds": self._rounds(), **super()._described()}
+    def _released_parameters(self) -> dict[str, Any]:
+        return {"method": "tau", "n_rounds": self._rounds(), **super()._released_parameters()}

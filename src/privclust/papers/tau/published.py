@@ -74,8 +74,8 @@ class TauCoclustering(BlockMixin, BaseEstimator):
         self.tau_history_: list[tuple[str, float, float]] = []
         for round_number in range(1, self.max_iter + 1):
             before = rows, columns
-            rows = self._moved(_sums(counts, columns), rows, "rows")
-            columns = self._moved(_sums(counts.T.tocsr(), rows), columns, "columns")
+            rows = self._move_members(_sums(counts, columns), rows, "rows")
+            columns = self._move_members(_sums(counts.T.tocsr(), rows), columns, "columns")
             self.n_iter_ = round_number
             if all(map(np.array_equal, before, (rows, columns))):
                 break
@@ -84,7 +84,7 @@ class TauCoclustering(BlockMixin, BaseEstimator):
         self.tau_ = tau(self.block_totals_)
         return self
 
-    def _moved(self, sums: Floats, labels: Indices, side: str) -> Indices:
+    def _move_members(self, sums: Floats, labels: Indices, side: str) -> Indices:
         """Move members to where they raise τ most (supplement, Algorithm 1)."""
         labels = _compact(labels)
         table = _table(sums, labels)

@@ -27,7 +27,7 @@ from privclust.clustering.kmeans import KMeansEstimator
 from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import ZONE_PARAMETERS
-from privclust.clustering.weighted_kmeans import packed_centres
+from privclust.clustering.weighted_kmeans import spread_out_centres
 from privclust.data.papers.door import PaperRows
 from privclust.data.papers.public import Zones
 from privclust.data.papers.view import PapersView
@@ -43,7 +43,7 @@ from privclust.unit import Unit
 _STEPS = 10
 
 
-def drawn_sub_clusters(
+def draw_sub_clusters(
     cells: Floats, counts: Floats, n_sub_clusters: int, rng: np.random.Generator
 ) -> Floats:
     """Return, for each zone, the middle of a sub-cluster drawn in proportion to its noisy size.
@@ -66,13 +66,13 @@ def drawn_sub_clusters(
     weights = np.maximum(counts, 0)
     return np.array(
         [
-            _drawn(points, sizes, n_sub_clusters, rng) if sizes.sum() > 0 else points[0]
+            _draw(points, sizes, n_sub_clusters, rng) if sizes.sum() > 0 else points[0]
             for points, sizes in zip(cells, weights, strict=True)
         ]
     )
 
 
-def _drawn(points: Floats, sizes: Floats, n_sub_clusters: int, rng: np.random.Generator) -> Floats:
+def _draw(points: Floats, sizes: Floats, n_sub_clusters: int, rng: np.random.Generator) -> Floats:
     """Cluster the cells of one zone by Lloyd's algorithm with weights, and draw a cluster."""
     (filled,) = np.nonzero(sizes)
     points, sizes = points[filled], sizes[filled]
@@ -87,8 +87,6 @@ def _drawn(points: Floats, sizes: Floats, n_sub_clusters: int, rng: np.random.Ge
         middles = np.where(kept[:, None], sums / np.where(kept, totals, 1)[:, None], middles)
     return np.asarray(middles[rng.choice(wanted, p=totals / totals.sum())])
 
-
-# Private k-means with convergent zones: the repaired algorithm of Joshi and Thakkar (2022).
 
 # The share of the budget for the sizes. The last Lloyd step has a share of its own, and the
 # iterations divide what is left.
@@ -149,7 +147,7 @@ def ask_zone_clusters(
 ) -> KMeansResult:
     """Cluster the rows of ``view`` within ``budget``."""
     for_steps, for_last, for_sizes = budget.split([1 - last_share - _SIZES, last_share, _SIZES])
-    start = packed_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
+    start = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     shares = for_steps.split([1] * n_steps)
     step = ask_zone_steps(view, shares, start, moves, rng)[-1]
     centres, errors = ask_lloyd_points(view, "last step", step.after, for_last)
@@ -176,7 +174,7 @@ def ask_zone_steps(
             after = zones.candidates[np.arange(len(picks)), picks]
         else:
             counts = view.ask_zone_cells(f"step {number}: cells of zones", zones, for_choice)
-            after = drawn_sub_clusters(zones.candidates, counts.value, moves.internal_k, rng)
+            after = draw_sub_clusters(zones.candidates, counts.value, moves.internal_k, rng)
         steps.append(ZoneStep(centres, lloyd, after))
         centres = after
     return steps
@@ -201,9 +199,6 @@ def _zones(
     # Clipping to a box that holds the Lloyd point takes no candidate further from it.
     around = np.clip(around, *view.domain.box_in_unit_ball())
     return Zones(centres, lloyd, radii, np.concatenate([lloyd[:, None], around], axis=1))
-
-
-# ``PrivateZoneKMeans``: its parameters; the algorithm is in ``zones.py``.
 
 
 class PrivateZoneKMeans(KMeansEstimator):
@@ -333,7 +328,7 @@ class PrivateZoneKMeans(KMeansEstimator):
         self.dataset = dataset
 
     def _door(self, opened: Opened) -> PaperRows:
-        return PaperRows(opened, rescale=self._rescales(opened.schema))
+        return PaperRows(opened, rescale=self._is_rescaled(opened.schema))
 
     def _ask_clusters(  # type: ignore[override]  # its own door gives its own view
         self, view: PapersView, share: Share, rng: np.random.Generator
@@ -350,8 +345,8 @@ class PrivateZoneKMeans(KMeansEstimator):
             last_share=self.last_share,
         )
 
-    def _check_together(self) -> None:
-        super()._check_together()
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
         if self.last_share >= LARGEST_LAST_SHARE:
             raise ParameterError(
                 f"last_share must be below {LARGEST_LAST_SHARE}, for sizes have the rest; lower it."

@@ -39,7 +39,7 @@ Zones = tuple[Floats, Floats]  # middles and radii
 _STILL = 1e-8  # a smaller step than this ends the iteration
 
 
-class PublishedZones(ClusterMixin, BaseEstimator):
+class PublishedZoneKMeans(ClusterMixin, BaseEstimator):
     """What both algorithms share: start, assignment, zones, and the final noise."""
 
     def __init__(
@@ -92,7 +92,7 @@ class PublishedZones(ClusterMixin, BaseEstimator):
             labels = nearest(rows, centres)
             zones = _zones(rows, labels, centres)
             published.append(zones)
-            before, centres = centres, self._moved(rows, labels, centres, zones, rng)
+            before, centres = centres, self._move_centres(rows, labels, centres, zones, rng)
             self.cost_history_.append(_cost(rows, centres))
             if abs(centres - before).max() < _STILL:
                 self.converged_ = True
@@ -103,17 +103,17 @@ class PublishedZones(ClusterMixin, BaseEstimator):
         self.labels_ = nearest(rows, self.cluster_centers_)
         return self
 
-    def _moved(
+    def _move_centres(
         self, rows: Floats, labels: Indices, centres: Floats, zones: Zones, rng: np.random.Generator
     ) -> Floats:
         """Return the next centres; one that is the mean of its cluster stays."""
         moved = centres.copy()
         for i, (mean, radius) in enumerate(zip(*zones, strict=True)):
             if radius > 0:
-                moved[i] = self._sampled(rows[labels == i], centres[i], mean, radius, rng)
+                moved[i] = self._sample(rows[labels == i], centres[i], mean, radius, rng)
         return moved
 
-    def _sampled(
+    def _sample(
         self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
     ) -> Floats:
         """Return a point of the sampling zone within the convergent zone around ``mean``."""
@@ -167,7 +167,7 @@ _SAMPLED_POINTS = 64
 _INNER_ITERATIONS = 10
 
 
-class KMeansGuarantee(PublishedZones):
+class KMeansGuarantee(PublishedZoneKMeans):
     """k-means of Lu and Shen (2020), as published. NOT PRIVATE.
 
     In each iteration a random direction within 90 degrees of the Lloyd step is drawn (the
@@ -240,7 +240,7 @@ class KMeansGuarantee(PublishedZones):
         super().__init__(*shared, draw_epsilon, noise_epsilon, draw_scale)
         self.radius_share = radius_share
 
-    def _sampled(
+    def _sample(
         self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
     ) -> Floats:
         direction = _directions(1, len(mean), rng)[0]
@@ -253,7 +253,7 @@ class KMeansGuarantee(PublishedZones):
         return self._draw_near(points, mean, radius, rng)
 
 
-class SubclusterGuarantee(PublishedZones):
+class SubclusterGuarantee(PublishedZoneKMeans):
     """k-means of Joshi and Thakkar (2022), Algorithms 1 and 2, as published. NOT PRIVATE.
 
     In each iteration the rows of a cluster inside its convergent zone are clustered again; one of
@@ -330,7 +330,7 @@ class SubclusterGuarantee(PublishedZones):
         self.internal_k = internal_k
         self.empty_zone = empty_zone
 
-    def _sampled(
+    def _sample(
         self, members: Floats, before: Floats, mean: Floats, radius: float, rng: np.random.Generator
     ) -> Floats:
         zone = members[np.linalg.norm(members - mean, axis=1) < radius]

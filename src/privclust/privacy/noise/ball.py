@@ -35,7 +35,7 @@ def _parts(dimension: int) -> tuple[slice, slice, slice]:
     return slice(0, first), slice(first, second), slice(second, None)
 
 
-def filtered_vectors(
+def filter_vectors(
     scale: float, dimension: int, variates: Floats, errors: Floats, turns: Floats, slack: float
 ) -> tuple[Floats, Floats]:
     """Return the vectors before rounding, and bounds on the errors of their coordinates.
@@ -80,15 +80,15 @@ def _sum(values: Floats, errors: Floats, slack: float) -> tuple[Floats, Floats]:
     return total, errors.sum(axis=1, keepdims=True) * (1 + rounding) + total * rounding
 
 
-def certain_vector(
+def exact_vector(
     scale: Fraction, dimension: int, words: NDArray[np.uint64], bits: Bits
 ) -> list[int]:
     """Return the rounded vector that the words, and further words if need be, determine."""
     uniforms = [LazyUniform(int(word), 64, bits) for word in words]
-    return settle(uniforms, lambda: _coordinates(scale, dimension, uniforms), _rounded)
+    return settle(uniforms, lambda: _coordinates(scale, dimension, uniforms), _round)
 
 
-def _rounded(coordinates: list[Interval]) -> list[int] | None:
+def _round(coordinates: list[Interval]) -> list[int] | None:
     """Return the nearest integers, or ``None`` if one of them is open."""
     nearest = [coordinate.affine(Fraction(1, 2), 1).floor() for coordinate in coordinates]
     certain = [integer for integer in nearest if integer is not None]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privclust._typing import Floats, Integers
 from privclust.privacy.noise import float_filter, lazy
-from privclust.privacy.noise.ball import certain_vector, filtered_vectors, words_needed
+from privclust.privacy.noise.ball import exact_vector, filter_vectors, words_needed
 from privclust.privacy.noise.bits import Bits, SystemBits
 from privclust.privacy.noise.float_filter import Words
 from privclust.privacy.noise.lazy import LazyUniform, Variate
@@ -135,9 +135,9 @@ class ExactNoise:
         """Draw integers with P(k or more) = exp(-k / scale): the floor of an exponential."""
         words = self._words(count, outcomes=scale)
         variates = float_filter.exponentials(words, self.filter_error)
-        floors, sure = float_filter.floors(*float_filter.scaled(scale, *variates))
+        floors, sure = float_filter.floors(*float_filter.scale_with_error(scale, *variates))
         for index in np.flatnonzero(~sure):
-            floors[index] = lazy.certain_floor(scale, self._lazy(words[index]))
+            floors[index] = lazy.exact_floor(scale, self._lazy(words[index]))
         return floors
 
     def _coins(self, count: int) -> NDArray[np.bool_]:
@@ -166,12 +166,12 @@ class ExactNoise:
         straight = dimension + (per_vector - dimension) // 2
         variates, errors = float_filter.exponentials(words[:, :straight], self.filter_error)
         turns: Floats = words[:, straight:].astype(np.float64) * 2.0**-64
-        value, error = filtered_vectors(
+        value, error = filter_vectors(
             float(scale), dimension, variates, errors, turns, self.filter_error
         )
         vectors, sure = float_filter.floors(value + 0.5, error)
         for row in np.flatnonzero(~sure.all(axis=1)):
-            vectors[row] = certain_vector(scale, dimension, words[row], self.bits)
+            vectors[row] = exact_vector(scale, dimension, words[row], self.bits)
         return vectors
 
     def _exponential_rows(self, gaps: Integers, scale: Fraction) -> Integers:
@@ -179,15 +179,15 @@ class ExactNoise:
         words = self._words(len(gaps), outcomes=gaps.shape[1])
         picked, sure = float_filter.selections(gaps, scale, words, self.filter_error)
         for row in np.flatnonzero(~sure):
-            picked[row] = lazy.certain_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
+            picked[row] = lazy.exact_selection(gaps[row].tolist(), scale, self._lazy(words[row]))
         return picked
 
     def _noisy_order(self, gaps: Integers, scale: Fraction, law: _Law, k: int) -> Integers:
         """Return the columns of the ``k`` largest gaps in each row after noise of this law."""
         words = self._words(gaps.size, outcomes=gaps.shape[1]).reshape(gaps.shape)
         variates = law.filtered(words, self.filter_error)
-        noisy = float_filter.shifted(gaps, scale, *variates, self.filter_error)
-        picked, sure = float_filter.rankings(*noisy, k)
+        noisy = float_filter.shift_with_error(gaps, scale, *variates, self.filter_error)
+        picked, sure = float_filter.certain_rankings(*noisy, k)
         for row in np.flatnonzero(~sure):
             uniforms = [self._lazy(word) for word in words[row]]
             picked[row] = lazy.certain_order(gaps[row].tolist(), scale, law.certain, uniforms, k)

@@ -39,17 +39,17 @@ def gumbels(words: Words, slack: float) -> tuple[Floats, Floats]:
     return value, error
 
 
-def scaled(scale: Fraction, value: Floats, error: Floats) -> tuple[Floats, Floats]:
+def scale_with_error(scale: Fraction, value: Floats, error: Floats) -> tuple[Floats, Floats]:
     """Return ``scale * value`` and its error; the slack in ``error`` covers the rounding here."""
     factor = float(scale)
     return factor * value, factor * error
 
 
-def shifted(
+def shift_with_error(
     gaps: Integers, scale: Fraction, value: Floats, error: Floats, slack: float
 ) -> tuple[Floats, Floats]:
     """Return ``gaps + scale * value`` and its error."""
-    value, error = scaled(scale, value, error)
+    value, error = scale_with_error(scale, value, error)
     error += slack * np.abs(gaps)
     return gaps + value, error
 
@@ -83,7 +83,7 @@ def selections(
     return picked, (np.abs(inner - position) > error).all(axis=1)
 
 
-def rankings(value: Floats, error: Floats, k: int) -> tuple[Integers, Mask]:
+def certain_rankings(value: Floats, error: Floats, k: int) -> tuple[Integers, Mask]:
     """Return the columns of the ``k`` largest numbers in each row, and where all are certain."""
     best = value.argmax(axis=1)[:, None] if k == 1 else np.argsort(-value, axis=1)[:, :k]
     order: Integers = best.astype(np.int64, copy=False)

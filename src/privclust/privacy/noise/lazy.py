@@ -66,7 +66,7 @@ def settle(
     return answer
 
 
-def certain_floor(scale: Fraction, uniform: LazyUniform) -> int:
+def exact_floor(scale: Fraction, uniform: LazyUniform) -> int:
     """Return the floor of ``scale`` times the exponential variate."""
     return settle([uniform], lambda: exponential(uniform).affine(0, scale), Interval.floor)
 
@@ -102,7 +102,7 @@ def certain_order(
     return order
 
 
-def certain_selection(gaps: Sequence[int], scale: Fraction, uniform: LazyUniform) -> int:
+def exact_selection(gaps: Sequence[int], scale: Fraction, uniform: LazyUniform) -> int:
     """Invert the distribution function of P(j) ∝ exp(gaps[j] / scale) at ``uniform``."""
 
     def position_and_sums() -> tuple[Interval, list[Interval]]:

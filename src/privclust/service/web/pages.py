@@ -14,7 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from privclust.reports.page import rendered
+from privclust.reports.page import render
 from privclust.service.errors import ForbiddenError, NotFoundError
 from privclust.service.people import Session, User
 from privclust.service.site import Site
@@ -157,7 +157,7 @@ def page(
         "moment": moment,
         **values,
     }
-    return HTMLResponse(rendered(f"service/templates/{template}.html.j2", given), status)
+    return HTMLResponse(render(f"service/templates/{template}.html.j2", given), status)
 
 
 def see(path: str) -> Response:
