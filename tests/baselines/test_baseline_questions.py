@@ -48,7 +48,7 @@ def cost(rows, centres):
 
 
 @settings(max_examples=25, derandomize=True, deadline=None)
-@given(seed=st.integers(0, 2**32), k=st.integers(1, 3), project=st.booleans())
+@given(seed=st.integers(0, 2**32), k=st.integers(1, 3), projected=st.booleans())
 def test_scores_are_the_costs_after_every_swap(seed, k, projected):
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(rng.standard_normal((3, 2)))[0] if projected else None

@@ -157,7 +157,7 @@ def quality(made, epsilon):
 @pytest.mark.filterwarnings("ignore")
 def test_shrunk_columns_find_clusters_that_noise_blurs():
     made = planted(3, 20, 600, 0.6)
-    with patch.object(prototypes, "shrunk", lambda deviations, totals: deviations.value):
+    with patch.object(prototypes, "shrink_profiles", lambda deviations, totals: deviations.value):
         without = quality(made, 2)
     assert quality(made, 2) > without + 0.1
 

@@ -307,7 +307,7 @@ def test_the_replay_finds_a_request_that_is_repeated(ledger: Ledger, kind: str) 
     later = Entry(**{**vars(first), "dataset": "other"}) if kind == "create" else first
     if kind in ("grant", "charge"):
         pot = entries[-1].after
-        moved = pot.with_grant if kind == "grant" else pot.charged
+        moved = pot.with_grant if kind == "grant" else pot.with_charge
         later = first.with_amount(first.amount, moved(first.amount))
     repeated = [*entries, later.seal(Head(len(entries), entries[-1].hash))]
     with pytest.raises(LedgerCorruptedError, match="repeats a request"):

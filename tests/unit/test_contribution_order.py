@@ -118,7 +118,7 @@ rows_of_people = st.lists(
 def test_the_rows_kept_of_a_person_are_a_function_of_their_multiset(
     hashed, values, rows, max_rows, cuts, random
 ):
-    with patch.object(ranks, "_mixed", hashed):
+    with patch.object(ranks, "_mix_bits", hashed):
         found = kept(rows, max_rows, values)
         others = [row for row in rows if row[0] == "p"]
         random.shuffle(others)
@@ -138,7 +138,7 @@ def test_people_draw_alike_in_blocks_of_one_row_and_without_half_of_the_others(v
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 def test_every_order_of_five_rows_with_one_rank_keeps_the_least_by_content(values):
     rows = [("p", 2, 0), ("p", 0, 1), ("p", 0, 1), ("p", 0, 0), ("p", 1, 2)]
-    with patch.object(ranks, "_mixed", HASHES["constant"]):
+    with patch.object(ranks, "_mix_bits", HASHES["constant"]):
         found = [kept(order, 3, values) for order in permutations(rows)]
     assert all(each == found[0] for each in found)
     least = Counter([("p", 0, 0), ("p", 0, 1), ("p", 0, 1)])
@@ -149,7 +149,7 @@ def test_every_order_of_five_rows_with_one_rank_keeps_the_least_by_content(value
 @pytest.mark.parametrize("hashed", HASHES.values(), ids=HASHES)
 @given(rows=rows_of_people, max_rows=st.integers(1, 4))
 def test_rows_that_pack_into_a_word_are_ordered_as_by_their_bytes(hashed, rows, max_rows):
-    with patch.object(ranks, "_mixed", hashed):
+    with patch.object(ranks, "_mix_bits", hashed):
         packed = kept(rows, max_rows, VALUES["codes"])
         with patch.object(ranks, "pack_content", lambda content: None):
             assert kept(rows, max_rows, VALUES["codes"]) == packed

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from privclust._typing import AnyArray
 
-
 RowUnit = Literal["add-remove-row", "replace-row"]
 Unit = Literal["add-remove-row", "replace-row", "matrix-entry"]
 

@@ -24,7 +24,6 @@ from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import ValuePoints
 
-
 # Attributes with more values get no axes for what is uncertain about them.
 _MOST_DOUBTED = 500
 _LEAST_SPREAD = 1e-3

@@ -67,7 +67,7 @@ def plan(
     target: TargetPath = None,
 ) -> None:
     """Say what a question would cost and achieve; nothing is spent."""
-    asked = _ask_round(family, epsilon, delta, clusters, columns, option, target)
+    asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
     made = _service(url).post(f"{_dataset(url)}/plan", asked)
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
     screen.answer(made, *lines)
@@ -95,7 +95,7 @@ def ask(
     from privclust.service.remote import RemoteDataset
 
     place = Destination.check(output, report=True, overwrite=False)
-    asked = _ask_round(family, epsilon, delta, clusters, columns, option, target)
+    asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
     told = [DEFAULT_TAKEN] if epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
@@ -177,7 +177,7 @@ def _dataset(url: str) -> str:
     return f"/datasets/{dataset}"
 
 
-def _ask_round(
+def _question_of(
     family: str | None,
     epsilon: str | None,
     delta: str,

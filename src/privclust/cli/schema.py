@@ -135,7 +135,7 @@ _PUBLIC = (
 
 @app.command("draft")
 @expand_groups
-def draft_schema(
+def draft(
     sample: Annotated[
         Path,
         typer.Argument(metavar="SAMPLE", help="A PUBLIC sample, or private rows with --private."),

@@ -18,7 +18,6 @@ from privclust.schema.facts import Bins, Box, Fact
 from privclust.schema.schema import Schema
 from privclust.unit.rows import RowUnit
 
-
 INERTIA = Measure("inertia")
 MOST_REHEARSED = 100_000
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from privclust._typing import Floats, Indices
 
-
 _RESTARTS = 40
 _FIRST_ITERATIONS, _ITERATIONS = 5, 100
 _FINISHED = 6

@@ -23,7 +23,6 @@ from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
-
 # What stands after a ± wherever people read it: the truth is within it in about 19 of 20 cases.
 TWO_ERRORS = "± 2 errors"
 

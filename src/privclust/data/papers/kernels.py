@@ -23,7 +23,6 @@ from privclust.data.points.mixed import GridPiece, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Pick, Question, Scores, Term
 
-
 # Rows and loadings of a factorisation lie on a grid of this many steps to a length of one.
 FACTOR_STEPS = 2**10
 # Gradients are integers of at most this length.

@@ -26,7 +26,6 @@ from privclust.data.points.mixed import GridPiece, MixedRows, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Question, Term
 
-
 Precision = type[np.float32] | type[np.float64]
 
 # Rows compared with all centres at a time, so that the table of products stays in the cache.

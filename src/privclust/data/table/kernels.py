@@ -24,7 +24,6 @@ from privclust.data.rows import RowSource
 from privclust.data.table.codes import AttributeCodes, CategoryCoder
 from privclust.data.table.public import PairLayout
 
-
 # Units of an entropy sum in one bit.
 BIT = 2**20
 

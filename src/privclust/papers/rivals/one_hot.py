@@ -115,7 +115,7 @@ class PrivateOneHotKMeans(CategoricalClusterer):
         """
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
-        schema, unit = with_plain_numbers(self._make_plan(n_features)), row_unit(self.unit)
+        schema, unit = with_plain_numbers(self._planned_schema(n_features)), row_unit(self.unit)
         count, n_clusters = min(int(n_rows), _MOST_REHEARSED), int(self.n_clusters)
         return rehearse(
             self,

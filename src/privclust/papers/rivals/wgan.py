@@ -79,9 +79,7 @@ class Generator:
         by_hidden = (by_points @ self.second[:-1].T) * (hidden > 0)
         second = np.vstack([hidden.T @ by_points, by_points.sum(axis=0)])
         first = np.vstack([latent.T @ by_hidden, by_hidden.sum(axis=0)])
-        return Generator(
-            self.first + rate * _ask_group_step(first), self.second + rate * _ask_group_step(second)
-        )
+        return Generator(self.first + rate * _step(first), self.second + rate * _step(second))
 
 
 def ask_generator(
@@ -133,7 +131,7 @@ def _clip(gradients: Floats) -> Floats:
     return np.asarray(gradients * np.minimum(1, _CLIP / lengths))
 
 
-def _ask_group_step(direction: Floats) -> Floats:
+def _step(direction: Floats) -> Floats:
     """Return a direction brought to the length of a vector of ones."""
     length = np.sqrt((direction**2).mean())
     return np.asarray(direction / max(float(length), 1e-12))
