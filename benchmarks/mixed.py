@@ -1,9 +1,10 @@
-"""Mixed tables: adult against k-means without privacy, metrics, the choice of k, and the time.
+"""Mixed tables: how columns count, adult against k-means, metrics, the choice of k, the time.
 
-``python benchmarks/mixed.py TABLE [--data FOLDER] [--full] [--seed 0]`` prints a table (adult,
-metrics, summary-metrics, kinds, speed), puts it on the page ``docs/research/mixed.md`` and writes
-``benchmarks/results/mixed-TABLE.csv``. The folder holds the public data sets as ``NAME.csv.gz``;
-kinds and speed need none. The noise is the system's.
+``python benchmarks/mixed.py TABLE [--data FOLDER] [--full] [--seed 0]`` prints a table (classes,
+bounds, adult, metrics, summary-metrics, kinds, speed), puts it on the page
+``docs/research/mixed.md`` and writes ``benchmarks/results/mixed-TABLE.csv``. The folder holds the
+public data sets, see ``mixed_sets.py``; kinds and speed need none, and of classes and bounds those
+sets are left out that are not there. The noise is the system's.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ import pyarrow.parquet as pq
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from keeping import markdown, put_table, write_rows
-from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
+from keeping import markdown, origin, put_table, read_rows, write_rows
+from mixed_sets import FRESH, SETS, MixedSet
+from privclust import Box, Budget, Categories, PrivateBounds, PrivateKMeans, PrivateSummary, Schema
 from privclust.papers.datasets.categories import read_categories
-from privclust.schema.coordinates import Coordinates
+from privclust.schema.coordinates import CATEGORY_GAP, Coordinates, category_gap
 
 Row = dict[str, Any]
 NUMBERS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99)}
 CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
-SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
+CATEGORY_SETS = ("adult", "mushroom", "soybean", "dermatology", "cmc", "nltcs")
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "mixed.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
 # Numbers of clusters that adult is put into.
@@ -51,23 +53,187 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
     parser.add_argument("--about", nargs="*", help="Of one-fit: the model and the Parquet file.")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.table == "one-fit":
         one_fit(*options.about)
         return
-    rows = list(TABLES[options.table](options))
     name, setting = f"mixed-{options.table}", "full" if options.full else "small"
-    write_rows(name, rows, seed=options.seed, setting=setting)
-    table = markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
+    if options.drawn:
+        rows = [as_numbers(row) for row in read_rows(name)]
+    else:
+        rows = list(TABLES[options.table](options))
+        write_rows(name, rows, seed=options.seed, setting=setting)
+    table = SHOWN.get(options.table, show_all)(rows)
     print(table)
     put_table(PAGE, name, table)
+
+
+def as_numbers(row: dict[str, str]) -> Row:
+    """Return a row of a file with numbers as numbers, without where it came from."""
+    kept = {name: value for name, value in row.items() if name not in origin(0, "")}
+    texts = ("set", "bounds_are", "columns", "model")
+    return {name: value if name in texts else number(value) for name, value in kept.items()}
+
+
+def number(text: str) -> float:
+    """Return a number of a file; whole ones stay whole."""
+    return int(text) if text.isdecimal() else float(text)
+
+
+def show_all(rows: list[Row]) -> str:
+    """Return all rows as they are."""
+    return markdown([*rows[0]], [[shown(value) for value in row.values()] for row in rows])
 
 
 def shown(value: Any) -> str:
     """Return a cell of the page's table."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# Classes: how columns count
+
+ALL_SETS = {**SETS, **FRESH}
+# Of single sets the third and the last two are shown.
+CLASS_BUDGETS = ((0.5, 0), (1.0, 0), (3.0, 0), (0.5, 1e-6), (1.0, 1e-6), (3.0, 1e-6))
+
+
+def classes(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the agreement with classes by mismatches of 1, by typical gaps, and of a summary."""
+    runs = 6 if options.full else 3
+    for name, table in tables_at_hand(ALL_SETS, options.data):
+        before, now = table.schema(mismatches_of_one(table)), table.schema()
+        for epsilon, delta in CLASS_BUDGETS:
+            found: dict[str, list[float]] = {"mismatch_1": [], "kmeans": [], "summary": []}
+            for _ in range(runs):
+                given = {"epsilon": epsilon, "delta": delta}
+                for way, schema in (("mismatch_1", before), ("kmeans", now)):
+                    model = PrivateKMeans(table.k, metric="mismatch", schema=schema, **given)
+                    found[way].append(agreement(table, model.fit(table.frame)))
+                summary = PrivateSummary(metric="mismatch", schema=now, **given).fit(table.frame)
+                most = min(table.k, int((summary.counts_ > 0).sum()))
+                found["summary"].append(agreement(table, summary.kmeans(most)))
+            gained = np.subtract(found["kmeans"], found["mismatch_1"])
+            about = {"set": name, "rows": len(table.frame), "k": table.k}
+            about |= {"epsilon": epsilon, "delta": delta, "runs": runs}
+            means = {way: float(np.mean(values)) for way, values in found.items()}
+            yield about | means | {"gain_error": float(gained.std(ddof=1) / np.sqrt(runs))}
+
+
+def tables_at_hand(sets: Any, folder: Path) -> Iterator[tuple[str, MixedSet]]:
+    """Yield the tables whose files are in the folder."""
+    for name, load in sets.items():
+        try:
+            yield name, load(folder)
+        except FileNotFoundError as error:
+            print(f"{name} is left out: {error.filename} is not there", file=sys.stderr)
+
+
+def mismatches_of_one(table: MixedSet) -> dict[str, float]:
+    """Return weights by which two different categories are 1 apart, as they once were."""
+    columns = Coordinates(table.schema()).categorical
+    return {column.name: 1 / column.apart(CATEGORY_GAP) for column in columns}
+
+
+def agreement(table: MixedSet, model: Any) -> float:
+    return float(adjusted_rand_score(table.classes, model.predict(table.frame)))
+
+
+def show_classes(rows: list[Row]) -> str:
+    """Return the agreement on each set at three budgets, and means over sets at all of them."""
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    groups = {name: [name] for name in names}
+    groups |= {"mean of 16": names_of(SETS, names), "mean of fresh sets": names_of(FRESH, names)}
+    lines, ways = [], ("mismatch_1", "kmeans", "summary")
+    for name, members in groups.items():
+        for budget in (
+            CLASS_BUDGETS if name not in names else CLASS_BUDGETS[2:3] + CLASS_BUDGETS[4:]
+        ):
+            of_group = [row for row in rows if row["set"] in members]
+            these = [row for row in of_group if (row["epsilon"], row["delta"]) == budget]
+            if these:
+                means = [f"{np.mean([row[way] for row in these]):.2f}" for way in ways]
+                lines.append([name, f"{budget[0]:g}", f"{budget[1]:g}", *means])
+    return markdown(["set", "ε", "δ", "k-means, 1 apart", "k-means", "summary"], lines)
+
+
+def names_of(sets: Any, names: list[str]) -> list[str]:
+    return [name for name in names if name in sets and name != "adult"]
+
+
+# Bounds: what loose ones cost, and what cures it
+
+BOUND_SETS = ("penguins, sex", "generated: both tell", "generated: weak", "generated: numbers tell")
+BOUND_BUDGETS = ((1.0, 0), (3.0, 0), (1.0, 1e-6))
+# Of the budget, for private bounds.
+FOR_BOUNDS = 0.1
+
+
+def bounds(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the agreement with classes under bounds that fit, are loose, or are uneven."""
+    runs = 6 if options.full else 3
+    sets = {name: SETS[name] for name in BOUND_SETS}
+    for name, fitting in tables_at_hand(sets, options.data):
+        for kind, table in (*loose(fitting), *loose(fitting.only_numbers, "numbers only, ")):
+            for epsilon, delta in BOUND_BUDGETS:
+                found: dict[str, list[float]] = {"declared": [], "measured": [], "bounds": []}
+                for _ in range(runs):
+                    for way, scores in found.items():
+                        scores.append(agreement(table, under(way, table, epsilon, delta)))
+                means = {way: float(np.mean(values)) for way, values in found.items()}
+                spread = np.subtract(found["bounds"], found["declared"]).std(ddof=1)
+                about = {"set": name, "bounds_are": kind, "epsilon": epsilon, "delta": delta}
+                yield about | {"runs": runs} | means | {"error": float(spread / np.sqrt(runs))}
+
+
+def show_bounds(rows: list[Row]) -> str:
+    """Return means over the budgets, for each set and kind of bounds."""
+    lines, ways = [], ("declared", "measured", "bounds")
+    for key in dict.fromkeys((row["set"], row["bounds_are"]) for row in rows):
+        these = [row for row in rows if (row["set"], row["bounds_are"]) == key]
+        means = [f"{np.mean([row[way] for row in these]):.2f}" for way in ways]
+        error = np.sqrt(np.mean([row["error"] ** 2 for row in these]) / len(these))
+        lines.append([*key, *means, f"{error:.2f}"])
+    return markdown(["set", "bounds", "declared", "measured", "PrivateBounds", "error"], lines)
+
+
+def loose(table: MixedSet, words: str = "") -> Iterator[tuple[str, MixedSet]]:
+    """Yield a table with bounds as they are, four times too wide, and 1, 3 or 10 times."""
+    names = [*table.numbers]
+    yield f"{words}close", table
+    yield f"{words}4 times too wide", table.loosened(dict.fromkeys(names, 4.0))
+    uneven = {name: (1.0, 3.0, 10.0)[place % 3] for place, name in enumerate(names)}
+    yield f"{words}uneven", table.loosened(uneven)
+
+
+def under(way: str, table: MixedSet, epsilon: float, delta: float) -> Any:
+    """Return a fit by declared bounds, by measured spreads, or by bounds found before it."""
+    schema, budget = table.schema(), Budget(epsilon, delta)
+    if way == "bounds":
+        names = [*table.numbers]
+        part, rest = budget_parts(budget)
+        found = PrivateBounds(budget=part).fit(table.frame[names]).schema_
+        schema = schema.with_columns({name: closer(schema[name], found[name]) for name in names})
+        budget = rest
+    scale = "measured" if way == "measured" else "declared"
+    model = PrivateKMeans(table.k, budget=budget, schema=schema, metric="mismatch", scale=scale)
+    return model.fit(table.frame)
+
+
+def budget_parts(budget: Budget) -> tuple[Budget, Budget]:
+    """Return what private bounds and the fit may spend."""
+    epsilon, delta = float(budget.epsilon), float(budget.delta)
+    parts = (FOR_BOUNDS, 1 - FOR_BOUNDS)
+    first, second = (Budget(epsilon * part, delta * part) for part in parts)
+    return first, second
+
+
+def closer(declared: Any, found: Any) -> Box:
+    """Return the part of a declared range that private bounds leave, or all of it."""
+    low, high = max(declared.low, found.low), min(declared.high, found.high)
+    return Box(low, high) if low < high else declared
 
 
 # Adult: inertia, and how well shares are told
@@ -91,7 +257,9 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
                 model = PrivateKMeans(k, metric="mismatch", **given).fit(frame)
                 found["dedicated"].append(-model.score(frame) / best)
                 release = PrivateSummary(**given).fit(frame).kmeans(k)
-                centers = release.arrays["cluster_centers"] / coordinates.scales(True)
+                centers = release.arrays["cluster_centers"] / coordinates.scales(
+                    True, category_gap(schema, True)
+                )
                 found["summary"].append(inertia(points, centers) / best)
                 found["within_5"].append(shares_told(model, frame, points, coordinates))
             means = {name: float(np.mean(values)) for name, values in found.items()}
@@ -102,7 +270,7 @@ def adult(options: argparse.Namespace) -> Iterator[Row]:
 
 def shares_told(model: Any, frame: Any, points: np.ndarray, coordinates: Coordinates) -> float:
     """Return how many released shares lie within 5 points of those of the cluster's rows."""
-    labels, scales = model.predict(frame), coordinates.scales(True)
+    labels, scales = model.predict(frame), coordinates.scales(True, CATEGORY_GAP)
     shares = np.setdiff1d(np.arange(coordinates.dimension), coordinates.numbers)
     true = np.array(
         [
@@ -129,7 +297,7 @@ def written_out(frame: pd.DataFrame, schema: Schema) -> np.ndarray:
         else:
             codes = np.searchsorted(fact.edges[1:-1], frame[column.name], side="right")
         rows[np.arange(len(rows)), column.start + codes] = 1
-    return rows / coordinates.scales(True)
+    return rows / coordinates.scales(True, category_gap(schema, True))
 
 
 def inertia(points: np.ndarray, centers: np.ndarray) -> float:
@@ -170,7 +338,7 @@ def metrics(options: argparse.Namespace) -> Iterator[Row]:
 
 def category_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, Schema, Any]]:
     """Yield public tables of categories, with classes if they have any."""
-    for name in SETS:
+    for name in CATEGORY_SETS:
         found = read_categories(folder / f"{name}.csv.gz")
         classes = found.classes if found.n_classes > 1 else None
         yield name, found.frame, found.schema, classes
@@ -291,7 +459,9 @@ def one_fit(model: str, path: str) -> None:
     print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-TABLES = {"adult": adult, "metrics": metrics, "summary-metrics": metrics}
+TABLES = {"classes": classes, "bounds": bounds}
+TABLES |= {"adult": adult, "metrics": metrics, "summary-metrics": metrics}
+SHOWN = {"classes": show_classes, "bounds": show_bounds}
 TABLES |= {"kinds": kinds, "speed": speed}
 
 if __name__ == "__main__":

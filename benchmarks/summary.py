@@ -1,8 +1,9 @@
 """One summary against a fit for each k, the choice of k, and the errors of the noise.
 
-``python benchmarks/summary.py [any-k | choose-k | errors] [--full] [--seed 0]`` prints a table and
-writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and machine
-(``--add`` keeps what stands there of other seeds);
+``python benchmarks/summary.py [any-k | choose-k | real-k | errors] [--full] [--seed 0]`` prints a
+table and writes every run to ``benchmarks/results/summary-TABLE.csv`` with seed, commit, date and
+machine (``--add`` keeps what stands there of other seeds); of real-k ``--data`` names the folder of
+public tables, see ``mixed_sets.py``;
 ``--page docs/research/summary.md`` puts the table there, ``--drawn`` draws it from its file. The
 small setting takes a minute or two; ``--full`` is for a quiet machine. Data are generated from the
 seed; the noise is the system's.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +22,10 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from keeping import Row, markdown, origin, put_table, read_rows, replace_rows, write_rows
+from mixed_sets import FILES, SETS, MixedSet
 from privclust import Ball, PrivateKMeans, PrivateSummary, Schema
+from privclust.clustering.choose_k import Choice
+from privclust.exceptions import ParameterError
 from privclust.papers.datasets.points import clumps
 from privclust.papers.metrics import inertia
 
@@ -33,6 +38,7 @@ def main() -> None:
     parser.add_argument("table", nargs="?", choices=[*TABLES], default="any-k")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--add", action="store_true", help="keep the rows of other seeds")
     parser.add_argument("--drawn", action="store_true", help="run nothing, draw from the file")
     parser.add_argument("--page", type=Path, default=None, help="a page to put the table on")
@@ -40,7 +46,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     name = f"summary-{options.table}"
     if not options.drawn:
-        rows = list(TABLES[options.table](options.seed, options.full))
+        if options.table == "real-k":
+            rows = list(real_k(options.data, options.full))
+        else:
+            rows = list(TABLES[options.table](options.seed, options.full))
         setting = "full" if options.full else "small"
         about = origin(options.seed, setting)
         if options.add:
@@ -55,7 +64,7 @@ def main() -> None:
 
 def as_numbers(row: dict[str, str]) -> Row:
     """Return a row of a file with numbers as numbers."""
-    texts = ("set", "setting", "commit", "date", "machine")
+    texts = ("set", "shortlist", "setting", "commit", "date", "machine")
     return {k: v if k in texts or not v else float(v) for k, v in row.items()}
 
 
@@ -192,14 +201,21 @@ def choose_k(seed: int, full: bool) -> Iterator[Row]:
         for epsilon in (0.2, 1.0):
             model = PrivateSummary(epsilon=epsilon, delta=1e-6, bounds=(-1, 1)).fit(rows)
             start = time.process_time()
-            found = model.choose_k().n_clusters
+            choice = model.choose_k()
             yield {
                 "set": f"{name} {rows.shape[0]}x{rows.shape[1]}",
                 "epsilon": epsilon,
                 "planted": k,
-                "chosen": "" if found is None else found,
+                **answers(choice),
                 "seconds": round(time.process_time() - start, 3),
             }
+
+
+def answers(choice: Choice) -> Row:
+    """Return what a choice says: the number if it is clear, the suggestion and the shortlist."""
+    listed = " ".join(str(candidate.n_clusters) for candidate in choice.shortlist)
+    found = "" if choice.n_clusters is None else choice.n_clusters
+    return {"chosen": found, "suggested": choice.suggestion, "shortlist": listed}
 
 
 def show_choose_k(rows: list[Row]) -> str:
@@ -212,9 +228,70 @@ def show_choose_k(rows: list[Row]) -> str:
             these = [row for row in of_kind if row["epsilon"] == epsilon]
             right = sum(row["chosen"] == row["planted"] for row in these)
             unclear = sum(row["chosen"] == "" for row in these)
-            counts = right, len(these) - right - unclear, unclear
+            suggested = sum(row["suggested"] == row["planted"] for row in these)
+            within = sum(f"{row['planted']:g}" in row["shortlist"].split() for row in these)
+            counts = right, len(these) - right - unclear, unclear, suggested, within
             lines.append([kind, f"{epsilon:g}", *map(str, counts)])
-    return markdown(["rows", "ε", "right", "wrong", "no clear number"], lines)
+    heads = ["right", "wrong", "no clear number", "suggestion right", "within three"]
+    return markdown(["rows", "ε", *heads], lines)
+
+
+REAL = ("penguins, sex", "iris, coin", "wine, coin", "breast cancer, 2 coins")
+REAL_BUDGETS = ((1.0, 0), (5.0, 0), (3.0, 1e-6))
+
+
+def real_k(folder: Path, full: bool) -> Iterator[Row]:
+    """Yield what is answered for public tables, of numbers alone and with categories."""
+    runs = 8 if full else 4
+    for name, load in {**{name: SETS[name] for name in REAL}, **FILES}.items():
+        table = load(folder)
+        numbers = f"{name.split(',')[0]}, numbers"
+        for told, part in ((numbers, table.only_numbers), (name, table)):
+            for epsilon, delta in REAL_BUDGETS:
+                for run in range(runs if len(table.frame) < LARGE else 1):
+                    yield {"set": told, **real_choice(part, epsilon, delta), "run": run}
+
+
+LARGE = 20_000  # rows, beyond which one run tells as much
+
+
+def real_choice(table: MixedSet, epsilon: float, delta: float) -> Row:
+    """Return what is answered for one table."""
+    schema = table.schema()
+    model = PrivateSummary(epsilon=epsilon, delta=delta, schema=schema, metric="mismatch")
+    model.fit(table.frame)
+    classes = "" if table.classes is None else table.k
+    about = {"epsilon": epsilon, "delta": delta, "classes": classes}
+    about["cells"] = int((model.counts_ > 0).sum())
+    try:
+        return about | answers(model.choose_k())
+    except ParameterError:  # too few cells to choose by
+        return about | {"chosen": "", "suggested": 1, "shortlist": "1"}
+
+
+def show_real_k(rows: list[Row]) -> str:
+    """Return verdicts, suggestions and first shortlists of each table, with how often."""
+    lines: list[list[str]] = []
+    for key in dict.fromkeys((row["set"], row["epsilon"], row["delta"]) for row in rows):
+        these = [row for row in rows if (row["set"], row["epsilon"], row["delta"]) == key]
+        chosen = [f"{r['chosen']:g}" if r["chosen"] != "" else "none" for r in these]
+        suggested = [f"{row['suggested']:g}" for row in these]
+        shortlists = [row["shortlist"].replace(" ", ", ") for row in these]
+        classes = these[0]["classes"]
+        cells = f"{np.mean([row['cells'] for row in these]):.0f}"
+        told = [often(chosen), often(suggested), often(shortlists)]
+        about = [key[0], f"{key[1]:g}", f"{key[2]:g}", f"{classes:g}" if classes != "" else ""]
+        lines.append([*about, cells, *told])
+    heads = ["table", "ε", "δ", "classes", "cells", "verdict", "suggestion", "shortlist"]
+    return markdown(heads, lines)
+
+
+def often(answers: list[str]) -> str:
+    """Return answers from the most frequent on, with how often they were given if they differ."""
+    counts = Counter(answers).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    return "; ".join(f"{answer} ({times})" for answer, times in counts)
 
 
 # Errors of the noise
@@ -280,8 +357,13 @@ def show_errors(rows: list[Row]) -> str:
     return markdown(["set", "ε", "δ", *covers, "inertia within 10 %"], lines)
 
 
-TABLES = {"any-k": any_k, "choose-k": choose_k, "errors": errors}
-SHOWN = {"any-k": show_any_k, "choose-k": show_choose_k, "errors": show_errors}
+TABLES = {"any-k": any_k, "choose-k": choose_k, "real-k": real_k, "errors": errors}
+SHOWN = {
+    "any-k": show_any_k,
+    "choose-k": show_choose_k,
+    "real-k": show_real_k,
+    "errors": show_errors,
+}
 
 if __name__ == "__main__":
     main()

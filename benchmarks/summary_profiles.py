@@ -24,7 +24,7 @@ from sklearn.cluster import KMeans
 from keeping import markdown, put_table, write_rows
 from privclust import Box, Categories, PrivateKMeans, PrivateSummary, Schema
 from privclust.papers.datasets.points import clumps
-from privclust.schema.coordinates import Coordinates
+from privclust.schema.coordinates import CATEGORY_GAP, Coordinates
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "summary.md"
 BUDGETS = ((0.2, 0), (1.0, 0), (0.2, 1e-6), (1.0, 1e-6))
@@ -47,7 +47,7 @@ class MixedSet:
 
     @property
     def points(self) -> Any:
-        """The rows as points: numbers in declared widths, categories 1 / √2 from the origin."""
+        """The rows as points: numbers in declared widths, categories by typical gaps."""
         coordinates, parts = Coordinates(self.schema), []
         for column in coordinates.columns:
             values = self.rows[column.name]
@@ -55,7 +55,7 @@ class MixedSet:
                 parts.append(np.asarray(values, float)[:, None])
             else:
                 parts.append(np.asarray(values)[:, None] == np.array(column.labels))
-        return np.concatenate(parts, axis=1) / coordinates.scales(True)
+        return np.concatenate(parts, axis=1) / coordinates.scales(True, CATEGORY_GAP)
 
 
 def main() -> None:

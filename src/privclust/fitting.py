@@ -46,6 +46,10 @@ class Run:
     flaws: tuple[str, ...] = ()
     charged: bool = False
 
+    def another_seed(self) -> np.random.SeedSequence | None:
+        """Return the seed of one more view, so that seeded noise is not drawn twice."""
+        return None if self.seed is None else self.seed.spawn(1)[0]
+
 
 class FitOrder:
     """The steps of a fit, which a family fills in, and their order.

@@ -25,7 +25,9 @@ from privclust.unit.words import words_of
 Signal = Literal["seen", "hidden", "none"]
 Code = Literal[
     "bound-reached",
+    "bounds-loose",
     "clusters-hidden",
+    "column-decides",
     "columns-hidden",
     "columns-independent",
     "delta-large",
@@ -36,6 +38,7 @@ Code = Literal[
     "metric-doubtful",
     "rows-outside",
     "rows-unseen",
+    "spread-hidden",
 ]
 _HIDDEN = {"clusters-hidden", "columns-hidden"}
 

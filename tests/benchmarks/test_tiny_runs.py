@@ -46,6 +46,12 @@ def tiny_choices(*_: Any) -> Iterator[tuple[str, int, Any]]:
     yield "uniform", 1, RNG.uniform(-1, 1, (200, 2))
 
 
+def tiny_coins(*_: Any) -> Any:
+    (mixed_sets,) = scripts("mixed_sets")
+
+    return mixed_sets.generated((2, 0), (0, 1), n=200, k=2, seed=0)
+
+
 def tiny_pair(*_: Any) -> Any:
     from privclust.papers.datasets.source_target import scale_pair
 
@@ -131,8 +137,18 @@ CASES = [
     ),
     # Of 80 rows no more cells than two are sure to stand out.
     Case("mixed", "adult --data {data}", {"CLUSTERS": (2,), **RICH}),
-    Case("mixed", "metrics --data {data}", {"SETS": ("tiny",)}),
-    Case("mixed", "summary-metrics --data {data}", {"SETS": ("tiny",)}),
+    Case(
+        "mixed",
+        "classes --data {folder}",
+        {"ALL_SETS": {"iris, coin": tiny_coins}, "CLASS_BUDGETS": ((3.0, 0), (1.0, 1e-6))},
+    ),
+    Case(
+        "mixed",
+        "bounds --data {folder}",
+        {"SETS": {"tiny": tiny_coins}, "BOUND_SETS": ("tiny",), "BOUND_BUDGETS": ((3.0, 0),)},
+    ),
+    Case("mixed", "metrics --data {data}", {"CATEGORY_SETS": ("tiny",)}),
+    Case("mixed", "summary-metrics --data {data}", {"CATEGORY_SETS": ("tiny",)}),
     Case(
         "mixed",
         "kinds",
@@ -167,6 +183,11 @@ CASES = [
     ),
     Case(
         "summary", "choose-k --page {pages}/research/summary.md", {"sets_to_choose": tiny_choices}
+    ),
+    Case(
+        "summary",
+        "real-k --data {folder} --page {pages}/research/summary.md",
+        {"SETS": {"tiny": tiny_coins}, "REAL": ("tiny",), "FILES": {}, "REAL_BUDGETS": ((9.0, 0),)},
     ),
     Case(
         "summary",

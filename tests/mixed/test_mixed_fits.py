@@ -22,7 +22,7 @@ from privclust import (
 )
 from privclust.clustering.summary import Summary
 from privclust.exceptions import DataError, ParameterError, PrivclustError, SchemaError
-from privclust.schema.coordinates import Coordinates
+from privclust.schema.coordinates import CATEGORY_GAP, Coordinates
 from support.datasets import MIXED, SURVEY, mixed, survey
 
 DATA = mixed().drop(columns="who")
@@ -76,7 +76,7 @@ def test_a_release_labels_rows_as_the_model_does_without_the_data(metric, tmp_pa
 
 def test_distances_are_those_to_numbers_and_shares():
     model = kmeans(random_state=1)
-    scales, centers = COORDINATES.scales(True), model.cluster_centers_
+    scales, centers = COORDINATES.scales(True, CATEGORY_GAP), model.cluster_centers_
     row = DATA[DATA["pet"].notna() & DATA["visits"].notna() & (DATA["town"] != "abroad")][:1]
     days = (row["since"] - pd.Timestamp("1970-01-01")).dt.days.to_numpy()
     written = np.zeros((1, COORDINATES.dimension))

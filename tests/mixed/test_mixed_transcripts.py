@@ -6,6 +6,7 @@ import pytest
 
 from privclust.budget import Budget
 from privclust.clustering.cells import ask_cells
+from privclust.clustering.measuring import ask_working_range
 from privclust.clustering.summarise import ask_summary
 from privclust.schema.facts import Box, Categories
 from privclust.schema.schema import Schema
@@ -28,6 +29,7 @@ OTHER = (0.0, "p", None, "no")
 METHODS = {
     "k-means": lambda view, share, rng: ask_cells(view, share, 2, rng),
     "summary": ask_summary,
+    "measured spreads": lambda view, share, rng: ask_working_range(view, share, SCHEMA, None),
 }
 
 

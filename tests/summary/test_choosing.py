@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 
 from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.clustering.choose_k import Verdicts, _rand_index, _separation
+from privclust.clustering.shortlist import listed
 from privclust.exceptions import ParameterError
 
 
@@ -44,7 +46,7 @@ def test_cells_too_few_to_halve_never_say_that_there_is_one_cluster():
     schema = Schema(
         {"age": Box(0, 110), "status": Categories(list("abc")), "ward": Categories(list("abcd"))}
     )
-    summary = PrivateSummary(epsilon=1, schema=schema, random_state=1).fit(rows)
+    summary = PrivateSummary(epsilon=0.5, schema=schema, random_state=1).fit(rows)
     assert 3 < (summary.counts_ > 0).sum() < 16
     choice = summary.choose_k()
     assert choice.n_clusters is None
@@ -82,7 +84,7 @@ def test_kinds_of_mixed_rows_are_found_or_suggested():
 def test_kinds_that_are_not_stable_are_never_one_cluster():
     separation, bic = np.array([0, 1, 2, 4, 3]), np.array([0, 1, 2, 3, 4])
     stability = np.array([1, 0.5, 0.8, 0.7, 0.6])
-    best = Verdicts.of((1, 2, 3, 4, 5), separation, bic, stability, 40)
+    best = Verdicts.of((1, 2, 3, 4, 5), separation, separation, bic, stability, 40)
     assert best.of_numbers() == (1, 1)
     assert best.of_mixed_rows(lambda k: k == 5) == (None, 5)
     assert best.of_mixed_rows(lambda k: False) == (1, 1)
@@ -92,14 +94,14 @@ def test_kinds_that_are_not_stable_are_never_one_cluster():
     ("stability", "stands", "expected"),
     [
         ([1, 0.5, 0.95, 0.7, 0.6], {3, 5}, (3, 3)),  # the only stable one, and the BIC's
-        ([1, 0.5, 0.95, 0.7, 0.6], {5}, (None, 3)),  # but no better than independent columns
+        ([1, 0.5, 0.95, 0.7, 0.6], {5}, (None, 5)),  # but no better than independent columns
         ([1, 0.5, 0.95, 0.7, 0.96], {3, 5}, (None, 5)),  # two are stable
         ([1, 0.95, 0.5, 0.7, 0.6], {2, 3, 5}, (None, 5)),  # nothing else speaks for it
     ],
 )
 def test_a_single_stable_number_of_mixed_rows_needs_one_more_criterion(stability, stands, expected):
     separation, bic = np.array([0, 1, 2, 3, 4]), np.array([0, 1, 4, 3, 2])
-    best = Verdicts.of((1, 2, 3, 4, 5), separation, bic, np.array(stability), 40)
+    best = Verdicts.of((1, 2, 3, 4, 5), separation, separation, bic, np.array(stability), 40)
     assert best.of_numbers() == (None, 5)
     assert best.of_mixed_rows(lambda k: k in stands) == expected
 
@@ -108,7 +110,7 @@ def test_the_curve_has_every_number_and_falls():
     choice = summary_of(clumps(3)).choose_k([2, 3, 4, 6])
     assert choice.ks == (1, 2, 3, 4, 6)
     assert (np.diff(choice.inertia) < 0).all()
-    assert len(str(choice).splitlines()) == 7
+    assert len(str(choice).splitlines()) == 7 + 4  # and the shortlist
 
 
 def test_numbers_beyond_the_cells_are_refused_in_one_sentence():
@@ -124,8 +126,6 @@ def test_nothing_to_choose_among_is_no_verdict(candidates):
 
 
 def test_known_answers_of_the_criteria():
-    from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
-
     rng = np.random.default_rng(0)
     one, other = rng.integers(3, size=(2, 400))
     other = np.where(rng.random(400) < 0.7, one, other)
@@ -139,6 +139,52 @@ def test_known_answers_of_the_criteria():
     for _ in range(20):
         near = ((points[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         centers = np.array([points[near == label].mean(axis=0) for label in range(2)])
-    assert _separation(points, np.ones(300), centers, float((points**2).sum())) == pytest.approx(
+    assert _separation(points, np.ones(300), centers, 0.0) == pytest.approx(
         calinski_harabasz_score(points, near)
     )
+
+
+def test_the_index_of_the_rows_counts_what_the_cells_hide():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 1)) + np.repeat([-3, 3], 200)[:, None]
+    rows -= rows.mean()
+    cells = rows.reshape(100, 4).mean(axis=1)[:, None]
+    within = ((rows.reshape(100, 4) - cells) ** 2).mean()
+    centers = np.array([[-3.0], [3.0]])
+    weights = np.full(100, 4.0)
+    near = (rows > 0).ravel()
+    expected = calinski_harabasz_score(rows, near) * (100 - 2) / (400 - 2)
+    assert _separation(cells, weights, centers, within) == pytest.approx(expected, rel=0.05)
+    assert _separation(cells, weights, centers, 0.0) > 2 * expected
+
+
+def test_the_index_of_few_cells_does_not_prefer_as_many_clusters():
+    rng = np.random.default_rng(1)
+    cells = np.repeat([[-2.0], [2.0]], 6, axis=0) + rng.normal(0, 0.5, (12, 1))
+    cells -= cells.mean()
+    order, by_k = np.sort(cells, axis=0), {}
+    for k in (2, 11):
+        centers = np.array([part.mean(axis=0) for part in np.array_split(order, k)])
+        by_k[k] = [_separation(cells, np.ones(12), centers, within) for within in (0.0, 0.25)]
+    assert by_k[2][1] > by_k[11][1]
+
+
+def test_the_shortlist_begins_with_the_suggestion_and_says_what_splits():
+    choice = summary_of(clumps(5)).choose_k(range(1, 9))
+    first, *others = choice.shortlist
+    assert first.n_clusters == choice.suggestion == 5
+    assert len(others) == 2
+    assert all(candidate.n_clusters != 5 for candidate in others)
+    assert first.stability > 0.9
+    assert "5: stability" in first.sentence
+    assert first.sentence in str(choice)
+
+
+def test_a_candidate_splits_the_clusters_whose_cells_part():
+    labels = {1: np.zeros(6, int), 2: np.array([0, 0, 0, 0, 1, 1]), 3: np.array([0, 0, 1, 1, 2, 2])}
+    stability, separation = np.array([1, 0.95, 0.9]), np.array([0, 5.0, 4.8])
+    found = listed((1, 2, 3), separation, stability, labels, np.ones(6), 2)
+    assert [candidate.n_clusters for candidate in found] == [2, 3]
+    assert (found[1].beside, found[1].splits) == (2, (0,))
+    assert found[1].sentence == "3: stability 0.90; of the 2 clusters it splits 0"
+    assert listed((1, 2, 3), separation, stability, labels, np.ones(6), 1)[0].n_clusters == 1

@@ -12,7 +12,7 @@ from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError
 from privclust.papers.metrics import inertia
-from privclust.schema.coordinates import Coordinates
+from privclust.schema.coordinates import CATEGORY_GAP, Coordinates
 
 RNG = np.random.default_rng(4)
 KINDS = RNG.integers(3, size=3000)
@@ -73,8 +73,8 @@ def test_its_inertia_is_about_that_of_the_rows_by_mismatches(model):
     centers, columns = model.centers(3), Coordinates(SCHEMA)
     names = ROWS.columns[1:]
     hot = [ROWS[name].to_numpy()[:, None] == np.array(list("abc")) for name in names]
-    points = np.column_stack([ROWS["age"], *hot]) / columns.scales(True)
-    exact = inertia(points, centers / columns.scales(True))
+    points = np.column_stack([ROWS["age"], *hot]) / columns.scales(True, CATEGORY_GAP)
+    exact = inertia(points, centers / columns.scales(True, CATEGORY_GAP))
     assert model.inertia(3) == pytest.approx(exact, rel=0.25)
 
 

@@ -139,7 +139,7 @@ def test_a_plan_says_how_good_profiles_will_be():
     assert "Profiles of clusters of 100 rows" in str(plan)
     assert "more than all of the budget" in str(plan)
     assert plan.to_dict()["notes"] == list(plan.notes)
-    assert not model.set_params(profile_share=None).plan(200).notes
+    assert "Profiles" not in str(model.set_params(profile_share=None).plan(200))
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, "half", True])
@@ -182,7 +182,7 @@ def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
     assert model.profile_counts_.shape[1:] == (1, 10)
     profiles = model.profiles(2)
     words = [profile.sentence.split(";")[0].split(", ") for profile in profiles]
-    assert {*words[0]} == {"younger", "mostly single"}
+    assert {*words[0]} == {"younger", "seldom widowed"}
     assert {*words[1]} == {"older", "mostly widowed"}
     if profiles[0].ask_histograms is not None:
         assert profiles[0].ask_histograms["age"].argmax() in (2, 3)

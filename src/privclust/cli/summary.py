@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +44,7 @@ def choose_k(
         "n_clusters": choice.n_clusters,
         "suggestion": choice.suggestion,
         "verdict": choice.verdict,
+        "shortlist": [asdict(candidate) for candidate in choice.shortlist],
         "k": list(choice.ks),
         "inertia": choice.inertia.tolist(),
         "inertia_error": choice.inertia_error.tolist(),

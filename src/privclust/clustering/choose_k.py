@@ -8,10 +8,14 @@ same cells. It is post-processing of released cells.
 Three criteria look at the cells. *Stability*: half of the cells, with noise drawn again as large as
 it is known to be, must give the same clusters. The index of Calinski and Harabasz compares the
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
-distributions, with the cells, not the rows, for observations. If no k of at least 2 is stable the
-answer is 1; if the other two agree it is theirs; else there is no clear number, and the curve must
-tell. Half of very few cells may lack a whole cluster, so instability says nothing about them: then
-there is no clear number either.
+distributions. The cells, not the rows, are the observations of both. If no k of at least 2 is
+stable the answer is 1; if the other two agree it is theirs; else there is no clear number, and a
+shortlist and the curve must tell. Half of very few cells may lack a whole cluster, so instability
+says nothing about them: then there is no clear number either.
+
+The index is taken twice. Between the cells alone it is sharp where cells are many, and decides with
+the BIC. But it grows without bound as k nears the number of cells, so what is shown, suggested and
+listed is the index with the spread within cells, which is that of the rows.
 
 Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
 better than those give no clear number; and if clusters are better, but not stable, the answer is
@@ -29,8 +33,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from privclust._typing import Floats, Indices
-from privclust.clustering.from_cells import cluster_cells, most_clusters, squares
+from privclust.clustering.from_cells import Clusters, cluster_cells, most_clusters, squares
 from privclust.clustering.result import Cells
+from privclust.clustering.shortlist import Candidate, listed
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
@@ -49,30 +54,34 @@ class Verdicts:
     """The number that each criterion prefers, and what is known about stability."""
 
     by_separation: int
+    by_rows: int  # by the separation with the spread within cells
     by_bic: int
     by_stability: int
     is_stable: bool
     only_stable: int | None  # if there is just one
     is_of_few: bool
-    likelier: int  # of the first two, the more stable one
 
     @classmethod
     def of(
-        cls, ks: tuple[int, ...], separation: Floats, bic: Floats, stability: Floats, n_cells: int
+        cls,
+        ks: tuple[int, ...],
+        separation: Floats,
+        of_rows: Floats,
+        bic: Floats,
+        stability: Floats,
+        n_cells: int,
     ) -> Verdicts:
         """Return what the criteria say of numbers ``ks``."""
         several = np.array(ks) > 1
         stable = np.array(ks)[several & (stability >= STABLE)]
-        first, second = int(separation.argmax()), int(bic.argmax())
-        likelier = second if several[second] and stability[second] > stability[first] else first
         return cls(
-            by_separation=ks[first],
-            by_bic=ks[second],
+            by_separation=ks[int(separation.argmax())],
+            by_rows=ks[int(of_rows.argmax())],
+            by_bic=ks[int(bic.argmax())],
             by_stability=ks[int(np.where(several, stability, -1).argmax())],
             is_stable=len(stable) > 0,
             only_stable=int(stable[0]) if len(stable) == 1 else None,
             is_of_few=bool(several.any()) and n_cells < _FEWEST_CELLS,
-            likelier=ks[likelier],
         )
 
     def of_numbers(self) -> tuple[int | None, int]:
@@ -80,7 +89,7 @@ class Verdicts:
         if not self.is_stable:
             return (None, self.by_stability) if self.is_of_few else (1, 1)
         number = self.by_separation
-        return (number if number == self.by_bic else None), number
+        return (number, number) if number == self.by_bic else (None, self.by_rows)
 
     def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
         """Return the same of mixed rows, given which clusters stand beside independent columns."""
@@ -89,7 +98,7 @@ class Verdicts:
             only = self.only_stable
             if only in (self.by_separation, self.by_bic) and stand(only):
                 return only, only
-            return None, self.likelier if self.is_stable else suggestion
+            return None, suggestion
         if number == 1:
             return (None, self.by_bic) if stand(self.by_bic) else (1, 1)
         return (number if stand(number) else None), number
@@ -152,15 +161,17 @@ class Choice:
     n_clusters : int or None
         The number; None if there is no clear one.
     suggestion : int
-        The number, or what the index of Calinski and Harabasz says if there is no clear one (of
-        mixed rows that or the BIC, whichever is more stable); the most stable number if cells are
-        too few for any to be stable.
+        The number, or what the index of Calinski and Harabasz says if there is no clear one; the
+        most stable number if cells are too few for any to be stable.
+    shortlist : tuple of Candidate
+        Three numbers worth a look, best first: how stable they are, and what they split. A help
+        where there is no clear number, and no verdict. Empty without the whole curve.
     ks : tuple of int
         The numbers that were looked at.
     inertia, inertia_error : ndarray of shape (len(ks),)
         The approximate inertia of each, and the error of the noise in it.
     separation : ndarray of shape (len(ks),)
-        The index of Calinski and Harabasz; zero for k = 1.
+        The index of Calinski and Harabasz of the rows; zero for k = 1.
     bic : ndarray of shape (len(ks),)
         The cells' BIC; larger is better.
     stability : ndarray of shape (len(ks),)
@@ -169,6 +180,7 @@ class Choice:
 
     n_clusters: int | None
     suggestion: int
+    shortlist: tuple[Candidate, ...]
     ks: tuple[int, ...]
     inertia: Floats
     inertia_error: Floats
@@ -180,7 +192,7 @@ class Choice:
     def verdict(self) -> str:
         """The answer in a sentence."""
         if self.n_clusters is None:
-            return "There is no clear number of clusters; choose one by the curve."
+            return "There is no clear number of clusters; choose one from the list and the curve."
         if self.n_clusters == 1:
             return "The rows are one cluster as far as the noise lets one see."
         return f"The rows are in {self.n_clusters} clusters."
@@ -189,7 +201,9 @@ class Choice:
         lines = [f"{'k':>4} {'inertia':>10} {TWO_ERRORS:>10} {'stability':>9}"]
         curve = zip(self.ks, self.inertia, self.inertia_error, self.stability, strict=True)
         lines += [f"{k:>4} {i:>10.4g} {2 * e:>10.2g} {s:>9.2f}" for k, i, e, s in curve]
-        return "\n".join([self.verdict, *lines])
+        numbers = [f"  {candidate.sentence}" for candidate in self.shortlist]
+        listed = ["Worth a look, best first:", *numbers] if numbers else []
+        return "\n".join([self.verdict, *listed, *lines])
 
 
 def choose_n_clusters(
@@ -210,39 +224,68 @@ def choose_n_clusters(
     whole_curve : bool
         Otherwise the stability is NaN where the answer does not need it.
     """
-    ks = _valid_candidates(cells, candidates)
-    live = cells.counts > 0
-    places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
-    middle = np.average(places, axis=0, weights=weights)
-    places = places - middle
-    clusters = [cluster_cells(cells, k) for k in ks]
-    centers = [found.centers - middle for found in clusters]
-    total = float(weights @ (places**2).sum(axis=1))
-    separation = np.array([_separation(places, weights, found, total) for found in centers])
-    bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
-    columns = _columns(schema)
-    errors = cells.counts_error, np.sqrt(noise)
-    every = whole_curve or bool(columns)
-    stability = _stabilities(
-        ks, separation, lambda j: _stability(places, weights, centers[j], *errors), every=every
+    ks, columns = _valid_candidates(cells, candidates), _columns(schema)
+    seen = _Criteria.of(cells, ks, every=whole_curve or bool(columns))
+    best = Verdicts.of(
+        ks, seen.between, seen.separation, seen.bic, seen.stability, len(seen.weights)
     )
-    best = Verdicts.of(ks, separation, bic, stability, len(weights))
 
     def stand(k: int) -> bool:
-        found = centers[ks.index(k)]
-        return k > 1 and beat_independent_columns(places, weights, found, columns)
+        found = seen.centers[ks.index(k)]
+        return k > 1 and beat_independent_columns(seen.places, seen.weights, found, columns)
 
     number, suggestion = best.of_mixed_rows(stand) if columns else best.of_numbers()
     return Choice(
         number,
         suggestion,
+        seen.listed(ks, suggestion) if whole_curve else (),
         ks,
-        np.array([found.inertia for found in clusters]),
-        np.array([found.inertia_error for found in clusters]),
-        separation,
-        bic,
-        stability,
+        np.array([found.inertia for found in seen.clusters]),
+        np.array([found.inertia_error for found in seen.clusters]),
+        seen.separation,
+        seen.bic,
+        seen.stability,
     )
+
+
+@dataclass(frozen=True)
+class _Criteria:
+    """The cells that have rows, around their mean, and what the criteria say of them for each k."""
+
+    places: Floats
+    weights: Floats
+    clusters: list[Clusters]
+    centers: list[Floats]
+    between: Floats  # the separation of the cells alone
+    separation: Floats
+    bic: Floats
+    stability: Floats
+
+    @classmethod
+    def of(cls, cells: Cells, ks: tuple[int, ...], *, every: bool) -> _Criteria:
+        """Return what is seen; the stability of every number, or until one is stable."""
+        live = cells.counts > 0
+        places, weights, noise = cells.cells[live], cells.counts[live], cells.noise[live]
+        middle = np.average(places, axis=0, weights=weights)
+        places = places - middle
+        clusters = [cluster_cells(cells, k) for k in ks]
+        centers = [found.centers - middle for found in clusters]
+        between, separation = (
+            np.array([_separation(places, weights, found, within) for found in centers])
+            for within in (0.0, cells.within)
+        )
+        bic = np.array([_bic(places, weights, found, cells.within) for found in centers])
+        errors = cells.counts_error, np.sqrt(noise)
+        stability = _stabilities(
+            ks, between, lambda j: _stability(places, weights, centers[j], *errors), every=every
+        )
+        return cls(places, weights, clusters, centers, between, separation, bic, stability)
+
+    def listed(self, ks: tuple[int, ...], suggestion: int) -> tuple[Candidate, ...]:
+        """Return the shortlist."""
+        pairs = zip(ks, self.centers, strict=True)
+        labels = {k: nearest_centre(self.places, found) for k, found in pairs}
+        return listed(ks, self.separation, self.stability, labels, self.weights, suggestion)
 
 
 def _stabilities(
@@ -287,13 +330,15 @@ def _valid_candidates(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...
     return tuple(ks)
 
 
-def _separation(places: Floats, weights: Floats, centers: Floats, total: float) -> float:
-    """Return the index of Calinski and Harabasz."""
-    k, n_rows = len(centers), float(weights.sum())
+def _separation(places: Floats, weights: Floats, centers: Floats, within: float) -> float:
+    """Return the index of Calinski and Harabasz of cells within which rows spread so much."""
+    (m, _), k = places.shape, len(centers)
     if k == 1:
         return 0.0
-    left = max(float(weights @ squares(places, centers).min(axis=1)), 1e-300)
-    return float((total - left) / (k - 1) / (left / max(n_rows - k, 1.0)))
+    left = float(weights @ squares(places, centers).min(axis=1))
+    explained = float(weights @ (places**2).sum(axis=1)) - left
+    all_left = max(left + within * float(weights.sum()), 1e-300)
+    return float(explained / (k - 1) / (all_left / (m - k)))
 
 
 def _bic(places: Floats, weights: Floats, centers: Floats, within: float) -> float:

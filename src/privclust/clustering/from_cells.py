@@ -71,16 +71,22 @@ def check_n_clusters(cells: Cells, n_clusters: int) -> int:
     return int(n_clusters)
 
 
-def cluster_cells(cells: Cells, n_clusters: int) -> Clusters:
-    """Return ``n_clusters`` clusters by weighted k-means of the cells."""
+def cluster_cells(cells: Cells, n_clusters: int, factors: Floats | None = None) -> Clusters:
+    """Return ``n_clusters`` clusters by weighted k-means of the cells.
+
+    Factors multiply coordinates while clusters are found; the inertia is that without them.
+    """
     k = check_n_clusters(cells, n_clusters)
     middle = np.average(cells.cells, axis=0, weights=cells.counts)
     around = cells.cells - middle
-    centers = weighted_kmeans(around, cells.counts, k, np.random.default_rng(k))
-    centers = centers[np.argsort(-_sizes(cells, around, centers)[0], kind="stable")]
-    labels = nearest_centre(around, centers)
-    sizes, sizes_error = _sizes(cells, around, centers)
-    inertia, inertia_error = _inertia(cells, squares(around, centers).min(axis=1))
+    seen = around if factors is None else around * factors
+    centers = weighted_kmeans(seen, cells.counts, k, np.random.default_rng(k))
+    centers = centers[np.argsort(-_sizes(cells, seen, centers)[0], kind="stable")]
+    labels = nearest_centre(seen, centers)
+    sizes, sizes_error = _sizes(cells, seen, centers)
+    centers = centers if factors is None else centers / factors
+    gaps = squares(around, centers)[np.arange(len(around)), labels]
+    inertia, inertia_error = _inertia(cells, gaps)
     errors = _centers_error(cells, around, centers, labels)
     return Clusters(centers + middle, errors, sizes, sizes_error, inertia, inertia_error)
 

@@ -6,16 +6,17 @@ budget. The cells are ten equal ones between the declared bounds of a column.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
+from privclust.clustering.agreement import clustered_by_agreement
 from privclust.clustering.choose_k import choose_n_clusters
-from privclust.clustering.from_cells import cluster_cells, most_clusters
+from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.result import ClusterProfiles, SummaryResult
-from privclust.data.points.door import PointRows
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.data.question import Term
@@ -114,19 +115,27 @@ def histogram_note(
 
 
 def ask_cluster_histograms(
-    view: PointsView, share: Share, result: SummaryResult, door: PointRows
+    view: PointsView,
+    share: Share,
+    result: SummaryResult,
+    schema: Schema,
+    gap: float | None,
+    seen_by: Callable[[Schema], PointsView],
 ) -> ClusterProfiles:
     """Ask for the histograms of as many clusters as the released cells suggest.
 
     The clusters are computed from the cells as they will be released, so that everybody who
-    computes them later finds the same.
+    computes them later finds the same. If agreement weighs columns anew, rows must be nearest to
+    the centres by these weights: ``seen_by`` returns them as they are seen by such a schema.
     """
-    schema, domain = door.schema, door.domain
+    domain = view.domain
     places = domain.released(result.cells.cells)
     cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
     clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
     k = choose_n_clusters(cells, schema=schema).suggestion if clear else 1
-    centers = Coordinates(schema).project(cluster_cells(cells, k).centers * domain.scales)
-    asked = ask_histograms(view, share, domain.to_unit_ball(centers), schema)
+    found, weighed = clustered_by_agreement(cells, k, schema, gap if clear else None)
+    centers = Coordinates(schema).project(found.centers * domain.scales)
+    seen = view if weighed is schema else seen_by(weighed)
+    asked = ask_histograms(seen, share, seen.domain.to_unit_ball(centers), schema)
     return ClusterProfiles(centers, asked)

@@ -46,7 +46,7 @@ def synthetic_rows(
     table = made.table(unit)
 
     def error_ratio(model: Any) -> float:
-        points = made.points(bool(model.rescale))
+        points = made.points(model)
         inertia = -model.score(table[: len(points)])
         return float(inertia / best_inertia(points, n_clusters))
 
@@ -97,15 +97,15 @@ class Clumps:
             columns[unit.id_column] = np.arange(len(self.numbers))
         return pa.table(columns)
 
-    def points(self, rescale: bool) -> Floats:
-        """Return as many of the rows as may be written out, in the metric of a model."""
-        coordinates = Coordinates(self.schema)
+    def points(self, model: Any) -> Floats:
+        """Return as many of the rows as may be written out, in the metric of a fitted model."""
+        schema, coordinates = model.schema_, Coordinates(model.schema_)
         n_rows = min(len(self.numbers), max(1, _MOST_WRITTEN // coordinates.dimension))
         rows = np.zeros((n_rows, coordinates.dimension))
-        rows[:, coordinates.numbers] = self.numbers[:n_rows]
+        rows[:, coordinates.numbers] = np.clip(self.numbers[:n_rows], schema.low, schema.high)
         for column, codes in zip(coordinates.categorical, self.codes[:n_rows].T, strict=True):
             rows[np.arange(n_rows), column.start + codes] = 1
-        return rows / coordinates.scales(rescale)
+        return rows / column_scales(model.release())
 
 
 def _values(fact: Fact) -> list[Any]:
@@ -138,7 +138,7 @@ def synthetic_summary_rows(
     table = made.table(unit)
 
     def error_ratio(model: Any) -> float:
-        release, points = model.release(), made.points(bool(model.rescale))
+        release, points = model.release(), made.points(model)
         k = min(n_clusters, most_clusters(cells_from_release(release)))
         centers = model.centers(k) / column_scales(release)
         middle = centers.mean(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
     schema_: Schema
     cluster_centers_: Floats
     _learned: LearnedCenters | None
-    _rescaled: bool
+    _scaled: dict[str, Any]
 
     def predict(self, X: Any) -> Labels:
         """Return the index of the nearest released centre of each row."""
@@ -54,11 +55,13 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
         if self.schema is None and id_column is None:
             self._compare_columns(X)
         if not hasattr(self, "feature_names_in_"):
-            return open_points(X, bounds=(schema.low, schema.high))
+            opened = open_points(X, bounds=(schema.low, schema.high))
+            facts = zip(opened.schema.names, schema.columns.values(), strict=True)
+            return replace(opened, schema=opened.schema.with_columns(dict(facts)))
         return open_points(X, schema=schema, ignore=[] if id_column is None else [id_column])
 
     def _own(self, opened: Opened) -> OwnPoints:
-        own = OwnPoints(opened, rescale=self._rescaled)
+        own = OwnPoints(opened, **self._scaled)
         if self._learned is not None:
             own.use_value_points(self._learned.values)
         return own

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.clustering.from_cells import cluster_cells, most_clusters
+from privclust.clustering.agreement import clustered_by_agreement
+from privclust.clustering.columns import ColumnPart, column_notes, percent, separating
+from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.result import Cells, LearnedCenters
 from privclust.exceptions import ReleaseError
@@ -21,68 +24,14 @@ from privclust.release.kinds import (
     check_not_negative,
     register_kind,
 )
-from privclust.release.signal import without_note
+from privclust.release.signal import with_notes, without_note
 from privclust.reports.plots import histogram_grid
 from privclust.reports.words import TWO_ERRORS, give_or_take, sentence_of, traits_of
 from privclust.schema.coordinates import Coordinates
+from privclust.schema.schema import Schema
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
-
-
-# The clusters of a k-means release in words, and the histograms that were paid for in pictures.
-
-_MOST_CLUSTERS, _MOST_COLUMNS = 12, 8
-# What the errors of centres hold; those of other methods hold the noise alone.
-_ERRORS_HOLD = {
-    "cells": "of the noise and of what the last step leaves out",
-    "cautious": "of what noise leaves unknown of the last move",
-    "grid": "of the noise and of the width of the cells",
-}
-
-
-def has_errors(release: Release) -> str:
-    """Return what the errors of the centres are errors of."""
-    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
-
-
-def cluster_sentences(release: Release) -> list[str]:
-    """Return a sentence for each cluster; none if the errors of the centres are not known."""
-    arrays = release.arrays
-    errors = arrays.get("cluster_centers_error")
-    if errors is None or release.signal == "none":
-        return []
-    sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
-    traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
-    told = zip(traits, sizes, noise, strict=True)
-    return [sentence_of(found, float(size), float(error)) for found, size, error in told]
-
-
-def sentence_listing(release: Release) -> list[Listing]:
-    """Return the sentences as a table for a terminal, if there are any."""
-    sentences = cluster_sentences(release)
-    lines = [[str(label), sentence] for label, sentence in enumerate(sentences)]
-    return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
-
-
-def pictures(release: Release) -> dict[str, Any]:
-    """Return the sentences and histograms of a report, the largest cluster first."""
-    sentences, arrays = cluster_sentences(release), release.arrays
-    order = np.argsort(-arrays["cluster_sizes"], kind="stable")
-    shown: dict[str, Any] = {
-        "sentences": [{"label": int(i), "words": sentences[i]} for i in order] if sentences else [],
-        "histograms": None,
-    }
-    if "profile_counts" in arrays and release.signal != "none":
-        rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
-        counts, errors = (
-            arrays[name][rows][:, : len(names)]
-            for name in ("profile_counts", "profile_counts_error")
-        )
-        ends = arrays["profile_edges"][:, [0, -1]]
-        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, errors, ends)
-        shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
-    return shown
 
 
 # The kind "kmeans": what it holds and how it labels rows.
@@ -92,7 +41,18 @@ _ERRORS = ("cluster_centers_error",)  # older releases have none
 
 def column_scales(release: Release) -> Floats:
     """Return the length that counts as one in each coordinate, in the metric of the model."""
-    return Coordinates(release.schema).scales(bool(release.parameters.get("rescale")))
+    return Coordinates(release.schema).scales(**scaling_of(release))
+
+
+def scaling_of(release: Release) -> dict[str, Any]:
+    """Return how much columns count, see ``Coordinates.scales``; older releases have no gap."""
+    parameters = release.parameters
+    return {"rescale": bool(parameters.get("rescale")), "gap": parameters.get("category_gap")}
+
+
+def scaling_parameters(*, rescale: bool, gap: float | None) -> dict[str, Any]:
+    """Return the parameters of a release from which :func:`scaling_of` reads the same again."""
+    return {"rescale": rescale} | ({} if gap is None else {"category_gap": gap})
 
 
 def centers_error(release: Release) -> Floats | None:
@@ -105,14 +65,22 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     from privclust.holder.answers import OwnPoints
     from privclust.opening.rows import open_points
 
-    rescale, arrays = bool(release.parameters.get("rescale")), release.arrays
+    arrays = release.arrays
     with open_points(X, schema=release.schema, ignore=None) as opened:
-        own = OwnPoints(opened, rescale=rescale)
+        own = OwnPoints(opened, **scaling_of(release))
         if "value_points" not in arrays:
             yield from own.label_parts(arrays["cluster_centers"])
             return
         own.use_value_points(arrays["value_points"])
         yield from own.label_parts(arrays["cluster_places"])
+
+
+def check_scaling(release: Release) -> None:
+    """Raise unless the gap of categories, if there is one, is a number above zero."""
+    gap = scaling_of(release)["gap"]
+    number = isinstance(gap, int | float) and not isinstance(gap, bool)
+    if gap is not None and not (number and gap > 0):
+        raise ReleaseError("The parameter 'category_gap' must be a number above zero; correct it.")
 
 
 def metric_arrays(learned: LearnedCenters) -> dict[str, Floats]:
@@ -121,6 +89,7 @@ def metric_arrays(learned: LearnedCenters) -> dict[str, Floats]:
 
 
 def _check_kmeans(release: Release) -> None:
+    check_scaling(release)
     check_centres(release, "cluster_centers")
     errors = centers_error(release)
     check_not_negative(release, "cluster_sizes_error", *_ERRORS if errors is not None else ())
@@ -172,8 +141,13 @@ def _kmeans_facts(release: Release) -> Facts:
         listings=[
             Listing(["cluster", f"rows {TWO_ERRORS}", *coordinates.names], lines),
             *sentence_listing(release),
+            *column_listing(release),
         ],
-        values={"clusters": values, "sentences": cluster_sentences(release)}
+        values={
+            "clusters": values,
+            "sentences": cluster_sentences(release),
+            "columns": [asdict(part) for part in column_parts(release)],
+        }
         | ({"verdict": verdict} if verdict else {}),
     )
 
@@ -194,6 +168,92 @@ register_kind(
         labels=labels,
     )
 )
+
+
+# The clusters of a k-means release in words, and the histograms that were paid for in pictures.
+
+_MOST_CLUSTERS, _MOST_COLUMNS, _MOST_PARTS = 12, 8, 12
+# What the errors of centres hold; those of other methods hold the noise alone.
+_ERRORS_HOLD = {
+    "cells": "of the noise and of what the last step leaves out",
+    "cautious": "of what noise leaves unknown of the last move",
+    "grid": "of the noise and of the width of the cells",
+}
+
+
+def has_errors(release: Release) -> str:
+    """Return what the errors of the centres are errors of."""
+    return _ERRORS_HOLD.get(str(release.parameters.get("method")), "of the noise alone")
+
+
+def cluster_sentences(release: Release) -> list[str]:
+    """Return a sentence for each cluster; none if the errors of the centres are not known."""
+    arrays = release.arrays
+    errors = arrays.get("cluster_centers_error")
+    if errors is None or release.signal == "none":
+        return []
+    sizes, noise = arrays["cluster_sizes"], arrays["cluster_sizes_error"]
+    traits = traits_of(release.schema, arrays["cluster_centers"], errors, sizes, noise)
+    told = zip(traits, sizes, noise, strict=True)
+    return [sentence_of(found, float(size), float(error)) for found, size, error in told]
+
+
+def sentence_listing(release: Release) -> list[Listing]:
+    """Return the sentences as a table for a terminal, if there are any."""
+    sentences = cluster_sentences(release)
+    lines = [[str(label), sentence] for label, sentence in enumerate(sentences)]
+    return [Listing(["cluster", "what sets it apart"], lines)] if lines else []
+
+
+def column_parts(release: Release) -> list[ColumnPart]:
+    """Return what columns have to do with the clusters; none if noise hides them all."""
+    arrays = release.arrays
+    known = release.signal != "none" and "value_points" not in arrays
+    if not known or len(arrays["cluster_centers"]) < 2 or len(release.schema) < 2:
+        return []
+    coordinates = Coordinates(release.schema)
+    scales = coordinates.scales(**scaling_of(release))
+    return separating(coordinates, scales, arrays["cluster_centers"], arrays["cluster_sizes"])
+
+
+def column_listing(release: Release) -> list[Listing]:
+    """Return the same as a table for a terminal, of the columns that matter most."""
+    lines = [[part["name"], part["share"], part["tau"]] for part in shown_parts(release)]
+    headings = ["column", "share of what separates", "told by the clusters"]
+    return [Listing(headings, lines)] if lines else []
+
+
+def shown_parts(release: Release) -> list[dict[str, str]]:
+    """Return the columns that matter most in words, with their shares in percent."""
+    return [
+        {
+            "name": part.name,
+            "share": percent(part.share),
+            "tau": "" if part.tau is None else percent(part.tau),
+        }
+        for part in column_parts(release)[:_MOST_PARTS]
+    ]
+
+
+def pictures(release: Release) -> dict[str, Any]:
+    """Return the sentences and histograms of a report, the largest cluster first."""
+    sentences, arrays = cluster_sentences(release), release.arrays
+    order = np.argsort(-arrays["cluster_sizes"], kind="stable")
+    shown: dict[str, Any] = {
+        "sentences": [{"label": int(i), "words": sentences[i]} for i in order] if sentences else [],
+        "histograms": None,
+        "parts": shown_parts(release),
+    }
+    if "profile_counts" in arrays and release.signal != "none":
+        rows, names = order[:_MOST_CLUSTERS], release.schema.numeric[:_MOST_COLUMNS]
+        counts, errors = (
+            arrays[name][rows][:, : len(names)]
+            for name in ("profile_counts", "profile_counts_error")
+        )
+        ends = arrays["profile_edges"][:, [0, -1]]
+        shown["histograms"] = histogram_grid([int(i) for i in rows], names, counts, errors, ends)
+        shown["in_histograms"] = {"clusters": len(rows), "columns": len(names)}
+    return shown
 
 
 # The kind "summary": what it holds, and the k-means releases that are made of it.
@@ -236,23 +296,25 @@ def cells_from_release(release: Release) -> Cells:
     return Cells(**arrays)
 
 
+def clusters_of(release: Release, n_clusters: int) -> tuple[Clusters, Schema]:
+    """Return clusters of a summary, and the schema whose weights rows are nearest by."""
+    gap = scaling_of(release)["gap"] if release.signal == "seen" else None
+    return clustered_by_agreement(cells_from_release(release), n_clusters, release.schema, gap)
+
+
 def kmeans_release(release: Release, n_clusters: int) -> Release:
     """Return k centres of a summary as a k-means release; its digest names the summary."""
     from privclust.release.release import Release
 
-    clusters, scales = (
-        cluster_cells(cells_from_release(release), n_clusters),
-        column_scales(release),
-    )
-    schema = release.schema
+    clusters, schema = clusters_of(release, n_clusters)
+    scales = column_scales(release)
     centers = Coordinates(schema).project(clusters.centers * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
-        "rescale": bool(release.parameters.get("rescale")),
+        **scaling_parameters(**scaling_of(release)),
         "summary": release.digest,
-        # That note is about the inertia alone, which a k-means release does not have.
-        **without_note(release, "far-rows-missed"),
+        **_told(release, schema, centers, clusters.sizes),
     }
     return Release(
         kind="kmeans",
@@ -270,6 +332,18 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     )
 
 
+def _told(release: Release, schema: Schema, centers: Floats, sizes: Floats) -> dict[str, Any]:
+    """Return signal and notes: those of the summary, and what these clusters say of columns."""
+    # That note is about the inertia alone, which a k-means release does not have.
+    told = without_note(release, "far-rows-missed")
+    scaling = scaling_of(release)
+    if scaling["gap"] is None or told.get("signal") != "seen":
+        return told
+    coordinates = Coordinates(schema)
+    parts = separating(coordinates, coordinates.scales(**scaling), centers, sizes)
+    return with_notes(told, column_notes(parts))
+
+
 def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
     """Return the histograms that were paid for, if they are those of the same clusters."""
     arrays = release.arrays
@@ -279,6 +353,7 @@ def _profiles_of(release: Release, centers: Floats) -> dict[str, Any]:
 
 
 def _check_summary(release: Release) -> None:
+    check_scaling(release)
     arrays = release.arrays
     check_coordinates(release, arrays["cells"].shape[1], "cells")
     if any(len(arrays[name]) != 1 for name in _NUMBERS):

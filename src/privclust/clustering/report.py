@@ -77,6 +77,7 @@ def kmeans_context(release: Release) -> dict[str, Any]:
     return {
         "k": k,
         "d": d,
+        "columns": len(release.schema),
         "found": found,
         "rows_in_all": _minus(f"{clusters.sizes.sum():,.0f}"),
         "sizes": _size_rows(clusters),
@@ -224,6 +225,7 @@ def summary_context(release: Release) -> dict[str, Any]:
     return shown | {
         "verdict": choice.verdict,
         "clear": choice.n_clusters is not None,
+        "shortlist": [candidate.sentence for candidate in choice.shortlist],
         "curve": _curve_plot(choice),
         "lines": _lines(choice),
         "k": k,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privclust._typing import Floats, Indices
+from privclust.clustering.measuring import Working
 from privclust.data.public import Noisy
 from privclust.notes import Note
 
@@ -55,6 +56,8 @@ class KMeansResult:
         What is released instead of the centres, if they lie on the axes of a learned metric.
     profiles : Noisy or None, value of shape (n_clusters, n_numbers, n_cells)
         Histograms of the numbers of each cluster, if they were paid for.
+    working : Working or None
+        Measured ranges that the centres lie within, if they were paid for.
     """
 
     centres: Floats
@@ -65,6 +68,7 @@ class KMeansResult:
     verdict: str = ""
     learned: LearnedCenters | None = None
     profiles: Noisy | None = None
+    working: Working | None = None
 
 
 @dataclass(frozen=True)
@@ -165,9 +169,12 @@ class SummaryResult:
         Whether rows seem to lie farther from their cell than the spread within cells suggests.
     profiles : ClusterProfiles or None
         Histograms, if they were paid for.
+    working : Working or None
+        Measured ranges that the cells lie within, if they were paid for.
     """
 
     cells: Cells
     notes: tuple[Note, ...] = ()
     misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None
+    working: Working | None = None

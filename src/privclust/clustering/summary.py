@@ -6,7 +6,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -15,32 +15,35 @@ import numpy as np
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, choose_n_clusters
-from privclust.clustering.from_cells import cluster_cells, sample_rows, sample_table
+from privclust.clustering.columns import loose_notes
+from privclust.clustering.estimator import RowsEstimator
+from privclust.clustering.from_cells import sample_rows, sample_table
 from privclust.clustering.histograms import (
     ask_cluster_histograms,
     check_numbers,
     split_for_histograms,
 )
-from privclust.clustering.kmeans import RowsEstimator
 from privclust.clustering.plan import synthetic_summary_rows
 from privclust.clustering.profiles import Profile, profiles_of
 from privclust.clustering.release import (
     arrays_from_cells,
     cells_from_release,
+    clusters_of,
     column_scales,
     kmeans_release,
+    scaling_parameters,
 )
 from privclust.clustering.result import SummaryResult
 from privclust.clustering.summarise import ask_summary
 from privclust.clustering.task import SUMMARISE
-from privclust.data.points.door import PointRows
+from privclust.data.points.door import PointRows, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
-from privclust.notes import Note
+from privclust.notes import Note, signal_of
 from privclust.opening.rows import PublicFacts
 from privclust.parameters import WHOLE, Whole, check_memory
 from privclust.plan import Plan, Rehearsal
@@ -104,11 +107,11 @@ class SummaryAnswers:
 
     def inertia(self, n_clusters: int) -> float:
         """Return the approximate inertia of the rows with k centres."""
-        return cluster_cells(cells_from_release(self.release()), n_clusters).inertia
+        return clusters_of(self.release(), n_clusters)[0].inertia
 
     def inertia_error(self, n_clusters: int) -> float:
         """Return the error of the inertia; it does not cover rows that were clipped."""
-        return cluster_cells(cells_from_release(self.release()), n_clusters).inertia_error
+        return clusters_of(self.release(), n_clusters)[0].inertia_error
 
     def choose_k(self, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
         """Choose the number of clusters: a number, 1, or no clear number, with the curve.
@@ -138,7 +141,7 @@ class SummaryAnswers:
         """
         release = self.release()
         coordinates, scales = Coordinates(release.schema), column_scales(release)
-        clusters = cluster_cells(cells_from_release(release), n_clusters)
+        clusters, _ = clusters_of(release, n_clusters)
         histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
         widths = coordinates.high - coordinates.low
         return profiles_of(clusters, coordinates.names, scales, widths, release.schema, histograms)
@@ -244,12 +247,18 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         Whose presence is hidden; see :mod:`privclust.unit`.
     metric : {"auto", "mismatch", "dilca"}, default="auto"
         How categories are compared while the cells are found. With ``"mismatch"`` any two different
-        ones are one apart; with ``"dilca"`` half of the budget is spent on learning from the other
-        columns how far apart they are. Either way numbers and shares are released, and later
-        answers count mismatches. ``"auto"`` learns where all columns are categories and δ is zero.
+        ones are equally far apart; with ``"dilca"`` half of the budget is spent on learning from
+        the other columns how far apart they are. Either way numbers and shares are released, and
+        later answers count mismatches. ``"auto"`` learns where all columns are categories and δ is
+        zero.
     profile_share : float or None, default=None
         The share of the budget, such as 0.1, that pays for histograms: one for every numeric column
         in every cluster, for as many clusters as :meth:`choose_k` suggests.
+    scale : {"declared", "measured"}, default="declared"
+        What makes numbers alike. ``"declared"``: their declared widths, by public facts alone.
+        ``"measured"`` spends 6 % of the budget on finding a range that the rows of each number
+        fill, and counts in deviations; it helps where bounds are loose, and costs where they are
+        good.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column; ``None`` means True with a
         schema that has no ball, and False with bounds.
@@ -279,7 +288,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
-        The schema used.
+        The schema used; with ``scale="measured"`` it has the measured ranges and weights.
     warnings_ : tuple of str
         The warnings of the fit: that noise hides the rows, or that the inertia misses some.
     n_features_in_ : int
@@ -311,6 +320,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         unit: Unit | str = "add-remove-row",
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
+        scale: Literal["declared", "measured"] = "declared",
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -324,6 +334,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         self.unit = unit
         self.metric = metric
         self.profile_share = profile_share
+        self.scale = scale
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
@@ -357,13 +368,22 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
 
     # The way of a fit.
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
-        view = door.private(run.meter, run.seed)
         budget, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
+        working, budget = self._ask_working(door, run, budget)
+        door = door.within(working.schema, gap=working.gap) if self._measures else door
+        view = door.private(run.meter, run.seed)
         result = self._ask_summary(door, run, view, budget)
+        if self._measures:
+            result = replace(result, working=working, notes=(*working.notes, *result.notes))
         if for_profiles is not None:
-            result = replace(
-                result, profiles=ask_cluster_histograms(view, for_profiles, result, door)
-            )
+
+            def seen_by(schema: Schema) -> PointsView:
+                seen = door.within(schema, gap=working.gap)
+                return seen.private(run.meter, run.another_seed())
+
+            about = result, door.schema, working.gap
+            asked = ask_cluster_histograms(view, for_profiles, *about, seen_by)
+            result = replace(result, profiles=asked)
         missed = (_MISSED,) if result.misses_far_rows else ()
         return replace(result, notes=(*result.notes, *missed))
 
@@ -386,21 +406,27 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
             check_numbers(door.schema)
 
     def _keep(self, facts: PublicFacts, result: SummaryResult, public: Any = None) -> None:
-        domain = self._region(facts.schema)
+        self.schema_, self._scaled = self._used(facts.schema, result.working)
+        domain = region_of(self.schema_, **self._scaled)
         self._remember_columns(facts.names, facts.n_columns)
-        self.schema_ = facts.schema
         places = domain.released(result.cells.cells)
         cells = result.cells.scaled(domain.radius)
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales
-        self._cells, self._rescaled = cells, self._is_rescaled(facts.schema)
+        self._cells = cells
         profiles = result.profiles
         self._keep_profiles(None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
 
     def _noisy_number(self, result: SummaryResult) -> Noisy:
         return Noisy(np.array([result.cells.n_rows]), result.cells.n_rows_error)
+
+    def _common_notes(self, unit: Unit, budget: Budget, result: SummaryResult) -> Iterator[Note]:
+        """Yield also whether the cells fill a small part of the bounds."""
+        yield from super()._common_notes(unit, budget, result)
+        if signal_of(result.notes) == "seen" and self.schema_.ball is None:
+            yield from loose_notes(self.schema_, self.cells_, self.counts_)
 
     def _centres_and_sizes(self, result: SummaryResult) -> tuple[Floats, Noisy]:
         """Return the mean of the cells: where rows crowd at a bound, noise moves cells off it."""
@@ -411,12 +437,8 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         return {
             "arrays": arrays_from_cells(self._cells, self.cells_) | self._profile_fields(),
             "schema": self.schema_,
-            "parameters": {"rescale": self._rescaled, **self._options()},
+            "parameters": {**scaling_parameters(**self._scaled), **self._scale_and_metric()},
         }
-
-    def _options(self) -> dict[str, Any]:
-        """Return the metric for the release, where there is something to compare by it."""
-        return {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
 
     def _profile_fields(self) -> dict[str, Any]:
         arrays = super()._profile_fields()

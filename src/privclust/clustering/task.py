@@ -38,6 +38,13 @@ PROFILE_SHARE = Parameter(
     also=(None,),
     label="Histograms of each cluster (share of the budget)",
 )
+SCALE = Parameter(
+    "scale",
+    OneOf(("declared", "measured")),
+    "declared",
+    "What numbers count in.",
+    label="How widely numbers spread",
+)
 RESCALE = Parameter(
     "rescale",
     FLAG,
@@ -65,7 +72,7 @@ KMEANS = Task(
     (
         Variant(
             "privclust.clustering:PrivateKMeans",
-            (N_CLUSTERS, METHOD, METRIC, PROFILE_SHARE, RESCALE),
+            (N_CLUSTERS, METHOD, METRIC, SCALE, PROFILE_SHARE, RESCALE),
             methods=METHODS,
         ),
         Variant(
@@ -85,7 +92,7 @@ SUMMARISE = Task(
     "summarise",
     "Summary for many questions",
     "Spends the budget once; clusters for every number are then free.",
-    (Variant("privclust.clustering:PrivateSummary", (METRIC, PROFILE_SHARE, RESCALE)),),
+    (Variant("privclust.clustering:PrivateSummary", (METRIC, SCALE, PROFILE_SHARE, RESCALE)),),
     "Summarise private rows once; the summary answers for any number of clusters.",
     "Rehearse a summary on synthetic rows: questions, cost, noise, error to expect.",
     audit="privclust.clustering.audited:summary_subject",

@@ -55,11 +55,13 @@ class OwnPoints:
     opened : Opened
     rescale : bool
         Whether distances are measured in units of the declared widths.
+    gap : float or None
+        The gap of categories, see ``Coordinates.scales``.
     """
 
-    def __init__(self, opened: Opened, *, rescale: bool = False) -> None:
+    def __init__(self, opened: Opened, *, rescale: bool = False, gap: float | None = None) -> None:
         self._opened = opened
-        self._seen: Seen = region_of(opened.schema, rescale=rescale)
+        self._seen: Seen = region_of(opened.schema, rescale=rescale, gap=gap)
 
     def use_value_points(self, values: Floats) -> None:
         """Measure distances between points of a public embedding from now on.

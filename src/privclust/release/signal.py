@@ -6,11 +6,11 @@ of that time and must stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from privclust.exceptions import ReleaseError
-from privclust.notes import Signal
+from privclust.notes import Note, Signal
 
 if TYPE_CHECKING:
     from privclust.release.release import Release
@@ -49,6 +49,16 @@ def signal_of_release(release: Release) -> Signal:
         return "none"
     hidden = release.kind == "summary" and any(told != _MISSED_OF_0_2 for told in warnings)
     return "hidden" if hidden else "seen"
+
+
+def with_notes(told: Mapping[str, Any], notes: Iterable[Note]) -> dict[str, Any]:
+    """Return signal, notes and warnings, as parameters, with more notes that leave the signal."""
+    more = list(notes)
+    if not more:
+        return dict(told)
+    codes = [*told.get("notes", ()), *(note.code for note in more)]
+    texts = [*told.get("warnings", ()), *(note.text for note in more)]
+    return {**told, "notes": codes, "warnings": texts}
 
 
 def without_note(release: Release, code: str) -> dict[str, Any]:

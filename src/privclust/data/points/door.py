@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Self
+
 import numpy as np
 
 from privclust._typing import Floats
@@ -15,6 +18,7 @@ from privclust.data.table.public import check_cells
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
+from privclust.schema.schema import Schema
 
 
 class PointRows(Door):
@@ -25,15 +29,38 @@ class PointRows(Door):
     opened : OpenedRows
     rescale : bool
         Whether distances are measured in units of the declared widths.
+    gap : float or None
+        The gap of categories, see ``Coordinates.scales``.
     noise : NoiseSource or None
         Used instead of the system's noise; for tests.
     """
 
     def __init__(
-        self, opened: OpenedRows, *, rescale: bool = False, noise: NoiseSource | None = None
+        self,
+        opened: OpenedRows,
+        *,
+        rescale: bool = False,
+        gap: float | None = None,
+        noise: NoiseSource | None = None,
     ) -> None:
         super().__init__(opened, noise=noise)
-        self.domain = region_of(self.schema, rescale=rescale)
+        self._rescale = rescale
+        self.domain = region_of(self.schema, rescale=rescale, gap=gap)
+
+    def within(self, schema: Schema, *, gap: float | None) -> Self:
+        """Return a door to the same rows under other weights or bounds of the same columns.
+
+        Parameters
+        ----------
+        schema : Schema
+            Made of public facts and of released numbers, as every argument of a question is.
+        gap : float or None
+            The gap of categories, likewise.
+        """
+        other = copy(self)
+        other.schema = schema
+        other.domain = region_of(schema, rescale=self._rescale, gap=gap)
+        return other
 
     def _content(self, block: Block) -> Floats:
         return self.domain.rows(block)

@@ -6,7 +6,7 @@ and products with public vectors are looked up by it. The rows themselves are ne
 except a piece at a time where a statistic needs it.
 
 The declared domain is a product of intervals and simplices. A category is a corner of its simplex,
-1 / √2 along its own axis, so that two different ones are one apart; a missing value that is left
+w / √2 along its own axis, so that two different ones are w apart; a missing value that is left
 out is the origin. The whole becomes the ball of radius one around the middle of the product.
 """
 
@@ -174,14 +174,16 @@ class MixedDomain(PublicShares):
         check_dimension(self.dimension)
 
     @classmethod
-    def from_schema(cls, schema: Schema, *, rescale: bool = False) -> MixedDomain:
-        """Return the domain of a schema with categories."""
+    def from_schema(
+        cls, schema: Schema, *, rescale: bool = False, gap: float | None = None
+    ) -> MixedDomain:
+        """Return the domain of a schema with categories; see ``Coordinates.scales``."""
         if schema.ball is not None:
             raise SchemaError(
                 "A schema with categories cannot have a Ball, which bounds numbers alone; drop it."
             )
         coordinates, numbers = Coordinates(schema), None
-        square = sum(_square(column) for column in coordinates.categorical)
+        square = sum(_square(column, gap) for column in coordinates.categorical)
         if schema.numeric:
             numbers = Domain.from_schema(schema.only(schema.numeric), rescale=rescale)
             square += numbers.radius**2
@@ -194,7 +196,7 @@ class MixedDomain(PublicShares):
         radius = float(np.sqrt(square)) * (1 + 2.0**-40)
         numbers = None if numbers is None else replace(numbers, radius=radius)
         center = np.concatenate([_middle(column) for column in coordinates.columns])
-        scales = coordinates.scales(rescale)
+        scales = coordinates.scales(rescale, gap)
         return cls(coordinates, numbers, ColumnCoder(schema), scales, center, radius)
 
     @property
@@ -255,10 +257,11 @@ class MixedDomain(PublicShares):
 Region = Domain | MixedDomain
 
 
-def region_of(schema: Schema, *, rescale: bool = False) -> Region:
+def region_of(schema: Schema, *, rescale: bool = False, gap: float | None = None) -> Region:
     """Return the declared region of rows of numbers, or of numbers and categories."""
-    kind = MixedDomain if schema.categorical else Domain
-    return kind.from_schema(schema, rescale=rescale)
+    if schema.categorical:
+        return MixedDomain.from_schema(schema, rescale=rescale, gap=gap)
+    return Domain.from_schema(schema, rescale=rescale)
 
 
 def _middle(column: Column) -> Floats:
@@ -269,10 +272,10 @@ def _middle(column: Column) -> Floats:
     return np.full(column.size, 1 / column.size)
 
 
-def _square(column: Column) -> float:
+def _square(column: Column, gap: float | None) -> float:
     """Return how far a category, or a missing one, lies at most from equal shares, squared."""
-    share, weight = 1 / column.size, column.fact.weight
-    return weight**2 / 2 * max(1 - share, share if column.omits else 0.0)
+    share = 1 / column.size
+    return column.apart(gap) ** 2 / 2 * max(1 - share, share if column.omits else 0.0)
 
 
 # How rows are kept as points: on the public grid, four bytes a number, in pieces for the cache.

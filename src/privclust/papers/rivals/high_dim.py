@@ -19,7 +19,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.kmeans import KMeansEstimator
+from privclust.clustering.estimator import KMeansEstimator
 from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
 from privclust.data.papers.door import PaperRows
@@ -192,7 +192,7 @@ class PrivateHighDimKMeans(KMeansEstimator):
         self.dataset = dataset
 
     def _door(self, opened: Opened) -> PaperRows:
-        return PaperRows(opened, rescale=self._is_rescaled(opened.schema))
+        return PaperRows(opened, **self._scaling(opened.schema))
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return ask_high_dim_centres(

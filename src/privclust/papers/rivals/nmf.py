@@ -15,7 +15,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.kmeans import KMeansEstimator
+from privclust.clustering.estimator import KMeansEstimator
 from privclust.clustering.result import KMeansResult
 from privclust.data.papers.door import NonNegativeRows, around_origin
 from privclust.data.papers.public import FactorAnswer
@@ -168,8 +168,8 @@ class PrivateNMF(Loadings, KMeansEstimator):
         rescale = self._is_rescaled(opened.schema)
         return NonNegativeRows(opened, radius=self.radius, rescale=rescale)
 
-    def _region(self, schema: Schema) -> Region:
-        return around_origin(super()._region(schema), self.radius)
+    def _region(self, schema: Schema, scaling: dict[str, Any] | None = None) -> Region:
+        return around_origin(super()._region(schema, scaling), self.radius)
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         return ask_factors(view, share, int(self.n_clusters), rng, n_steps=int(self.n_steps))

@@ -22,5 +22,5 @@ class Loadings(PointLabels):
         ``predict`` names the nearest centre, as the release does.
         """
         with self._open_again(X) as opened:
-            own = OwnFactors(opened, radius=self.radius, rescale=self._rescaled)
+            own = OwnFactors(opened, radius=self.radius, rescale=self._scaled["rescale"])
             return own.loadings(self.components_)

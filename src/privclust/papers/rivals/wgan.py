@@ -19,13 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.kmeans import KMeansEstimator
+from privclust.clustering.estimator import KMeansEstimator
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.weighted_kmeans import weighted_kmeans
 from privclust.data.papers.door import PaperRows
 from privclust.data.papers.public import Critic
 from privclust.data.papers.view import PapersView
-from privclust.data.points.door import region_of
 from privclust.data.points.public import Projection
 from privclust.ledger.ledger import Ledger
 from privclust.opening.rows import Opened
@@ -212,7 +211,7 @@ class PrivateWGAN(KMeansEstimator):
         check_is_fitted(self)
         WHOLE.check("n_rows", n_rows)
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
-        return region_of(self.schema_, rescale=self._rescaled).released(points)
+        return self._region(self.schema_).released(points)
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = int(self.n_steps)
@@ -222,7 +221,7 @@ class PrivateWGAN(KMeansEstimator):
         return result
 
     def _door(self, opened: Opened) -> PaperRows:
-        return PaperRows(opened, rescale=self._is_rescaled(opened.schema))
+        return PaperRows(opened, **self._scaling(opened.schema))
 
     def _options(self) -> dict[str, Any]:
         return {"n_steps": int(self.n_steps)}

@@ -23,7 +23,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.kmeans import KMeansEstimator
+from privclust.clustering.estimator import KMeansEstimator
 from privclust.clustering.lloyd import ask_lloyd_points
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import ZONE_PARAMETERS

@@ -1,0 +1,150 @@
+"""How much each column counts: before a fit by public facts, after it by the released centres.
+
+Nothing here reads rows. Before a fit, the gap of a column is what it is taken to be; afterwards,
+centres and sizes tell which columns separate the clusters, and whether one of them is all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from privclust._typing import Floats
+from privclust.notes import Note
+from privclust.schema.coordinates import SPREAD, Coordinates, taken_shares
+from privclust.schema.schema import Schema
+
+# One column of categories is nearly all there is if it has more than this part of what separates
+# the clusters, and they tell more than this part of it.
+_MOST, _ALL = 0.5, 0.9
+# Numbers that spread by less than this, in declared widths, have bounds some four times too wide.
+_LOOSE = SPREAD / 4
+_NAMED = 6
+_SAME = 0.005
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """What a column has to do with released clusters.
+
+    Attributes
+    ----------
+    name : str
+    share : float
+        Its share of the squared distances between the centres.
+    tau : float or None
+        Of a column of categories, how far the clusters tell it: the measure of Goodman and
+        Kruskal, 1 if they are its values.
+    """
+
+    name: str
+    share: float
+    tau: float | None
+
+
+def separating(
+    coordinates: Coordinates, scales: Floats, centers: Floats, sizes: Floats
+) -> list[ColumnPart]:
+    """Return the part of each column in what separates clusters, the largest first.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+    scales : ndarray of shape (n_features,)
+        What counts as one in each coordinate.
+    centers : ndarray of shape (n_clusters, n_features)
+        In the units of the data.
+    sizes : ndarray of shape (n_clusters,)
+        Noisy numbers of rows.
+    """
+    weights = np.maximum(sizes, 0)
+    weights = weights / weights.sum() if weights.any() else np.full(len(sizes), 1 / len(sizes))
+    middle = weights @ centers
+    squares = weights @ (centers - middle) ** 2
+    counted = squares / scales**2
+    whole = max(float(counted.sum()), 1e-300)
+    parts = []
+    for column in coordinates.columns:
+        tau = None
+        if column.labels is not None:
+            shares = middle[column.places]
+            left = max(float((shares * (1 - shares)).sum()), 1e-9)
+            tau = min(float(squares[column.places].sum()) / left, 1.0)
+        parts.append(ColumnPart(column.name, float(counted[column.places].sum()) / whole, tau))
+    return sorted(parts, key=lambda part: -part.share)
+
+
+def column_notes(parts: list[ColumnPart]) -> Iterator[Note]:
+    """Yield a note if the clusters are nearly the values of one of several columns."""
+    if len(parts) < 2:
+        return
+    first = parts[0]
+    if first.tau is not None and first.share > _MOST and first.tau > _ALL:
+        yield Note(
+            "column-decides",
+            f"The clusters are nearly the values of {first.name!r} ({percent(first.share)} of what "
+            "separates them); declare a smaller weight for it, such as 0.5, or ignore it, and "
+            "closer bounds if those of the numbers are loose, which PrivateBounds finds.",
+        )
+
+
+def loose_notes(schema: Schema, places: Floats, weights: Floats) -> Iterator[Note]:
+    """Yield a note if released places fill a small part of the bounds of every number.
+
+    Parameters
+    ----------
+    schema : Schema
+    places : ndarray of shape (n_places, n_features)
+        Centres or cells, in the units of the data.
+    weights : ndarray of shape (n_places,)
+        About how many rows each stands for; at least zero.
+    """
+    if (weights > 0).sum() < 2 or not schema.numeric:
+        return
+    numbers = places[:, Coordinates(schema).numbers] / (schema.high - schema.low)
+    middle = np.average(numbers, axis=0, weights=weights)
+    spread = np.sqrt(np.average((numbers - middle) ** 2, axis=0, weights=weights))
+    if spread.max() < _LOOSE:
+        beside = " and numbers count little" if schema.categorical else ""
+        yield Note(
+            "bounds-loose",
+            f"What is released spreads by at most {percent(float(spread.max()))} of the declared "
+            f"width of any number, so that noise is larger than need be{beside}; declare closer "
+            "bounds, or find them with PrivateBounds.",
+        )
+
+
+def share_sentences(
+    schema: Schema, rescale: bool, gap: float | None, *, measured: bool = False
+) -> tuple[str, ...]:
+    """Return what a plan says of the columns: their shares, and what loose bounds would cost."""
+    if len(schema) < 2 or schema.ball is not None:
+        return ()
+    shares = taken_shares(schema, rescale, gap)
+    told = []
+    if max(shares.values()) - min(shares.values()) > _SAME:
+        told.append(f"Taken shares of the distance between two rows: {_listed(shares)}.")
+    if rescale and schema.numeric and not measured:
+        told.append(
+            "This takes numbers to spread by about a fifth of their declared widths: a number "
+            "with bounds four times too wide counts a sixteenth beside the other columns; "
+            "PrivateBounds finds closer bounds."
+        )
+    return tuple(told)
+
+
+def _listed(shares: Mapping[str, float]) -> str:
+    """Return the largest shares by name, and the others together."""
+    ranked = sorted(shares.items(), key=lambda item: -item[1])
+    parts = [f"{name} {percent(share)}" for name, share in ranked[:_NAMED]]
+    if len(ranked) > _NAMED:
+        rest = sum(share for _, share in ranked[_NAMED:])
+        parts.append(f"{len(ranked) - _NAMED} others {percent(rest)}")
+    return ", ".join(parts)
+
+
+def percent(share: float) -> str:
+    """Return a share as a reader expects it."""
+    return f"{100 * share:.0f} %"
