@@ -35,7 +35,7 @@ from privclust.exceptions import DataError  # noqa: E402
 from privclust.papers.datasets.points import PointSet  # noqa: E402
 from privclust.papers.metrics import inertia  # noqa: E402
 
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 3.0)
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 3.0, 10.0, 100.0)
 DELTA = 1e-6
 
 Method = Callable[[PointSet, float, float, int], np.ndarray]

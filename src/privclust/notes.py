@@ -36,11 +36,12 @@ Code = Literal[
     "few-sources",
     "k-unclear",
     "metric-doubtful",
+    "one-centre-as-good",
     "rows-outside",
     "rows-unseen",
     "spread-hidden",
 ]
-_HIDDEN = {"clusters-hidden", "columns-hidden"}
+_HIDDEN = {"clusters-hidden", "columns-hidden", "one-centre-as-good"}
 
 # Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
 _AT_THE_BOUND = 0.002

@@ -30,6 +30,7 @@ from privclust import (
     PrivateBounds,
     PrivateCoclustering,
     PrivateKMeans,
+    PrivateSummary,
     ReplaceRow,
 )
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
@@ -67,10 +68,18 @@ def fits() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     rows = _without_who(points, unit)
-    for method in ("cells", "lloyd"):
+    for method in ("cells", "lloyd", "cautious", "grid"):
         model = PrivateKMeans(4, method=method, schema=POINTS, rescale=False, **common)
         yield f"kmeans {method}", _of(model, rows)
+    summary = PrivateSummary(schema=POINTS, rescale=False, **common)
+    yield "summary", _of(summary, rows)
     if unit == "add":
+        wide = PrivateSummary(bounds=(-1, 1), **common)
+        yield "summary of many columns", _of(wide, lambda: _clumps(4000, 16))
+        many = PrivateKMeans(5, bounds=(-1, 1), **common)
+        yield "kmeans of many columns", _of(many, lambda: _clumps(4000, 16))
+        few = PrivateKMeans(5, bounds=(-1, 1), method="cells", **common)
+        yield "kmeans cells of two columns", _of(few, lambda: _clumps(20_000, 2))
         for model in (
             PrivateHighDimKMeans(4, n_swaps=3, schema=POINTS, **common),
             PrivateNMF(4, n_steps=3, schema=POINTS, **common),
@@ -91,6 +100,13 @@ def _row_fits(unit: str, common: dict[str, Any]) -> Iterator[tuple[str, Callable
     for method in ("rings", "nna", "nas"):
         model = medoids(3, method=method, schema=PLACES, **common)
         yield f"source-target {method}", _of_sources(model, unit)
+
+
+def _clumps(n_rows: int, n_columns: int) -> np.ndarray:
+    """Return rows in five clumps."""
+    rng = np.random.default_rng(3)
+    centres = rng.uniform(-0.8, 0.8, (5, n_columns))
+    return centres[rng.integers(5, size=n_rows)] + rng.normal(0, 0.05, (n_rows, n_columns))
 
 
 def _without_who(made: Callable[[], pd.DataFrame], unit: str) -> Callable[[], pd.DataFrame]:

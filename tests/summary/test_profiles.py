@@ -71,10 +71,10 @@ def test_other_units_have_more_noise(unit):
 def test_a_summary_has_histograms_of_the_clusters_that_it_suggests():
     assert SUMMARY.choose_k().n_clusters == 2
     profiles = SUMMARY.profiles(2)
-    np.testing.assert_array_equal(profiles[0].ask_histograms["age"], SUMMARY.profile_counts_[0, 0])
+    np.testing.assert_array_equal(profiles[0].histograms["age"], SUMMARY.profile_counts_[0, 0])
     sums = SUMMARY.profile_counts_.sum(axis=2)
     np.testing.assert_allclose(sums, SUMMARY.sizes(2)[:, None] + 0 * sums, atol=60)
-    assert SUMMARY.profiles(3)[0].ask_histograms is None
+    assert SUMMARY.profiles(3)[0].histograms is None
 
 
 def test_histograms_travel_with_the_release(tmp_path):
@@ -182,10 +182,11 @@ def test_mixed_tables_have_histograms_of_numbers_and_words_for_categories():
     assert model.profile_counts_.shape[1:] == (1, 10)
     profiles = model.profiles(2)
     words = [profile.sentence.split(";")[0].split(", ") for profile in profiles]
-    assert {*words[0]} == {"younger", "seldom widowed"}
-    assert {*words[1]} == {"older", "mostly widowed"}
-    if profiles[0].ask_histograms is not None:
-        assert profiles[0].ask_histograms["age"].argmax() in (2, 3)
+    assert {*words[0]} == {"younger", "mostly single"}
+    # Of two categories, one is seldom where the other one is usual; noise decides which is told.
+    assert {*words[1]} in ({"older", "mostly widowed"}, {"older", "seldom single"})
+    if profiles[0].histograms is not None:
+        assert profiles[0].histograms["age"].argmax() in (2, 3)
 
 
 def test_histograms_and_a_learned_metric_are_refused_together():

@@ -10,7 +10,7 @@ import pytest
 
 from privclust import Box, PrivateSummary, Release, Schema
 from privclust.clustering.auto import ask_with_chosen_k
-from privclust.clustering.seeds import Spread
+from privclust.clustering.spread import Spread
 from privclust.clustering.summarise import _misses_far_rows
 from privclust.clustering.summary import Summary
 from privclust.data.points.door import PointRows

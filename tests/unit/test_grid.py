@@ -24,7 +24,7 @@ def inertia(rows, centres):
 def test_cells_are_about_as_many_as_wanted_and_cover_the_bounds(ranges):
     low = np.arange(len(ranges), dtype=float)
     axes, widths = grid._axes(low, low + ranges, 60)
-    cells = grid._points(axes)
+    cells = grid.grid_points(axes)
     assert len(np.unique(cells, axis=0)) == len(cells)
     assert 30 <= len(cells) <= 120
     assert_allclose(cells.min(axis=0) - widths / 2, low)
@@ -49,7 +49,7 @@ def test_a_corner_of_loose_bounds_is_looked_at_more_closely():
     fitted = PrivateKMeans(10, epsilon=3, bounds=(-1, 1), method="grid", random_state=0).fit(rows)
     assert np.abs(fitted.cluster_centers_ + 0.5).max() < 0.2
     axes, _ = grid._axes(np.full(2, -1.0), np.ones(2), 200)
-    coarse = grid._points(axes)  # as fine as without the first look
+    coarse = grid.grid_points(axes)  # as fine as without the first look
     assert inertia(rows, fitted.cluster_centers_) < inertia(rows, coarse) / 2
 
 

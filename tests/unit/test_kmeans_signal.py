@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from privclust import PrivateKMeans
+from privclust.clustering.refine import is_worse_than_one
 from privclust.exceptions import LowSignalWarning
 
 
@@ -34,3 +35,16 @@ def test_hidden_clusters_are_warned_of_and_clear_ones_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PrivateKMeans(3, epsilon=1, bounds=(-10, 10), random_state=0).fit(rows)
+
+
+def test_centres_that_are_no_better_than_one_are_called_so():
+    places = np.array([[0.0, 0.0], [0.3, 0.4]])
+    assert not is_worse_than_one(places, np.full((2, 2), 0.1), np.array([50.0, 50.0]))
+    assert is_worse_than_one(places, np.full((2, 2), 0.2), np.array([50.0, 50.0]))
+    assert not is_worse_than_one(places[:1], np.full((1, 2), 9.0), np.array([50.0]))  # it is one
+    # Nothing but tight rows in one corner of bounds far too wide: the clusters are noise.
+    rows = 20 + np.random.default_rng(0).normal(0, 1, (569, 30))
+    model = PrivateKMeans(2, bounds=(0, 1000), random_state=0)
+    with pytest.warns(LowSignalWarning, match="a single centre|hides some|may have no rows"):
+        model.fit(rows)
+    assert model.release().parameters["signal"] == "hidden"

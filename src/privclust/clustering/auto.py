@@ -11,18 +11,27 @@ grid is made in pure ε, where that keeps the promise, and the cells in ρ.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from privclust.budget import Loss, Share
 from privclust.clustering.cautious import ask_cautious_given_count
-from privclust.clustering.cells import COUNT, LOST_MEAN, ask_cells_given_count, ask_row_count
+from privclust.clustering.cells import (
+    COUNT,
+    LOST_MEAN,
+    SIZES,
+    ask_cells_given_count,
+    ask_cluster_sizes,
+    ask_row_count,
+)
 from privclust.clustering.choose_k import choose_n_clusters
 from privclust.clustering.from_cells import cluster_cells, most_clusters
-from privclust.clustering.grid import PROBE_SHARE, ask_grid_given_count, ask_is_concentrated
+from privclust.clustering.grid import PROBE_SHARE, ask_grid_given_count, grid_points
 from privclust.clustering.result import KMeansResult, SummaryResult
-from privclust.clustering.seeds import LARGEST_MEAN_SHARE, Allowance, mean_error
+from privclust.clustering.spread import LARGEST_MEAN_SHARE, Allowance, mean_error
 from privclust.clustering.summarise import ask_summary
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
@@ -31,25 +40,37 @@ from privclust.schema.schema import Schema
 
 # Which method a fit takes if none is named: cells, or where rows are few a grid or cautious steps.
 
-# Chosen on generated sets of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters: below such
-# a signal, cautious steps do better. In pure ε noise grows with the number of columns, and so must
-# the rows, by this power of it. With more columns than were tried (digits has 64) the cells stay.
+# The rule of the choice. Every number of it was fitted, on generated sets other than those of the
+# research notes (docs/research/few-rows.md), but with the results on these known. To be replaced by
+# a rehearsal of each method once that does better; so far it does as well, for eight times the CPU.
+#
+# Cautious steps: below such a signal, which grows with this power of the columns in pure ε, where
+# noise does; and in at most as many columns as were tried, but for a few (digits has 64). From sets
+# of 100 to 2000 rows with 2 to 40 columns and 2 to 10 clusters.
 _SIGNAL = {"pure": 125.0, "zcdp": 28.0}
 _COLUMNS_POWER = {"pure": 0.25, "zcdp": 0.0}
-
-# Chosen on five generated sets of two and three columns: a grid does better for at least this many
-# clusters and at most this many columns, while the rows of a cluster, in errors of a count times
-# the columns (two at least), are fewer than this.
+_MOST_COLUMNS = 40
+# A grid: for at least this many clusters and at most this many columns, while the rows of a
+# cluster, in errors of a count times the columns (two at least), are fewer than this. From five
+# sets of two and three columns.
 _GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
 _GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
-# A grid in pure ε does better than cells in ρ below so many such errors of a count in ρ, so many
-# more for each cluster, and at most so many. It is given up as well if nearly all rows lie in so
-# few cells of the look for each cluster. Chosen on 39 further sets.
+# A grid in pure ε instead of cells in ρ: below so many such errors of a count in ρ, so many more
+# for each cluster, and at most so many; if the first answers in pure ε leave most of ρ. From 39
+# further sets.
 _EITHER_SIGNAL = 20.0, 5.0, 87.0
-_TIGHT = 0.25
 _MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in pure ε
-_MOST_COLUMNS = 40
+# The look that gives a grid up: cells along each axis, by the number of columns, and how many of
+# eight nearly all rows must lie in to be too crowded for a grid. Nearly all is this share of them,
+# and the error of the look may be that much of them. Where cells can still spend a δ, which they do
+# well with, less is enough, and so are so few cells of the look for each cluster. From the sets of
+# both grids; the last because of clusters along a curve (Birch2-like).
+_LOOK_CELLS = {1: 8, 2: 8, 3: 4}
+_WINDOW = {"pure": 3, "zcdp": 4}
+_NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
+_SOONER, _SOONER_ERROR = 0.8, 0.2
+_TIGHT = 0.25
 
 
 def ask_auto(
@@ -85,6 +106,33 @@ def _ask_grid_or_cells(
     if is_few and not ask_is_concentrated(view, purse.take(PROBE_SHARE), n_rows, tight=tight):
         return ask_grid_given_count(view, purse, n_rows, n_clusters, rng, looked=True)
     return ask_cells_given_count(view, purse.convert_to_rho(budget), n_rows, n_clusters, rng)
+
+
+def ask_is_concentrated(
+    view: PointsView, share: Share, n_rows: float, *, tight: int | None = None
+) -> bool:
+    """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
+
+    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
+    do, and any so many cells of the look are a small part too.
+    """
+    (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
+    n_cells = _LOOK_CELLS[d]
+    middles = (np.arange(n_cells) + 0.5) / n_cells
+    places = grid_points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
+    answer = view.ask_clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
+    side = math.ceil(_WINDOW[share.currency] * n_cells / 8)
+    table = answer.value.reshape((n_cells,) * d)
+    windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
+    error = answer.standard_error * math.sqrt(side**d)
+    if tight is None:
+        return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
+    fullest = np.sort(answer.value)[::-1][: min(tight, len(places) // 4)]
+    in_few = answer.standard_error * len(fullest) < _LOOK_ERROR / 2 * n_rows  # not by noise alone
+    return bool(
+        (error < _SOONER_ERROR * n_rows and windows.max() > _SOONER * n_rows)
+        or (in_few and fullest.sum() > _NEARLY_ALL * n_rows)
+    )
 
 
 def _pure_may_win(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
@@ -135,8 +183,6 @@ def prefers_cautious(view: PointsView, budget: Share, n_rows: float, n_clusters:
 
 # k-means with a k that the rows choose: a summary, its choice of k, and its centres.
 
-_SIZES = 0.03  # of the budget, for sizes whose errors are all alike
-
 _UNCLEAR = "There is no clear number of clusters; {k} were taken, as the cells suggest"
 _HIDDEN = "The number of clusters cannot be seen at this budget; 1 was taken."
 
@@ -149,17 +195,13 @@ def ask_with_chosen_k(
     For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
     not clear. A schema tells which coordinates of the view are shares of categories.
     """
-    for_sizes = budget.take(_SIZES)
+    for_sizes = budget.take(SIZES)
     result = ask_summary(view, budget.remainder(for_sizes), rng)
     k, verdict, clear = _number(result, schema)
     notes = result.notes if clear else (*result.notes, Note("k-unclear", verdict))
     found = cluster_cells(result.cells, k)
-    centres, frame = (
-        view.domain.feasible(found.centers),
-        Projection(np.zeros(view.domain.dimension)),
-    )
-    sizes = view.ask_clusters("cluster sizes", frame, centres, 1.0, counts=for_sizes).counts
-    return KMeansResult(centres, found.centers_error, sizes, "summary", notes, verdict)
+    places = found.centers, found.centers_error
+    return replace(ask_cluster_sizes(view, *places, for_sizes, "summary", notes), verdict=verdict)
 
 
 def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, bool]:

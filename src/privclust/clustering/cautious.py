@@ -27,7 +27,7 @@ from privclust.clustering.cells import (
 )
 from privclust.clustering.refine import clip_lengths, uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.seeds import Allowance
+from privclust.clustering.spread import Allowance
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.public import ClusterAnswer, Projection
 from privclust.data.points.view import PointsView

@@ -23,11 +23,11 @@ from privclust._typing import Floats
 from privclust.budget import Share
 from privclust.clustering.refine import ask_refined_centres, uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.seeds import (
+from privclust.clustering.seeds import ask_seeds
+from privclust.clustering.spread import (
     LARGEST_MEAN_SHARE,
     Allowance,
     ask_axes,
-    ask_seeds,
     ask_spread,
     mean_error,
 )

@@ -25,7 +25,8 @@ from privclust.clustering.histograms import (
 from privclust.clustering.measuring import MEASURING, Working, ask_working_range, check_measurable
 from privclust.clustering.plan import INERTIA, MOST_REHEARSED, synthetic_rows, with_plain_numbers
 from privclust.clustering.predicting import PointLabels
-from privclust.clustering.release import metric_arrays, scaling_parameters
+from privclust.clustering.refine import is_worse_than_one
+from privclust.clustering.release import cluster_arrays, metric_arrays, scaling_parameters
 from privclust.clustering.result import KMeansResult
 from privclust.clustering.task import AUTO, N_CLUSTERS, RESCALE
 from privclust.data.points.door import PointRows, Region, region_of
@@ -204,6 +205,12 @@ class RowsEstimator(PrivateEstimator):
 
 
 PLANNED = 8  # clumps that a plan rehearses on, if the number is to be chosen
+_ONE_CENTRE = Note(
+    "one-centre-as-good",
+    "By its own noisy numbers a single centre may be as near to the rows as these, whose errors "
+    "outweigh their distances from each other; raise epsilon, ask for fewer clusters, or declare "
+    "bounds that fit the rows more closely.",
+)
 
 
 class KMeansEstimator(PointLabels, RowsEstimator):
@@ -262,7 +269,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         working, share = self._ask_working(door, run, share)
         within = door.within(working.schema, gap=working.gap) if self._measures else door
         view = within.private(run.meter, run.seed)
-        result = self._ask_clusters(view, share, run.public_rng)
+        result = _with_doubt(self._ask_clusters(view, share, run.public_rng))
         if self._measures:
             result = replace(result, working=working, notes=(*working.notes, *result.notes))
         if for_profiles is None:
@@ -325,16 +332,10 @@ class KMeansEstimator(PointLabels, RowsEstimator):
     def _release_fields(self) -> dict[str, Any]:
         n_clusters = len(self.cluster_centers_)
         arrays = {} if self._learned is None else metric_arrays(self._learned)
-        if self.cluster_centers_error_ is not None:
-            arrays["cluster_centers_error"] = self.cluster_centers_error_
+        centres = self.cluster_centers_, self.cluster_centers_error_
+        sizes = self.cluster_sizes_, self.cluster_sizes_error_
         return {
-            "arrays": arrays
-            | {
-                "cluster_centers": self.cluster_centers_,
-                "cluster_sizes": self.cluster_sizes_,
-                "cluster_sizes_error": self.cluster_sizes_error_,
-                **self._profile_fields(),
-            },
+            "arrays": arrays | cluster_arrays(*centres, *sizes) | self._profile_fields(),
             "schema": self.schema_,
             "parameters": {
                 "n_clusters": n_clusters,
@@ -348,3 +349,12 @@ class KMeansEstimator(PointLabels, RowsEstimator):
     def _options(self) -> dict[str, Any]:
         """Return further parameters of the algorithm, for the release."""
         return {}
+
+
+def _with_doubt(result: KMeansResult) -> KMeansResult:
+    """Return the result with one more note if its centres are no better than one would be."""
+    errors = result.centres_error
+    doubted = errors is not None and is_worse_than_one(result.centres, errors, result.sizes.value)
+    if not doubted or signal_of(result.notes) != "seen":
+        return result
+    return replace(result, notes=(*result.notes, _ONE_CENTRE))

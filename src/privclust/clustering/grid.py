@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from privclust._typing import Floats
 from privclust.budget import Share
@@ -23,7 +22,7 @@ from privclust.clustering.cautious import ask_row_count_again
 from privclust.clustering.cells import HIDDEN, SIZES, Method, ask_cluster_sizes, ask_with_row_count
 from privclust.clustering.refine import uninformative_errors
 from privclust.clustering.result import KMeansResult
-from privclust.clustering.seeds import Allowance
+from privclust.clustering.spread import Allowance
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.data.points.public import Projection
 from privclust.data.points.view import PointsView
@@ -37,44 +36,9 @@ _CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
 # end, layers of cells are cut off that may be empty and cannot hold this share of the rows of a
 # cluster, so many errors allowed for.
 _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
-# Of the share above, for a look whether a grid should be made at all: cells along each axis, by the
-# number of columns, and how many of eight nearly all rows must lie in to be too crowded for a grid.
-# Nearly all is this share of them, and the error of the look may be that much of them. Where cells
-# can still spend a δ, which they do well with, less is enough.
-PROBE_SHARE = 0.05
-_LOOK_CELLS = {1: 8, 2: 8, 3: 4}
-_WINDOW = {"pure": 3, "zcdp": 4}
-_NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
-_SOONER, _SOONER_ERROR = 0.8, 0.2
+PROBE_SHARE = 0.05  # of the share above, for a look whether a grid should be made at all
 # A cluster is seen if the cells nearest to it hold so many errors of their sum.
 _SEEN = 3.0
-
-
-def ask_is_concentrated(
-    view: PointsView, share: Share, n_rows: float, *, tight: int | None = None
-) -> bool:
-    """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
-
-    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
-    do, and any so many cells of the look are a small part too.
-    """
-    (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
-    n_cells = _LOOK_CELLS[d]
-    middles = (np.arange(n_cells) + 0.5) / n_cells
-    places = _points(tuple(low[j] + middles * (high[j] - low[j]) for j in range(d)))
-    answer = view.ask_clusters("look", Projection(np.zeros(d)), places, 1.0, counts=share).counts
-    side = math.ceil(_WINDOW[share.currency] * n_cells / 8)
-    table = answer.value.reshape((n_cells,) * d)
-    windows = sliding_window_view(table, (side,) * d).sum(axis=tuple(range(d, 2 * d)))
-    error = answer.standard_error * math.sqrt(side**d)
-    if tight is None:
-        return bool(error < _LOOK_ERROR * n_rows and windows.max() > _NEARLY_ALL * n_rows)
-    fullest = np.sort(answer.value)[::-1][: min(tight, len(places) // 4)]
-    in_few = answer.standard_error * len(fullest) < _LOOK_ERROR / 2 * n_rows  # not by noise alone
-    return bool(
-        (error < _SOONER_ERROR * n_rows and windows.max() > _SOONER * n_rows)
-        or (in_few and fullest.sum() > _NEARLY_ALL * n_rows)
-    )
 
 
 def ask_grid_given_count(
@@ -150,13 +114,13 @@ class _Table:
         coordinates = n_clusters * int(np.clip(len(box[0]), 2, _MOST_AXES))
         axes, widths = _axes(*box, _n_cells(n_rows / error, coordinates))
         frame = Projection(np.zeros(len(axes)))
-        counts = view.ask_clusters(name, frame, _points(axes), 1.0, counts=share).counts.value
+        counts = view.ask_clusters(name, frame, grid_points(axes), 1.0, counts=share).counts.value
         return cls(axes, widths, counts, with_sum(counts, n_rows), error)
 
     @property
     def cells(self) -> Floats:
         """The middles of the cells."""
-        return _points(self.axes)
+        return grid_points(self.axes)
 
     def populated_box(self, few: float) -> tuple[Floats, Floats]:
         """Return the part of the bounds beyond which there are few rows, if any."""
@@ -217,7 +181,7 @@ def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], F
     return tuple(first + middle for first, middle in zip(low, middles, strict=True)), widths
 
 
-def _points(axes: tuple[Floats, ...]) -> Floats:
+def grid_points(axes: tuple[Floats, ...]) -> Floats:
     """Return all points of a grid."""
     points = np.array([[axis[0] for axis in axes]])
     for j, axis in enumerate(axes):

@@ -25,11 +25,10 @@ from privclust.categories.metric import AttributeMetric, CategoricalMetric, prin
 from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 from privclust.clustering.result import Cells, KMeansResult, LearnedCenters, SummaryResult
-from privclust.clustering.summarise import CLUSTERS, ask_summary
+from privclust.clustering.summarise import CLUSTERS, ask_mean_square, ask_summary
 from privclust.data.points.door import PointRows
-from privclust.data.points.public import WHOLE, Projection
+from privclust.data.points.public import WHOLE
 from privclust.data.points.view import PointsView
-from privclust.data.public import Noisy
 from privclust.data.table.public import BINS, ValuePoints
 from privclust.data.table.view import TableView
 from privclust.exceptions import ParameterError
@@ -221,7 +220,8 @@ def ask_summary_by_learned_metric(
     found = ask_summary(points, budget.remainder(for_metric, for_within), run.public_rng)
     mapped = _AxesToColumns(learned, points, door)
     cells = mapped.cells(found.cells)
-    within = _ask_within(view, for_within, cells)
+    places = cells.cells[cells.counts > 0]
+    within = ask_mean_square(view, for_within, places, WHOLE, cells.n_rows)
     told = replace(cells, within=float(within.value[0]), within_error=within.standard_error)
     notes = (*learned.notes, *found.notes)
     return replace(found, cells=told, notes=notes, misses_far_rows=False)  # nothing was clipped
@@ -255,12 +255,3 @@ class _AxesToColumns:
         here = self._to_points(points)
         moved = (self._to_points(points + step) - here for step in steps)
         return [np.sqrt(np.mean((move / _STEP) ** 2, axis=0)) for move in moved]
-
-
-def _ask_within(view: PointsView, share: Share, cells: Cells) -> Noisy:
-    """Ask for the mean square distance of rows to their cell."""
-    frame = Projection(np.zeros(view.domain.dimension))
-    places = cells.cells[cells.counts > 0]
-    square = view.ask_clusters("spread within cells", frame, places, WHOLE, square=share).square
-    visible = np.maximum(square.value, square.standard_error)
-    return Noisy(visible / cells.n_rows, square.standard_error / cells.n_rows)

@@ -40,7 +40,7 @@ class Profile:
     center_error: dict[str, float]
     differences: dict[str, float]
     traits: tuple[Trait, ...] = ()
-    ask_histograms: dict[str, Floats] | None = None
+    histograms: dict[str, Floats] | None = None
 
     @property
     def sentence(self) -> str:

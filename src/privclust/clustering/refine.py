@@ -48,6 +48,37 @@ class Sketch:
         rest = self._means(self.cells - moved[nearest_centre(self.cells, moved)], moved)
         return np.abs(rest)
 
+    def squared_bias(self, centres: Floats, radii: Floats, within: float) -> Floats:
+        """Return how far, in mean squares of all rows, each clip would leave centres from means.
+
+        What is symmetric around the mean of a cluster's cells does no harm if it is clipped.
+
+        Parameters
+        ----------
+        centres : ndarray of shape (n_clusters, n_features)
+        radii : ndarray of shape (n_radii,)
+            What offsets may be clipped to.
+        within : float
+            The mean square distance of rows to their centre, which that to their cell is below.
+        """
+        labels = nearest_centre(self.cells, centres)
+        offsets = self.cells - centres[labels]
+        offsets -= self._means(offsets, centres)[labels]
+        lengths = np.sqrt((offsets**2).sum(axis=1) + min(self.blur, within))
+        order = np.argsort(labels, kind="stable")
+        first = np.flatnonzero(np.diff(labels[order], prepend=-1))
+        weights, lengths, offsets = self.weights[order], lengths[order], offsets[order]
+        sizes = np.maximum(np.add.reduceat(weights, first), 1e-300)
+        lost = np.array(
+            [
+                np.add.reduceat(
+                    (weights * np.maximum(0, 1 - radius / lengths))[:, None] * offsets, first
+                )
+                for radius in radii
+            ]
+        )
+        return np.asarray((lost**2).sum(axis=2) @ (1 / sizes) / sizes.sum())
+
     def _means(self, offsets: Floats, centres: Floats) -> Floats:
         """Return the weighted mean of the offsets of the cells nearest to each centre, or zero."""
         members = np.equal.outer(np.arange(len(centres)), nearest_centre(self.cells, centres))
@@ -84,10 +115,28 @@ def uninformative_errors(n_clusters: int, low: Floats, high: Floats) -> Floats:
     return np.tile((high - low) / 2, (n_clusters, 1))
 
 
-# A second, third, ... step is made if its noise adds at most this much to the mean square distance
-# of rows to their centre, relative to it.
-_ERRORS = 0.1, 0.01, 0.003, 0.003, 0.003
+def is_worse_than_one(centres: Floats, errors: Floats, sizes: Floats) -> bool:
+    """Tell whether one centre may be as near to the rows, judging by noisy numbers alone.
+
+    Clusters gain the squared distances of their centres from the mean of all, and the errors of
+    the centres take theirs away.
+    """
+    weights = np.maximum(sizes, 1e-9)
+    gaps = ((centres - np.average(centres, axis=0, weights=weights)) ** 2).sum(axis=1)
+    return len(centres) > 1 and bool(weights @ gaps <= weights @ (errors**2).sum(axis=1))
+
+
+# The last stage of private k-means: noisy Lloyd steps, as many and as wide as noise allows.
+
 _COUNTS, _SQUARE = 0.12, 0.03  # of a step's share
+# Lloyd's iteration converges by about a constant factor, so that noise should as well: each step is
+# paid as much more as halves the variance of its noise. There are as many as leave the noise of the
+# first this much of the mean square distance of rows to their centre, for later steps undo it.
+_GROWTH = {"zcdp": 2.0, "pure": math.sqrt(2)}
+_FIRST_NOISE = {"zcdp": 0.5, "pure": 0.1}  # in pure ε one more step costs the others more
+_MOST_STEPS = 6
+_FARTHEST_CLIP, _CLIPS = 2.0, 16  # in radii of the domain, and how many are tried up to it
+_LEAST_LEFT = 0.05  # of the mean square distance, after a step
 # The last step of mixed rows clips as widely as adds this much, and at most to this many spreads.
 _SHARE_ERROR, _FARTHEST = 0.005, 2.5
 
@@ -100,7 +149,7 @@ def ask_refined_centres(
     within: float,
     sketch: Sketch,
 ) -> tuple[Floats, Floats]:
-    """Move the centres by noisy mean offsets, clipped to about the clusters' own radius.
+    """Move the centres by noisy mean offsets, clipped where squared bias equals squared noise.
 
     It returns the centres and their errors: of the noise, and of what the last step leaves out.
 
@@ -116,69 +165,89 @@ def ask_refined_centres(
     within : float
         About the mean square distance of rows to their centre.
     sketch : Sketch
-        Where the rows are, to show what the last step leaves out.
+        Where the rows are, to show what a clip, and the last step, leave out.
     """
-    dimension = centres.shape[1]
-    frame = Projection(np.zeros(dimension))
-    reach = 1 + 0.5 / math.sqrt(dimension)
-    shares = budget.split([1] * _refine_steps(view, budget, n_rows, centres.shape, reach))
+    frame, shape = Projection(np.zeros(centres.shape[1])), centres.shape
+    shares = _shares(budget, _refine_steps(view, budget, n_rows, shape))
     for number, share in enumerate(shares, start=1):
         last = number == len(shares)
-        square = None if last else share.take(_SQUARE)
-        counts = share.take(_COUNTS)
-        offsets = share.remainder(counts, *([] if square is None else [square]))
+        paid = {"counts": share.take(_COUNTS)} | ({} if last else {"square": share.take(_SQUARE)})
+        paid["offsets"] = share.remainder(*paid.values())
+        noise = _noise(view, paid["offsets"], n_rows, shape)
+        closest = _closest_clip(shape[1], within)
         if last and view.domain.has_shares:
-            reach = max(reach, _largest_clip(view, offsets, n_rows, centres.shape))
-        radius = min(reach * math.sqrt(within), 2.0)
-        name, paid = f"step {number}", {"counts": counts, "offsets": offsets, "square": square}
-        answer = view.ask_clusters(name, frame, centres, radius, **paid)
-        sizes = answer.counts.value
-        least = 2 * answer.counts.standard_error
+            closest = max(closest, _clip_of_shares(noise, within))
+        radius = _balanced_clip(sketch, centres, within, noise, closest)
+        answer = view.ask_clusters(f"step {number}", frame, centres, radius, **paid)
+        sizes, least = answer.counts.value, 2 * answer.counts.standard_error
         moves = shrink_means(answer.offsets, sizes, least, radius)
+        moved = clip_lengths(centres + moves, 1.0)
         if last:
-            noise = errors_of_means(answer, moves, least, radius)
-            errors = np.hypot(noise, sketch.estimated_bias(centres, radius))
-        centres = clip_lengths(centres + moves, 1.0)
-        if not last:
-            gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
-            left = (float(answer.square.value[0]) - gain) / n_rows
-            within = float(np.clip(left, 0.05 * within, within))
-    return centres, errors
+            noise_errors = errors_of_means(answer, moves, least, radius)
+            errors = np.hypot(noise_errors, sketch.estimated_bias(centres, radius))
+            break
+        gain = np.maximum(sizes, 0) @ (moves**2).sum(axis=1)
+        left = (float(answer.square.value[0]) - gain) / n_rows
+        within = float(np.clip(left, _LEAST_LEFT * within, within))
+        centres = moved
+    return moved, errors
 
 
-def _largest_clip(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
+def _shares(budget: Share, steps: int) -> tuple[Share, ...]:
+    """Divide the budget among so many steps."""
+    return budget.split([_GROWTH[budget.currency] ** step for step in range(steps)])
+
+
+def _refine_steps(view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...]) -> int:
+    """Return how many steps there may be, so that the first is not lost in its noise."""
+    closest = _closest_clip(shape[1], 1.0) ** 2
+    for steps in range(_MOST_STEPS, 1, -1):
+        first = _shares(budget, steps)[0].take(1 - _COUNTS)
+        if _noise(view, first, n_rows, shape) * closest < _FIRST_NOISE[budget.currency]:
+            return steps
+    return 1
+
+
+def _noise(view: PointsView, offsets: Share, n_rows: float, shape: tuple[int, ...]) -> float:
+    """Return the mean square noise of a centre that moves by offsets clipped to length one."""
+    n_clusters, dimension = shape
+    error = view.offset_error(offsets, 1.0, dimension) * n_clusters / n_rows
+    return max(dimension * error**2, 1e-300)
+
+
+def _closest_clip(dimension: int, within: float) -> float:
+    """Return the radius of clusters whose rows are normal around their centre, about."""
+    return min((1 + 0.5 / math.sqrt(dimension)) * math.sqrt(within), _FARTHEST_CLIP)
+
+
+def _balanced_clip(
+    sketch: Sketch, centres: Floats, within: float, noise: float, closest: float
+) -> float:
+    """Return the clip whose squared bias, by the sketch, and squared noise add up to least."""
+    radii = np.geomspace(closest, _FARTHEST_CLIP, _CLIPS)
+    errors = sketch.squared_bias(centres, radii, within) + noise * radii**2
+    return float(radii[errors.argmin()])
+
+
+def _clip_of_shares(noise: float, within: float) -> float:
     """Return how far from its centre a row may count in full, given the noise that this brings.
 
     Rows of a rare category lie far from their centre. Clipped closely, they would count too little
     in the released share of their category.
     """
-    n_clusters, dimension = shape
-    error = view.offset_error(offsets, 1.0, dimension) * n_clusters / n_rows
-    return min(_FARTHEST, math.sqrt(_SHARE_ERROR / dimension) / max(error, 1e-300))
-
-
-def _refine_steps(
-    view: PointsView, budget: Share, n_rows: float, shape: tuple[int, ...], reach: float
-) -> int:
-    """Return as many steps as keep the noise of each small beside the clusters' own spread."""
-    n_clusters, dimension = shape
-
-    def added_error(steps: int) -> float:
-        share = budget.split([1] * steps)[0].take(1 - _COUNTS)
-        error = view.offset_error(share, reach, dimension) * n_clusters / n_rows
-        return dimension * error**2
-
-    allowed = enumerate(_ERRORS, start=2)
-    return 1 + sum(added_error(steps) < limit for steps, limit in allowed)
+    reach = min(_FARTHEST, math.sqrt(_SHARE_ERROR / noise))
+    return min(reach * math.sqrt(within), _FARTHEST_CLIP)
 
 
 def shrink_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
     """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
 
+    In few columns, where theirs would shrink nothing, as much is taken off as noise alone is long.
     Groups with a count of ``least`` or below get no offset.
     """
     lengths = np.maximum((sums.value**2).sum(axis=1), 1e-300)
-    noise = max(sums.value.shape[1] - 2, 0) * sums.standard_error**2
+    dimension = sums.value.shape[1]
+    noise = max(dimension - 2, min(dimension, 2)) * sums.standard_error**2
     kept = np.maximum(0, 1 - noise / lengths)
     factors = np.where(counts > least, kept / np.maximum(counts, 1e-9), 0)
     return clip_lengths(factors[:, None] * sums.value, radius)

@@ -60,6 +60,18 @@ def centers_error(release: Release) -> Floats | None:
     return release.arrays.get(*_ERRORS)
 
 
+def cluster_arrays(
+    centers: Floats, centers_error: Floats | None, sizes: Floats, sizes_error: Floats
+) -> dict[str, Floats]:
+    """Return the arrays that every release of the kind has, and the errors of centres if known."""
+    errors = {} if centers_error is None else dict.fromkeys(_ERRORS, centers_error)
+    return errors | {
+        "cluster_centers": centers,
+        "cluster_sizes": sizes,
+        "cluster_sizes_error": sizes_error,
+    }
+
+
 def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     from privclust.holder.answers import OwnPoints
@@ -318,13 +330,10 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     }
     return Release(
         kind="kmeans",
-        arrays={
-            "cluster_centers": centers,
-            "cluster_centers_error": clusters.centers_error * scales,
-            "cluster_sizes": clusters.sizes,
-            "cluster_sizes_error": clusters.sizes_error,
-            **_profiles_of(release, centers),
-        },
+        arrays=cluster_arrays(
+            centers, clusters.centers_error * scales, clusters.sizes, clusters.sizes_error
+        )
+        | _profiles_of(release, centers),
         schema=schema,
         parameters=parameters,
         privacy=release.privacy,

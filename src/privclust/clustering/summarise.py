@@ -23,24 +23,24 @@ from privclust.budget import Share
 from privclust.clustering.cells import COUNT, LOST_MEAN
 from privclust.clustering.refine import clip_lengths, shrink_means
 from privclust.clustering.result import Cells, SummaryResult
-from privclust.clustering.seeds import (
-    LARGEST_MEAN_SHARE,
+from privclust.clustering.rounds import (
     LIVE,
-    SCOUT_SPREAD,
+    CellPlan,
+    MovedCells,
+    Round,
+    add_synthetic_cells,
+    affordable_cells,
+    ask_moved_cells,
+    residual_mean_square,
+)
+from privclust.clustering.spread import (
+    LARGEST_MEAN_SHARE,
     Allowance,
     Axes,
     Spread,
-    add_synthetic_cells,
     ask_axes,
     ask_spread,
-    cell_radius,
-    clips_for,
     mean_error,
-    resample_cells,
-    reseeding_radius,
-    residual_mean_square,
-    split_heavy_cells,
-    tightened_radius,
 )
 from privclust.clustering.weighted_kmeans import nearest_centre, spread_out_centres, weighted_kmeans
 from privclust.data.points.public import Projection
@@ -247,23 +247,6 @@ class _Shares:
     steps: Share | None
 
 
-@dataclass(frozen=True)
-class _RoundResult:
-    """The cells after two rounds, along the axes, with what the last round showed."""
-
-    cells: Floats
-    counts: Noisy
-    offsets_error: float
-    radius: float
-    within: float
-
-    @property
-    def live(self) -> Floats:
-        """The counts of cells that stand out from the noise, and zero for the others."""
-        value = self.counts.value
-        return np.where(value > LIVE * self.counts.standard_error, value, 0)
-
-
 def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> SummaryResult:
     """Summarise the rows of ``view`` within ``budget``."""
     purse = Allowance(budget)
@@ -274,7 +257,8 @@ def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> Su
     spread = ask_spread(view, purse, n_rows)
     axes = ask_axes(view, purse, spread, CLUSTERS, rng)
     shares = _shares(purse.remaining, axes, view.domain.dimension)
-    seen = _ask_rounds(view, shares, spread, axes, rng)
+    plan = _planned(view, shares, spread, axes)
+    seen = ask_moved_cells(view, plan, spread, axes, rng)
     placed, hidden = _live_cells(seen, spread, axes, rng)
     if shares.steps is not None and not hidden:
         placed = ask_moves_in_groups(view, shares.steps, placed, n_rows, CLUSTERS, rng)
@@ -295,59 +279,24 @@ def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
     return _Shares(within, scout, tuple(rounds), steps)
 
 
-def _ask_rounds(
-    view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> _RoundResult:
-    """Throw cells, and move them twice to where the rows are."""
-    n_rows, p, deviations = spread.n_rows, axes.frame.dimension, np.sqrt(axes.variances)
-    cells = _ask_scout(view, shares, spread, axes, rng)
-    within = math.inf
-    for number, share in enumerate(shares.rounds, start=1):
-        for_counts, for_square, for_offsets = split_of_moves(share, _COUNTS)
-        unit_error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
-        quantile, later = clips_for(unit_error, len(cells), n_rows)
-        radius = cell_radius(cells, deviations, quantile, rng)
-        if number > 1:
-            radius = tightened_radius(radius * later, within, p)
-        answer = view.ask_clusters(
-            f"cells, round {number}",
-            axes.frame,
-            cells,
-            radius,
-            counts=for_counts,
-            offsets=for_offsets,
-            square=for_square,
+def _planned(view: PointsView, shares: _Shares, spread: Spread, axes: Axes) -> CellPlan:
+    """Plan as many cells as the last round, which pays most, can afford."""
+    rounds = []
+    for share in shares.rounds:
+        counts, square, offsets = split_of_moves(share, _COUNTS)
+        affordable, unit_error = affordable_cells(
+            view, counts, offsets, spread.n_rows, axes.frame.dimension
         )
-        counts, least = answer.counts.value, LIVE * answer.counts.standard_error
-        moves = shrink_means(answer.offsets, counts, least, radius)
-        cells = cells + moves
-        within = residual_mean_square(answer, counts, moves, n_rows, radius**2)
-        live = np.where(counts > least, counts, 0)
-        if number == 1 and live.any():
-            cells = split_heavy_cells(cells, live, reseeding_radius(radius, within), rng)
-    return _RoundResult(cells, answer.counts, answer.offsets.standard_error, radius, within)
-
-
-def _ask_scout(
-    view: PointsView, shares: _Shares, spread: Spread, axes: Axes, rng: np.random.Generator
-) -> Floats:
-    """Return cells thrown in proportion to the rows that wide ones have counted."""
-    p, deviations = axes.frame.dimension, np.sqrt(axes.variances)
-    for_counts, _, for_offsets = split_of_moves(shares.rounds[-1], _COUNTS)
-    # So many that a cell's mean is known to about its radius, and its count exceeds the noise.
-    error = view.offset_error(for_offsets, 1.0, p) * math.sqrt(p)
-    affordable = _CELLS * spread.n_rows / max(error, LIVE * view.count_error(for_counts))
-    n_cells = int(np.clip(affordable, _FEWEST_CELLS, _MOST_CELLS))
-    cells = rng.standard_normal((n_cells, p)) * deviations * SCOUT_SPREAD
-    counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=shares.scout).counts
-    return resample_cells(cells, counts, deviations, rng)
+        rounds.append(Round(counts, offsets, square, unit_error))
+    n_cells = int(np.clip(_CELLS * affordable, _FEWEST_CELLS, _MOST_CELLS))
+    return CellPlan(n_cells, shares.scout, tuple(rounds))
 
 
 def _live_cells(
-    seen: _RoundResult, spread: Spread, axes: Axes, rng: np.random.Generator
+    seen: MovedCells, spread: Spread, axes: Axes, rng: np.random.Generator
 ) -> tuple[CellsInColumns, bool]:
     """Return the live cells in all columns, and whether nearly none of them is live."""
-    cells, weights = seen.cells, seen.live
+    cells, weights = seen.cells, seen.weights
     hidden = int((weights > 0).sum()) < _FEWEST_LIVE
     if hidden:
         cells, weights = add_synthetic_cells(
@@ -378,12 +327,17 @@ def _ask_within_square(
     unit = view.square_error(share, 1.0)
     wide = min(math.sqrt(0.05 * placed.within * n_rows / unit), 1.5 * distance)
     clip = min(2.0, max(_REACH * math.sqrt(placed.within), wide))
+    return ask_mean_square(view, share, placed.cells[placed.counts > 0], clip, n_rows), clip
+
+
+def ask_mean_square(
+    view: PointsView, share: Share, cells: Floats, clip: float, n_rows: float
+) -> Noisy:
+    """Ask for the mean square distance of rows to their cell; noise hides less than its size."""
     frame = Projection(np.zeros(view.domain.dimension))
-    cells = placed.cells[placed.counts > 0]
     square = view.ask_clusters("spread within cells", frame, cells, clip, square=share).square
-    # Noise hides a spread below its own size.
     visible = np.maximum(square.value, square.standard_error)
-    return Noisy(visible / n_rows, square.standard_error / n_rows), clip
+    return Noisy(visible / n_rows, square.standard_error / n_rows)
 
 
 def _misses_far_rows(cells: Cells, spread: Spread, clip: float) -> bool:

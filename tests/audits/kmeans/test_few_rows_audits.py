@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
-from privclust.clustering.auto import _ask_grid_or_cells, ask_auto
+from privclust.clustering.auto import _ask_grid_or_cells, ask_auto, ask_is_concentrated
 from privclust.clustering.cautious import cautious
-from privclust.clustering.grid import ask_is_concentrated, grid
-from privclust.clustering.seeds import Allowance
+from privclust.clustering.grid import grid
+from privclust.clustering.spread import Allowance
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from support.audits import evidence_bound
