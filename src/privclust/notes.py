@@ -40,6 +40,7 @@ Code = Literal[
     "rows-outside",
     "rows-unseen",
     "spread-hidden",
+    "tables-left-out",
 ]
 _HIDDEN = {"clusters-hidden", "columns-hidden", "one-centre-as-good"}
 

@@ -79,3 +79,22 @@ def test_the_tables_of_k_means_noise_and_the_ledger_say_what_the_files_hold(tmp_
     ways = ledger.ways_table(keeping.read_rows("ledger-ways", RESULTS))
     keeping.put_table(of_ledger, "ledger-ways", ways)
     assert [copy.read_text("utf-8") for copy in (page, of_ledger)] == before
+
+
+def test_the_tables_of_synthetic_rows_say_what_the_file_holds(tmp_path):
+    keeping, output, size = scripts("keeping", "synthetic_output", "synthetic_size")
+    rows = keeping.read_rows("synthetic", RESULTS)
+    tables = {
+        "docs/research/synthetic.md": {
+            "synthetic": output.main_table(rows) + "\n\n" + keeping.run_line(rows, "synthetic"),
+            "synthetic-budgets": output.budget_table(rows),
+            "synthetic-size": size.table(keeping.read_rows("synthetic-size", RESULTS)),
+        },
+        "docs/synthetic.md": {"synthetic-points": output.short_table(rows)},
+    }
+    for name, parts in tables.items():
+        page = Path(shutil.copy(ROOT / name, tmp_path))
+        before = page.read_text("utf-8")
+        for mark, table in parts.items():
+            keeping.put_table(page, mark, table)
+        assert page.read_text("utf-8") == before

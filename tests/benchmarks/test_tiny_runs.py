@@ -64,6 +64,15 @@ def of_one_machine(run: str, *_: Any) -> dict[str, Any]:
     return {"cpu": 1.0, "wall": 1.0, "megabytes": 1.0, "worker_cpu": 1.0, "digest": run, **wire}
 
 
+def tiny_table(*_: Any) -> Any:
+    """Return a set for synthetic rows: a number and two categories."""
+    (sets,) = scripts("synthetic_sets")
+    words = np.array(["u", "v"])
+    rows = pd.DataFrame({"x": RNG.integers(0, 20, 400), "y": words[RNG.integers(0, 2, 400)]})
+    rows["z"] = words[(rows["x"] > 9).astype(int)]
+    return sets.made("adult9", rows, {"x": (0, 20, True)}, "z")
+
+
 SOURCE_TARGET = {"pair_maker": tiny_pair, "NUMBERS": [2, 5]}
 BUDGET = {"BUDGETS": ((1.0, 1e-6),)}
 RICH = {"BUDGETS": ((20.0, 1e-6),)}  # so that noise never hides the cells
@@ -196,6 +205,13 @@ CASES = [
     ),
     Case("summary_profiles", "profiles", {"N_ROWS": 2000, "SHARES": (0.2,), **RICH}),
     Case("summary_profiles", "sample", {"N_ROWS": 2000, **RICH}),
+    Case(
+        "synthetic",
+        "--runs 2 --methods tables,cells,independent,shuffled,bootstrap"
+        " --page {pages}/research/synthetic.md",
+        {"SETS": {"adult9": tiny_table}},
+    ),
+    Case("synthetic_size", "--rows 500 --page {pages}/research/synthetic.md"),
     Case("service", "--analysts 1 --seconds 0.1", {"WARMING": 0, "PAUSE": 0}),
 ]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from privclust.budget import Budget
+from privclust.data.table.public import independent_tables
 from privclust.unit.rows import AddRemoveRow, Person, ReplaceRow
 from support.transcripts import recorded_draws
 from support.views import table_view_of
@@ -77,7 +78,7 @@ SELECTED = {
     "relevance": lambda v, s: v.ask_relevant_attributes("q", 0, 1, MOST_ROWS, s),
     "relevance, wrong scale": lambda v, s: v.ask_relevant_attributes("q", 2, 1, 2, s),
     "contexts": lambda v, s: v.ask_relevant_context("q", 1, 1, MOST_ROWS, s),
-    "tree": lambda v, s: v.ask_spanning_tree("q", MARGINS, s.split([1, 1])[0]),
+    "tree": lambda v, s: v.ask_spanning_tree("q", independent_tables(MARGINS), s.split([1, 1])[0]),
 }
 
 

@@ -91,6 +91,15 @@ def stays() -> pd.DataFrame:
     )
 
 
+def wards() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return visits()[["age", "cost"]].assign(
+        age=rng.integers(0, 100, 2000),
+        sex=rng.choice(["f", "m"], 2000),
+        ward=rng.choice(np.array(["a", "b", "c", None], object), 2000),
+    )
+
+
 def towns(count: int) -> pd.DataFrame:
     rng = np.random.default_rng(count)
     places = {"latitude": rng.uniform(45, 50, count), "longitude": rng.uniform(5, 10, count)}
@@ -117,6 +126,7 @@ PAGES = {
     "docs/releases.md": {"frame": visits()[["age", "visits"]]},
     "docs/units.md": {"frame": visits()[["age", "visits"]].assign(id=np.arange(2000) // 8)},
     "docs/summary.md": {"frame": visits()[["age", "visits"]]},
+    "docs/synthetic.md": {"frame": wards()},
     "docs/mixed.md": {"patients": stays()},
     "docs/zones.md": {"rows": np.random.default_rng(0).uniform(0, 8, (150, 4))},
     "docs/categorical.md": {"rows": patients(), "new_rows": patients()[:9]},

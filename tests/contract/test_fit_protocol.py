@@ -268,7 +268,7 @@ def test_nothing_exact_is_kept(record):
         *("cells_", "cells_error_", "counts_", "counts_error_", "_cells"),
         *("components_", "generator_"),
         *("bounds_", "found_", "inside_", "inside_error_", "missing_", "missing_error_"),
-        "_profile_centers",
+        *("_profile_centers", "tables_"),
     }
     if record.kind in (PrivateBounds, PrivateSummary):
         allowed |= {"n_rows_", "n_rows_error_"}  # noisy ones, which they release

@@ -45,8 +45,8 @@ clusterers = pytest.mark.parametrize(
 )
 
 # All that a door shows: public facts, and the ways to noisy answers.
-SHOWN = {"schema", "unit", "domain", "coder", "known_shape", "private", "table", "check_table"}
-SHOWN |= {"within"}
+SHOWN = {"schema", "unit", "domain", "coder", "known_shape"}
+SHOWN |= {"private", "table", "check_table", "cut", "within"}
 
 POINTS = np.array([[0.1, 0.9], [0.4, 0.2]])
 NUMBERS = Schema.from_bounds(0, 1, n_columns=2)

@@ -14,7 +14,7 @@ import pytest
 
 import privclust
 from privclust import Box, Ledger, Schema
-from privclust.clustering.summary import Summary
+from privclust.clustering.answers import Summary
 from privclust.exceptions import LowSignalWarning, ReleaseError
 from privclust.release.kinds import get_kind
 from privclust.unit.matrix import MatrixRow

@@ -66,6 +66,7 @@ REST = (
     "data/sites/public.py",
     "data/table/as_points.py",
     "data/table/codes.py",
+    "data/table/cut.py",
     "data/table/door.py",
     "data/table/kernels.py",
 )

@@ -195,8 +195,9 @@ ALLOWED = {
     "privclust.data.sites.metrics": {"Metric", "_named"},
     "privclust.data.sites.public": {"Rings", "TargetSpace"},
     "privclust.data.table.codes": {"AttributeCodes", "CategoryCoder", "ColumnCoder"},
+    "privclust.data.table.cut": {"CutCoder"},
     "privclust.data.table.kernels": {"PairTables", "ValueCounts"},
-    "privclust.data.table.public": {"PairLayout", "ValuePoints"},
+    "privclust.data.table.public": {"CellGroups", "Cut", "PairLayout", "ValuePoints"},
     "privclust.schema.facts": {"Bins", "Box", "Categories"},
     "privclust.unit.matrix": {"MatrixCount", "MatrixEntry", "MatrixRow"},
 }  # fmt: skip

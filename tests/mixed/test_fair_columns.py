@@ -13,9 +13,9 @@ import pytest
 
 from privclust import Ball, Bins, Box, Categories, PrivateKMeans, PrivateSummary, Release, Schema
 from privclust.clustering.agreement import agreeing, told_by_others
+from privclust.clustering.answers import Summary
 from privclust.clustering.columns import column_notes, loose_notes, separating, share_sentences
 from privclust.clustering.release import cells_from_release, column_scales, scaling_of
-from privclust.clustering.summary import Summary
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.mixed import region_of
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError, SchemaError

@@ -20,7 +20,7 @@ from privclust import (
     ReplaceRow,
     Schema,
 )
-from privclust.clustering.summary import Summary
+from privclust.clustering.answers import Summary
 from privclust.exceptions import DataError, ParameterError, PrivclustError, SchemaError
 from privclust.schema.coordinates import CATEGORY_GAP, Coordinates
 from support.datasets import MIXED, SURVEY, mixed, survey

@@ -23,7 +23,7 @@ from privclust import (
     Release,
     Schema,
 )
-from privclust.clustering.summary import Summary
+from privclust.clustering.answers import Summary
 from privclust.exceptions import ParameterError, PrivclustError
 
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privclust import Box, Categories, PrivateSummary, Schema
-from privclust.clustering.summary import Summary
+from privclust.clustering.answers import Summary
 from privclust.exceptions import ParameterError
 from privclust.papers.metrics import inertia
 from privclust.schema.coordinates import CATEGORY_GAP, Coordinates

@@ -6,8 +6,8 @@ import pytest
 
 from privclust import Box, Categories, Person, PrivateKMeans, PrivateSummary, Release, Schema
 from privclust.budget import Budget
+from privclust.clustering.answers import Summary
 from privclust.clustering.histograms import check_numbers, histogram_note
-from privclust.clustering.summary import Summary
 from privclust.exceptions import ParameterError, ReleaseError
 from privclust.unit.rows import AddRemoveRow, ReplaceRow
 from support.transcripts import recorded_draws, replayed_draws

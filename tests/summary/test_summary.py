@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from privclust import Box, PrivateSummary, Release, Schema
+from privclust.clustering.answers import Summary
 from privclust.clustering.auto import ask_with_chosen_k
 from privclust.clustering.spread import Spread
 from privclust.clustering.summarise import _misses_far_rows
-from privclust.clustering.summary import Summary
 from privclust.data.points.door import PointRows
 from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.opening.rows import open_points

@@ -196,6 +196,14 @@ ESTIMATORS = (
         },
     ),
     EstimatorRecord(
+        PrivateSummary,
+        **{
+            **_MIXED,
+            "variant": "-synthetic",
+            "parameters": {"schema": MIXED, "synthetic": True},
+        },
+    ),
+    EstimatorRecord(
         PrivateBounds,
         private_data=points,
         neighbours=_one_row_less,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privclust.categories.learn import Options, ask_pairs, ask_tree
+from privclust.data.table.public import independent_tables
 from privclust.papers.dilca.private import (
     ask_baseline,
     ask_max_dependency,
@@ -54,7 +55,7 @@ TREES = {
 
 def choose_tree(view, share):
     """Choose a tree of three attributes."""
-    return view.ask_spanning_tree("q", EVEN, share)
+    return view.ask_spanning_tree("q", independent_tables(EVEN), share)
 
 
 METHODS = {

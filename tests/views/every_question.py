@@ -28,7 +28,7 @@ from privclust.data.points.view import PointsView
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import ValuePoints
+from privclust.data.table.public import ValuePoints, independent_tables
 from privclust.data.table.view import TableView
 from privclust.privacy import mechanisms
 from privclust.privacy.meter import Meter
@@ -191,7 +191,7 @@ _TABLE = {
     "entropies": lambda v, s: v.ask_entropies("q", [(0,), (0, 1)], 4, s),
     "relevant_attributes": lambda v, s: v.ask_relevant_attributes("q", 0, 1, 4, s),
     "relevant_context": lambda v, s: v.ask_relevant_context("q", 0, 1, 4, s),
-    "spanning_tree": lambda v, s: v.ask_spanning_tree("q", MARGINS, s),
+    "spanning_tree": lambda v, s: v.ask_spanning_tree("q", independent_tables(MARGINS), s),
 }
 _SITES = {
     "count": lambda v, s: v.ask_count("q", s),

@@ -37,7 +37,7 @@ from privclust.data.question import Pick, Question, Scores
 from privclust.data.sites.public import Rings, TargetSpace
 from privclust.data.sites.view import SitesView
 from privclust.data.table.codes import CategoryCoder
-from privclust.data.table.public import ValuePoints
+from privclust.data.table.public import ValuePoints, independent_tables
 from privclust.data.table.view import TableView
 from privclust.data.view import Noised, Picked
 from privclust.privacy.meter import Meter
@@ -223,7 +223,9 @@ CASES: dict[tuple[str, str], Case] = {
     ("table", "relevant_context"): _table(
         lambda v, s: v.ask_relevant_context("q", 0, 1, 4, s), loose=CONTEXT
     ),
-    ("table", "spanning_tree"): _table(lambda v, s: v.ask_spanning_tree("q", EXPECTED, s)),
+    ("table", "spanning_tree"): _table(
+        lambda v, s: v.ask_spanning_tree("q", independent_tables(EXPECTED), s)
+    ),
     ("numbers", "count"): _numbers(lambda v, s: v.ask_count("q", s), loose=COUNT),
     ("numbers", "histograms"): _numbers(lambda v, s: v.ask_histograms("q", listed.EDGES, s)),
     ("sites", "count"): _sites(lambda v, s: v.ask_count("q", s), loose=COUNT),

@@ -20,7 +20,7 @@ from privclust.data.points.public import Projection
 from privclust.data.sites.door import SourceRows
 from privclust.data.sites.public import TargetSpace
 from privclust.data.table.door import TableRows
-from privclust.data.table.public import ValuePoints
+from privclust.data.table.public import CellGroups, Cut, ValuePoints
 from privclust.exceptions import SchemaError
 from privclust.opening.matrices import open_matrix
 from privclust.opening.rows import open_numbers, open_points, open_sources, open_table
@@ -99,6 +99,15 @@ def ask_binned(door: PointRows, seed: Any = None) -> Any:
     return door.table(Meter(BUDGET), seed).ask_pair_tables("q", [(0, 1)], BUDGET.whole).cells
 
 
+CUTS = [Cut(0, np.array([-0.5, 0.0, 0.5]), np.arange(4)), Cut(1, np.array([0.5]), np.arange(2))]
+
+
+def ask_cut(door: PointRows, seed: Any = None) -> Any:
+    groups = [CellGroups(np.eye(4)[:2] / 2, np.array([0, 1]))]
+    view = door.cut(Meter(BUDGET), seed, CUTS, [(0, 1), (0, 2)], groups)
+    return view.ask_pair_tables("q", [(0, 1), (0, 2)], BUDGET.whole).cells
+
+
 def ask_sites(door: SourceRows, seed: Any = None) -> Any:
     view = door.private(SPACE, Meter(BUDGET), seed)
     one, other = BUDGET.split([1, 1])
@@ -116,6 +125,7 @@ ROW_DOORS: dict[str, tuple[Callable[..., Door], Callable[..., Any]]] = {
     "embedded": (table, ask_embedded),
     "mixed": (mixed, ask_mixed),
     "binned": (mixed, ask_binned),
+    "cut": (mixed, ask_cut),
     "sites": (sites, ask_sites),
     "numbers": (numbers, ask_numbers),
 }

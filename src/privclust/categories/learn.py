@@ -21,7 +21,7 @@ from privclust.categories.pair_tables import project_on_simplex
 from privclust.categories.shrinkage import Estimate, shrink_tables
 from privclust.categories.signal import signal_warning
 from privclust.data.public import Noisy
-from privclust.data.table.public import NoisyTables, PairLayout
+from privclust.data.table.public import NoisyTables, PairLayout, independent_tables
 from privclust.data.table.view import TableView
 from privclust.notes import Note
 
@@ -109,7 +109,8 @@ def ask_tree(view: TableView, budget: Share, options: Options) -> MetricTables:
         [_TREE_HISTOGRAMS, _TREE_EDGES, 1 - _TREE_HISTOGRAMS - _TREE_EDGES]
     )
     histograms = view.ask_histograms("histograms", for_histograms)
-    edges = view.ask_spanning_tree("tree", _rough_margins(view, histograms), for_edges)
+    independent = independent_tables(_rough_margins(view, histograms))
+    edges = view.ask_spanning_tree("tree", independent, for_edges)
     tables = view.ask_pair_tables("tables along the tree", edges, for_tables)
     along = shrink_tables(histograms, tables, budget.currency, _ask_row_count(view, budget))
     return _metric_tables(_chain_along_tree(along), tables, options)

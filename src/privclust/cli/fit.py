@@ -275,6 +275,8 @@ def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
     value: Any = str
     if isinstance(kind, Whole) and "auto" in parameter.also:
         settings |= {"metavar": "N", "parser": _number_or_auto(parameter)}
+    elif True in parameter.also:
+        settings["parser"] = _yes_or_share(parameter)
     elif isinstance(kind, Whole):
         value, settings["min"] = int, kind.least
         settings.setdefault("metavar", "N")
@@ -303,6 +305,18 @@ def _number_or_auto(parameter: Parameter) -> Callable[[str], Any]:
         raise UsageError(
             f"{parameter.flag} must be a whole number of at least 1 or auto, got {text!r}."
         )
+
+    return parse
+
+
+def _yes_or_share(parameter: Parameter) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            return True if text == "yes" else float(text)
+        except ValueError:
+            raise UsageError(
+                f'{parameter.flag} is "yes" or a share of the budget such as 0.3, got {text!r}.'
+            ) from None
 
     return parse
 

@@ -11,7 +11,7 @@ import typer
 from privclust.cli import options, screen
 
 if TYPE_CHECKING:
-    from privclust.clustering.summary import Summary
+    from privclust.clustering.answers import Summary
 
 SummaryPath = Annotated[
     Path, typer.Argument(metavar="SUMMARY", help="A release of the kind summary.")
@@ -61,10 +61,12 @@ def sample(
     overwrite: options.Overwrite = False,
 ) -> None:
     """Draw synthetic rows from a summary; they may be published. Nothing more is spent."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq
 
+    from privclust.clustering.from_cells import as_table
     from privclust.jobs import output_paths as places
 
     places.check_file(output, "Rows", (".csv", ".parquet"), overwrite=overwrite)
@@ -72,16 +74,24 @@ def sample(
     drawn = loaded.sample(rows)
     table = drawn
     if not isinstance(drawn, pa.Table):
-        table = pa.table(dict(zip(loaded.release().schema.numeric, drawn.T, strict=True)))
+        schema = loaded.release().schema
+        columns = dict(zip(schema.numeric, drawn.T, strict=True))
+        table = as_table(schema, columns, np.random.default_rng())
     write = pq.write_table if output.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     with places.replace_atomically(output) as temporary:
         write(table, temporary)
-    document = {"rows": str(output), "n_rows": rows}
-    screen.answer(document, f"{rows:,} synthetic rows: {output}")
+    notes = loaded.sample_notes()
+    document = {"rows": str(output), "n_rows": rows, "notes": list(notes)}
+    told = "\n".join([f"{rows:,} synthetic rows: {output}", *notes])
+    screen.answer(document, told)
+
+
+# What else the command line offers.
+more = {"cluster": cluster, "choose-k": choose_k, "sample": sample}
 
 
 def _load_summary(path: Path) -> Summary:
-    from privclust.clustering.summary import Summary
+    from privclust.clustering.answers import Summary
     from privclust.release.release import Release
 
     return Summary(Release.load(path))

@@ -235,7 +235,11 @@ def as_table(schema: Schema, columns: dict[str, Any], rng: np.random.Generator) 
 
 def _in_declared_form(values: Any, fact: Fact, rng: np.random.Generator) -> pa.Array:
     if isinstance(fact, Box):
-        return in_declared_form(values, fact)
+        return (
+            pa.array(np.rint(values), pa.int64())
+            if fact.form == "integer"
+            else in_declared_form(values, fact)
+        )
     if isinstance(fact, Categories):
         last: list[str | None] = [None] * (fact.missing == "category")
         last += ["(other)" if fact.kind == "text" else None] * (fact.unknown == "other")
@@ -243,4 +247,5 @@ def _in_declared_form(values: Any, fact: Fact, rng: np.random.Generator) -> pa.A
     edges = np.array([*fact.edges, fact.edges[-1]])
     bins = np.minimum(values, len(fact.edges) - 1)
     inside = edges[bins] + rng.random(len(bins)) * (edges[bins + 1] - edges[bins])
+    inside = np.floor(inside) if fact.form == "integer" else inside
     return in_declared_form(inside, fact, missing=values >= len(fact.edges) - 1)

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from privclust._typing import Floats, Indices
+from privclust.budget import Budget
 from privclust.clustering.from_cells import most_clusters, squares
-from privclust.clustering.release import cells_from_release, column_scales
+from privclust.clustering.release import cells_from_release, column_scales, synthetic_model
 from privclust.parameters import check_clusters
 from privclust.plan import Measure, Rehearsal
 from privclust.schema.coordinates import Coordinates
@@ -145,6 +146,42 @@ def synthetic_summary_rows(
         return _inertia(points - middle, centers - middle) / best_inertia(points, n_clusters)
 
     return Rehearsal((table,), error_ratio)
+
+
+class SampleErrors:
+    """What rehearsals of a summary with tables say about its synthetic_summary_rows rows.
+
+    Parameters
+    ----------
+    budget : Budget
+        That of the plan; rehearsals with another are not looked at.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._found: list[tuple[float, float | None]] = []
+
+    def seen(self, made: Rehearsal) -> Rehearsal:
+        """Return the same data; a model that is judged on them is also asked for its errors."""
+
+        def error_ratio(fitted: Any) -> float:
+            model = synthetic_model(fitted.release())
+            if model is not None and fitted.privacy_.delta == self._budget.delta:
+                self._found.append((model.column_error, model.pair_error))
+            return made.error_ratio(fitted)
+
+        return replace(made, error_ratio=error_ratio)
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return what to expect, in at most one sentence."""
+        if not self._found:
+            return ()
+        column = float(np.mean([one for one, _ in self._found]))
+        pairs = [two for _, two in self._found if two is not None]
+        told = f"Synthetic rows: noise moves the table of a column by about {100 * column:.2g}"
+        if pairs:
+            return (f"{told} points, and that of a pair by {100 * np.mean(pairs):.2g}.",)
+        return (f"{told} points; there are too few rows for tables of pairs at this budget.",)
 
 
 def _inertia(rows: Floats, centers: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from privclust.clustering.columns import ColumnPart, column_notes, percent, sepa
 from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.result import Cells, LearnedCenters
+from privclust.clustering.synthetic import SyntheticModel
+from privclust.clustering.tables import Tables, check_tables
 from privclust.exceptions import ReleaseError
 from privclust.release.facts import Facts, Listing
 from privclust.release.kinds import (
@@ -314,13 +317,27 @@ def clusters_of(release: Release, n_clusters: int) -> tuple[Clusters, Schema]:
     return clustered_by_agreement(cells_from_release(release), n_clusters, release.schema, gap)
 
 
+@lru_cache(maxsize=4)
+def synthetic_model(release: Release) -> SyntheticModel | None:
+    """Return the model of a release's synthetic rows; None if it has cells alone."""
+    tables = Tables.of(release.arrays)
+    if tables is None:
+        return None
+    seen = release.signal == "seen"
+    return SyntheticModel(
+        release.schema, cells_from_release(release), column_scales(release), tables, seen=seen
+    )
+
+
 def kmeans_release(release: Release, n_clusters: int) -> Release:
     """Return k centres of a summary as a k-means release; its digest names the summary."""
     from privclust.release.release import Release
 
     clusters, schema = clusters_of(release, n_clusters)
-    scales = column_scales(release)
-    centers = Coordinates(schema).project(clusters.centers * scales)
+    scales, model = column_scales(release), synthetic_model(release)
+    of_cells = centers = Coordinates(schema).project(clusters.centers * scales)
+    if model is not None and schema is release.schema:  # its rows are nearest by these weights
+        centers = Coordinates(schema).project(model.stepped(clusters.centers) * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",
@@ -333,7 +350,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
         arrays=cluster_arrays(
             centers, clusters.centers_error * scales, clusters.sizes, clusters.sizes_error
         )
-        | _profiles_of(release, centers),
+        | _profiles_of(release, of_cells),
         schema=schema,
         parameters=parameters,
         privacy=release.privacy,
@@ -368,6 +385,7 @@ def _check_summary(release: Release) -> None:
     if any(len(arrays[name]) != 1 for name in _NUMBERS):
         raise ReleaseError("A summary has one number of rows and one of each error; correct it.")
     check_profiles(release, len(arrays.get("profile_centers", ())))
+    check_tables(release)
     for name, target in _PLACES.items():
         places, most = arrays[name], len(arrays[target])
         if places.dtype.kind != "i" or ((places < 0) | (places >= most)).any():

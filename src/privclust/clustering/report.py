@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privclust._typing import Floats
+from privclust.clustering.answers import Summary
 from privclust.clustering.choose_k import Choice
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.release import (
@@ -18,7 +19,6 @@ from privclust.clustering.release import (
     has_errors,
     pictures,
 )
-from privclust.clustering.summary import Summary
 from privclust.reports.plots import Map, heat_map, map_plot, principal_map, size_plot
 from privclust.reports.svg import ACCENT, INK, WIDTH, inline_svg, short_name
 from privclust.reports.words import format_error
@@ -217,6 +217,7 @@ def summary_context(release: Release) -> dict[str, Any]:
         "rows": f"{cells.n_rows:,.0f}",
         "rows_error": format_error(2 * cells.n_rows_error),
         "n_cells": most_clusters(cells),
+        "of_rows": summary.sample_notes() if "histogram_counts" in release.arrays else (),
     }
     if not found:
         return shown

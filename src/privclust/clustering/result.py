@@ -10,6 +10,7 @@ from typing import Any
 
 from privclust._typing import Floats, Indices
 from privclust.clustering.measuring import Working
+from privclust.clustering.tables import Tables
 from privclust.data.public import Noisy
 from privclust.notes import Note
 
@@ -171,6 +172,8 @@ class SummaryResult:
         Histograms, if they were paid for.
     working : Working or None
         Measured ranges that the cells lie within, if they were paid for.
+    tables : Tables or None
+        What synthetic rows are made of, if it was paid for.
     """
 
     cells: Cells
@@ -178,3 +181,4 @@ class SummaryResult:
     misses_far_rows: bool = False
     profiles: ClusterProfiles | None = None
     working: Working | None = None
+    tables: Tables | None = None

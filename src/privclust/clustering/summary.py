@@ -5,8 +5,7 @@ A fitted :class:`privclust.PrivateSummary` answers the same, by the same functio
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -14,23 +13,17 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.choose_k import DEFAULT_RANGE, Choice, choose_n_clusters
+from privclust.clustering.answers import SummaryAnswers
 from privclust.clustering.columns import loose_notes
 from privclust.clustering.estimator import RowsEstimator
-from privclust.clustering.from_cells import sample_rows, sample_table
 from privclust.clustering.histograms import (
     ask_cluster_histograms,
     check_numbers,
     split_for_histograms,
 )
-from privclust.clustering.plan import synthetic_summary_rows
-from privclust.clustering.profiles import Profile, profiles_of
+from privclust.clustering.plan import SampleErrors, synthetic_summary_rows
 from privclust.clustering.release import (
     arrays_from_cells,
-    cells_from_release,
-    clusters_of,
-    column_scales,
-    kmeans_release,
     scaling_parameters,
 )
 from privclust.clustering.result import SummaryResult
@@ -40,181 +33,16 @@ from privclust.data.points.door import PointRows, region_of
 from privclust.data.points.view import PointsView
 from privclust.data.public import Noisy
 from privclust.estimator import PrivateEstimator
-from privclust.exceptions import LowSignalWarning, ParameterError, ReleaseError
 from privclust.fitting import Run
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, signal_of
 from privclust.opening.rows import PublicFacts
-from privclust.parameters import WHOLE, Whole, check_memory
+from privclust.parameters import WHOLE
 from privclust.plan import Plan, Rehearsal
-from privclust.release.facts import Library, center_table
 from privclust.release.release import Release
-from privclust.schema.coordinates import Coordinates
 from privclust.schema.schema import Schema
 from privclust.unit import Unit
 from privclust.unit.rows import RowUnit
-
-# ``Summary``: everything that a published summary answers, without the data and at no cost.
-
-# The memory that drawing synthetic rows takes, in numbers for each number drawn.
-_NUMBERS_PER_ENTRY = 4
-
-_NO_SIGNAL = (
-    "Noise hid the rows when this summary was made, so that synthetic rows tell nothing of them; "
-    "summarise with a larger budget."
-)
-
-
-class SummaryAnswers:
-    """What a summary answers at any time; errors are standard errors of the noise.
-
-    Those of sizes also cover rows at the border of two clusters, and those of the inertia what
-    noise adds to it. None covers that offsets were clipped.
-
-    Clusters are numbered from the largest on, the same in every answer for one number of clusters.
-    """
-
-    def release(self) -> Release:
-        """Return the summary as it is published."""
-        raise NotImplementedError
-
-    def centers(self, n_clusters: int) -> Floats:
-        """Return k centres of the rows, of shape (n_clusters, n_features)."""
-        arrays = self.kmeans(n_clusters).arrays
-        return np.array(arrays["cluster_centers"])
-
-    def centers_table(self, n_clusters: int, library: Library = "pandas") -> Any:
-        """Return k centres as a data frame: numbers, and a share for each category.
-
-        Parameters
-        ----------
-        n_clusters : int
-        library : {"pandas", "polars", "arrow"}, default="pandas"
-        """
-        return center_table(self.release().schema, self.centers(n_clusters), library)
-
-    def centers_error(self, n_clusters: int) -> Floats:
-        """Return the errors of the coordinates of the centres, of the same shape."""
-        return np.array(self.kmeans(n_clusters).arrays["cluster_centers_error"])
-
-    def sizes(self, n_clusters: int) -> Floats:
-        """Return unbiased noisy numbers of rows of the k clusters; they may be negative."""
-        return np.array(self.kmeans(n_clusters).arrays["cluster_sizes"])
-
-    def sizes_error(self, n_clusters: int) -> Floats:
-        """Return the errors of the sizes."""
-        return np.array(self.kmeans(n_clusters).arrays["cluster_sizes_error"])
-
-    def inertia(self, n_clusters: int) -> float:
-        """Return the approximate inertia of the rows with k centres."""
-        return clusters_of(self.release(), n_clusters)[0].inertia
-
-    def inertia_error(self, n_clusters: int) -> float:
-        """Return the error of the inertia; it does not cover rows that were clipped."""
-        return clusters_of(self.release(), n_clusters)[0].inertia_error
-
-    def choose_k(self, candidates: Iterable[int] = DEFAULT_RANGE) -> Choice:
-        """Choose the number of clusters: a number, 1, or no clear number, with the curve.
-
-        Parameters
-        ----------
-        candidates : iterable of int, default=range(1, 17)
-            The numbers to choose among; 1 is always one of them, and numbers that the cells
-            cannot tell apart are left out.
-        """
-        release = self.release()
-        choice = choose_n_clusters(cells_from_release(release), candidates, schema=release.schema)
-        # Where noise hides the rows, cells were made up, and nothing is clear about them.
-        return choice if release.signal == "seen" else replace(choice, n_clusters=None)
-
-    def kmeans(self, n_clusters: int) -> Release:
-        """Return a k-means release that names this summary, with the same privacy statement.
-
-        Nothing more is spent: it is computed from what is released already.
-        """
-        return kmeans_release(self.release(), n_clusters)
-
-    def profiles(self, n_clusters: int) -> list[Profile]:
-        """Return what sets each of k clusters apart from all rows, beyond the noise.
-
-        Histograms come with them if they were paid for and k is the suggested number of clusters.
-        """
-        release = self.release()
-        coordinates, scales = Coordinates(release.schema), column_scales(release)
-        clusters, _ = clusters_of(release, n_clusters)
-        histograms = self.kmeans(n_clusters).arrays.get("profile_counts")
-        widths = coordinates.high - coordinates.low
-        return profiles_of(clusters, coordinates.names, scales, widths, release.schema, histograms)
-
-    def sample(self, n_rows: int, random_state: int | None = None) -> Any:
-        """Return synthetic rows, of shape (n_rows, n_features); an Arrow table of mixed ones.
-
-        They resemble the rows as the cells do: marginals and covariances roughly, and nothing
-        finer than a cell. Rows are cut off at the declared bounds. A warning says so if noise hid
-        the rows from the summary.
-
-        Parameters
-        ----------
-        n_rows : int
-            How many; it has nothing to do with the number of private rows.
-        random_state : int or None
-            A number makes the rows reproducible; they are as private as the summary either way.
-        """
-        WHOLE.check("n_rows", n_rows)
-        Whole(0).check("random_state", random_state, also=(None,))
-        release = self.release()
-        if release.signal != "seen":
-            warnings.warn(_NO_SIGNAL, LowSignalWarning, stacklevel=2)
-        needed = _NUMBERS_PER_ENTRY * 8.0 * int(n_rows) * release.arrays["cells"].shape[1]
-        check_memory(needed, "ask for fewer rows at a time")
-        rng = np.random.default_rng(random_state)
-        cells, scales, schema = cells_from_release(release), column_scales(release), release.schema
-        if schema.categorical:
-            return sample_table(cells, schema, scales, int(n_rows), rng)
-        rows, ball = sample_rows(cells, int(n_rows), rng) * scales, schema.ball
-        if ball is not None:
-            gaps = rows - np.array(ball.center)
-            lengths = np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-300)
-            rows = np.array(ball.center) + gaps * np.minimum(1, float(ball.radius) / lengths)
-        return np.clip(rows, schema.low, schema.high)
-
-
-class Summary(SummaryAnswers):
-    """A published summary, which answers further questions without the data.
-
-    Parameters
-    ----------
-    release : Release
-        Of the kind "summary", such as ``Release.load("summary/")``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privclust import PrivateSummary
-    >>> from privclust.clustering import Summary
-    >>> rows = np.random.default_rng(0).uniform(0, 8, (5000, 2))
-    >>> published = PrivateSummary(epsilon=1.0, bounds=(0, 8)).fit(rows).release()
-    >>> Summary(published).centers(3).shape
-    (3, 2)
-    """
-
-    def __init__(self, release: Release) -> None:
-        if not isinstance(release, Release):
-            raise ParameterError(
-                f"A summary is read from a Release, got {type(release).__name__}; give "
-                "Release.load(PATH)."
-            )
-        if release.kind != "summary":
-            raise ReleaseError(
-                f"A release of the kind {release.kind!r} is not a summary; give one of the kind "
-                "'summary'."
-            )
-        self._release = release
-
-    def release(self) -> Release:
-        """Return the summary as it is published."""
-        return self._release
-
 
 _MISSED = Note(
     "far-rows-missed",
@@ -259,6 +87,10 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         ``"measured"`` spends 6 % of the budget on finding a range that the rows of each number
         fill, and counts in deviations; it helps where bounds are loose, and costs where they are
         good.
+    synthetic : bool or float, default=False
+        Whether tables are asked for beside the cells, so that :meth:`sample` draws rows whose
+        columns spread and go together as those of the data do. A number such as 0.4 is the share
+        of the budget for all tables; with True it follows from the number of rows.
     rescale : bool or None, default=None
         Measure distances in units of the declared width of each column; ``None`` means True with a
         schema that has no ball, and False with bounds.
@@ -285,6 +117,8 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         The standard errors of their counts.
     profile_edges_ : ndarray of shape (n_numbers, 11)
         The edges of their cells, in the units of the data.
+    tables_ : Tables or None
+        The noisy counts that synthetic rows are made of; None without ``synthetic``.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     schema_ : Schema
@@ -321,6 +155,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         metric: Literal["auto", "mismatch", "dilca"] = "auto",
         profile_share: float | None = None,
         scale: Literal["declared", "measured"] = "declared",
+        synthetic: bool | float = False,
         rescale: bool | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -335,6 +170,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         self.metric = metric
         self.profile_share = profile_share
         self.scale = scale
+        self.synthetic = synthetic
         self.rescale = rescale
         self.random_state = random_state
         self.ledger = ledger
@@ -360,11 +196,15 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         """
         WHOLE.check("n_clusters", n_clusters)
 
+        errors = SampleErrors(self._budget())
+
         def clumps(schema: Schema, count: int, unit: RowUnit, seed: int) -> Rehearsal:
-            return synthetic_summary_rows(schema, int(n_clusters), count, unit, seed)
+            made = synthetic_summary_rows(schema, int(n_clusters), count, unit, seed)
+            return errors.seen(made)
 
         plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
-        return self._with_profiles(plan, int(n_clusters), n_features)
+        plan = self._with_profiles(plan, int(n_clusters), n_features)
+        return replace(plan, notes=(*plan.notes, *errors.in_words()))
 
     # The way of a fit.
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
@@ -372,7 +212,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         working, budget = self._ask_working(door, run, budget)
         door = door.within(working.schema, gap=working.gap) if self._measures else door
         view = door.private(run.meter, run.seed)
-        result = self._ask_summary(door, run, view, budget)
+        result = self._ask_cells_and_tables(door, run, view, budget)
         if self._measures:
             result = replace(result, working=working, notes=(*working.notes, *result.notes))
         if for_profiles is not None:
@@ -387,6 +227,18 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         missed = (_MISSED,) if result.misses_far_rows else ()
         return replace(result, notes=(*result.notes, *missed))
 
+    def _ask_cells_and_tables(
+        self, door: PointRows, run: Run, view: PointsView, budget: Share
+    ) -> SummaryResult:
+        if self.synthetic is False:
+            return self._ask_summary(door, run, view, budget)
+        from privclust.clustering.ask_tables import ask_with_tables
+
+        share = None if self.synthetic is True else float(self.synthetic)
+        return ask_with_tables(
+            door, run, budget, lambda part: self._ask_summary(door, run, view, part), share
+        )
+
     def _ask_summary(
         self, door: PointRows, run: Run, view: PointsView, budget: Share
     ) -> SummaryResult:
@@ -395,6 +247,12 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         from privclust.clustering.learned_metric import ask_summary_by_learned_metric
 
         return ask_summary_by_learned_metric(door, run, view, budget)
+
+    def _metric(self, schema: Schema) -> str:
+        """Return how categories are compared; tables learn by themselves what goes together."""
+        if self.metric == "auto" and self.synthetic:
+            return "mismatch"
+        return super()._metric(schema)
 
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         super()._check_before_charge(door, public)
@@ -415,6 +273,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales
         self._cells = cells
+        self.tables_ = result.tables
         profiles = result.profiles
         self._keep_profiles(None if profiles is None else profiles.counts)
         self._profile_centers = None if profiles is None else profiles.centers
@@ -435,7 +294,9 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
 
     def _release_fields(self) -> dict[str, Any]:
         return {
-            "arrays": arrays_from_cells(self._cells, self.cells_) | self._profile_fields(),
+            "arrays": arrays_from_cells(self._cells, self.cells_)
+            | self._profile_fields()
+            | ({} if self.tables_ is None else self.tables_.arrays()),
             "schema": self.schema_,
             "parameters": {**scaling_parameters(**self._scaled), **self._scale_and_metric()},
         }

@@ -55,6 +55,16 @@ RESCALE = Parameter(
     shown="with a schema",
 )
 
+SYNTHETIC = Parameter(
+    "synthetic",
+    SHARE,
+    False,
+    "Tables for synthetic rows too: yes, or their share of the budget.",
+    also=(False, True),
+    label="Tables for synthetic rows",
+    metavar="yes|SHARE",
+)
+
 ZONE_PARAMETERS = (
     Parameter("n_clusters", WHOLE, 8, "Number of clusters.", option=("--clusters", "-k")),
     Parameter("n_candidates", WHOLE, 4, "Points of a zone.", option=("--candidates",)),
@@ -92,7 +102,12 @@ SUMMARISE = Task(
     "summarise",
     "Summary for many questions",
     "Spends the budget once; clusters for every number are then free.",
-    (Variant("privclust.clustering:PrivateSummary", (METRIC, SCALE, PROFILE_SHARE, RESCALE)),),
+    (
+        Variant(
+            "privclust.clustering:PrivateSummary",
+            (METRIC, SCALE, PROFILE_SHARE, SYNTHETIC, RESCALE),
+        ),
+    ),
     "Summarise private rows once; the summary answers for any number of clusters.",
     "Rehearse a summary on synthetic rows: questions, cost, noise, error to expect.",
     audit="privclust.clustering.audited:summary_subject",

@@ -153,7 +153,7 @@ def check_declared(
 def _numbers(schema: Schema) -> list[str]:
     """Return the columns that a decimal mark may stand in."""
     facts = schema.columns.items()
-    written = ("number", "text")
+    written = ("number", "integer", "text")
     return [n for n, f in facts if isinstance(f, (Box, Bins)) and f.form in written]
 
 

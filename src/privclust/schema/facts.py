@@ -194,7 +194,8 @@ class Box(_NumericFact):
     missing : "error", float, date or str, default="error"
         Fail on a missing number, or put this public constant, within the bounds, in its place.
     form : str, default="number"
-        How the column is written: ``"number"``; ``"text"``, numbers as text; ``"date"``, of which
+        How the column is written: ``"number"``; ``"integer"``, of which synthetic rows have
+        whole numbers only; ``"text"``, numbers as text; ``"date"``, of which
         the time of day is dropped; ``"time"``, in UTC where a zone is given; or a duration,
         counted in ``"seconds"``, ``"minutes"``, ``"hours"`` or ``"days"``.
     weight : float, default=1

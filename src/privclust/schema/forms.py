@@ -94,12 +94,15 @@ def one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
         raise SchemaError(f"{name}={value!r} is not a rule for categories; use {options}.")
 
 
-Form = Literal["number", "text", "date", "time", "seconds", "minutes", "hours", "days"]
+# The forms in which a numeric column may be written, and what number each stands for.
+
+Form = Literal["number", "integer", "text", "date", "time", "seconds", "minutes", "hours", "days"]
 
 # The units that durations are counted in, in seconds.
 DURATIONS: dict[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 
 _EPOCH = datetime(1970, 1, 1)
+_LARGEST_INTEGER = 2**53
 _DAY = timedelta(days=1)
 _LIKE_A_DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -127,7 +130,13 @@ def parse_bound(value: object, name: str, form: Form) -> float:
         return milliseconds / 86_400_000
     if form in DURATIONS and isinstance(value, timedelta):
         value = value / timedelta(seconds=DURATIONS[form])
-    return number(value, name)
+    found = number(value, name)
+    if form == "integer" and (found != round(found) or abs(found) > _LARGEST_INTEGER):
+        raise SchemaError(
+            f"A column of integers needs a whole number of at most 2^53 as {name}, got {found:g}; "
+            'round it, or declare form="number".'
+        )
+    return found
 
 
 def format_number(value: float, form: Form) -> str:

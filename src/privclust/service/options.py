@@ -60,7 +60,7 @@ class Option:
         if isinstance(kind, OneOf):
             choices = tuple(choice for choice in kind.choices if choice not in _NOT_ASKED)
             return made(kind="choice", choices=choices)
-        if isinstance(kind, Flag):
+        if isinstance(kind, Flag) or True in parameter.also:
             return made(kind="switch", choices=("yes", "no"))
         if isinstance(kind, Items):
             return made(kind=kind.of, of_fit=parameter.of_fit)  # type: ignore[arg-type]

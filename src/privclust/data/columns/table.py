@@ -284,7 +284,7 @@ def _mask(array: pa.Array) -> Mask:
 
 def _numbers(form: Form) -> TableLine:
     functions: dict[ColumnKind, Function]
-    if form == "number":
+    if form in ("number", "integer"):
         functions = {
             **dict.fromkeys(("float", "integer", "unsigned", "boolean"), _cast),
             "decimal": _decimal,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from privclust.schema.facts import Box
 from privclust.schema.forms import Form
 from privclust.schema.schema import Schema
 
-ColumnForm = Literal["integer"] | Form
+ColumnForm = Form
 
 # A Box holds numbers up to 1e150 and is at least 1e-150 wide: two to the 498 is just within.
 _LARGEST_POWER = 498
@@ -63,7 +63,7 @@ def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, Col
     if not columns:
         raise ParameterError("columns must name at least one column; name it or leave None.")
     forms = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, "number")
-    known = ("integer", *get_args(Form))
+    known = get_args(Form)
     for name, form in forms.items():
         if form not in known:
             words = ", ".join(f'"{word}"' for word in known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Self
 
@@ -14,7 +15,8 @@ from privclust.data.points.mixed import region_of as region_of
 from privclust.data.points.view import PointsView
 from privclust.data.rows import Block
 from privclust.data.table.as_points import BinCoder
-from privclust.data.table.public import check_cells
+from privclust.data.table.cut import CutCoder
+from privclust.data.table.public import CellGroups, Cut, check_cells
 from privclust.data.table.view import TableView
 from privclust.privacy.meter import Meter
 from privclust.privacy.noise import NoiseSource
@@ -75,6 +77,18 @@ class PointRows(Door):
         """Return the rows as rows of categories behind noise, numbers in bins."""
         coder = BinCoder(self.schema)
         return TableView(self._rows_that_count(seed), coder, self.unit, meter, self._noise(seed))
+
+    def cut(
+        self,
+        meter: Meter,
+        seed: np.random.SeedSequence | None,
+        cuts: Sequence[Cut],
+        pairs: Sequence[tuple[int, int]] = (),
+        groups: Sequence[CellGroups] = (),
+    ) -> TableView:
+        """Return the rows as codes of public cuts and groups behind noise."""
+        rows, coder = self._rows_that_count(seed), CutCoder(self.domain, tuple(cuts), tuple(groups))
+        return TableView(rows, coder, self.unit, meter, self._noise(seed), pairs)
 
     def check_table(self) -> None:
         """Raise if the tables of all pairs of columns would not fit into memory."""

@@ -14,6 +14,7 @@ from privclust._typing import Codes, Floats
 from privclust.data.encode import Domain
 from privclust.data.rows import Block, DenseBlock
 from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.cut import CutCoder
 from privclust.data.table.public import BINS, ValuePoints
 from privclust.schema.facts import Bins, Box, Fact
 from privclust.schema.schema import Schema
@@ -62,7 +63,7 @@ class BinCoder(CategoryCoder):
 class EmbedRows:
     """The step from a block of categorical rows to points; blocks are coded again in each pass."""
 
-    coder: CategoryCoder
+    coder: CategoryCoder | CutCoder
     points: ValuePoints
 
     def __call__(self, block: Block) -> Block:

@@ -7,7 +7,7 @@ is declared bounds it for all of them, see ``proofs/table.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,6 @@ import numpy as np
 from privclust._typing import Floats, Integers
 from privclust.data.question import Pick, Question, Scores, Term
 from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
-from privclust.data.table.public import PairLayout
 
 Sets = Sequence[tuple[int, ...]]
 
@@ -100,52 +99,59 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Tree:
-    """The L1 distances of all pair tables from what public margins make of them.
+    """How far the tables of pairs are from public ones, less public handicaps: L1 distances.
 
     Attributes
     ----------
-    layout : PairLayout
-        Of all pairs.
-    margins : sequence of ndarray
-        About the counts of each attribute.
+    expected : mapping of (int, int) to ndarray
+        About the table of each pair that may be picked; rounded to whole numbers.
+    handicaps : sequence of int
+        What is taken off the distance of each pair.
     """
 
-    layout: PairLayout
-    margins: Sequence[Floats]
+    expected: Mapping[tuple[int, int], Floats]
+    handicaps: Sequence[int]
 
     @cached_property
-    def expected(self) -> list[Integers]:
-        """What the margins make of each table if they say nothing about each other."""
-        pairs = ((self.margins[i], self.margins[j]) for i, j in self.layout.pairs)
-        return [_expected_error(first, second) for first, second in pairs]
+    def pairs(self) -> list[tuple[int, int]]:
+        """The candidates."""
+        return list(self.expected)
+
+    @cached_property
+    def turns(self) -> int:
+        """How many picks it takes until every further one would close a circle."""
+        picks: list[int] = []
+        while left := self._left(picks):
+            picks.append(left[0])
+        return len(picks)
 
     @property
     def pick(self) -> Pick:
         """A row moves a cell of each table by one, and so each distance by at most one."""
-        turns = len(self.layout.sizes) - 1
-        words = f"Exponential, {turns} picks in turn"
-        base = _one_row([int(np.abs(table).sum()) for table in self.expected])
+        words = f"Exponential, {self.turns} picks in turn"
+        base = _one_row(self._less_handicaps([np.zeros(t.shape) for t in self._whole]))
         pick = Pick("spanning_tree", Scores(-1, 1), base=base, words=words, bounded=True)
-        return replace(pick, turns=turns, left=self._left)
+        return replace(pick, turns=self.turns, left=self._left)
 
     def __call__(self, exact: ExactCounts) -> Integers:
-        """Return the distances in one row."""
-        tables = zip(self.layout.pairs, self.expected, strict=True)
-        return _one_row([int(np.abs(exact.table(pair) - one).sum()) for pair, one in tables])
+        """Return the scores in one row."""
+        return _one_row(self._less_handicaps([exact.table(pair) for pair in self.pairs]))
+
+    @cached_property
+    def _whole(self) -> list[Integers]:
+        return [np.rint(table).astype(np.int64) for table in self.expected.values()]
+
+    def _less_handicaps(self, tables: Sequence[Floats | Integers]) -> list[int]:
+        compared = zip(tables, self._whole, self.handicaps, strict=True)
+        return [int(np.abs(found - one).sum()) - off for found, one, off in compared]
 
     def _left(self, picks: Sequence[int]) -> list[int]:
         """Return the pairs that close no circle with those that were picked."""
-        group = list(range(len(self.layout.sizes)))
+        group = list(range(max(map(max, self.pairs), default=-1) + 1))
         for pick in picks:
-            i, j = (group[end] for end in self.layout.pairs[pick])
+            i, j = (group[end] for end in self.pairs[pick])
             group = [i if label == j else label for label in group]
-        return [place for place, (i, j) in enumerate(self.layout.pairs) if group[i] != group[j]]
-
-
-def _expected_error(first: Floats, second: Floats) -> Integers:
-    products = np.outer(first, second)
-    table: Integers = np.rint(products / max(float(products.sum()) ** 0.5, 1.0)).astype(np.int64)
-    return table
+        return [place for place, (i, j) in enumerate(self.pairs) if group[i] != group[j]]
 
 
 def _one_row(scores: list[int]) -> Integers:

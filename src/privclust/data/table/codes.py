@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,9 @@ from privclust.data.rows import Block
 from privclust.exceptions import DataError, SchemaError
 from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from privclust.data.table.cut import CutCoder
 
 # Places that are none.
 _MISSING, _UNLISTED = -2, -1
@@ -98,7 +102,7 @@ class CategoryCoder(ColumnCoder):
 class AttributeCodes:
     """The encoder of categorical rows: their codes, as small as the categories allow."""
 
-    coder: CategoryCoder
+    coder: CategoryCoder | CutCoder
 
     def __call__(self, block: Block) -> list[Codes]:
         """Return the codes of a block, in one piece."""

@@ -22,6 +22,7 @@ from privclust.data.engines.base import CountedSum, PerRow, current_engine
 from privclust.data.engines.local import LocalEngine
 from privclust.data.rows import RowSource
 from privclust.data.table.codes import AttributeCodes, CategoryCoder
+from privclust.data.table.cut import CutCoder
 from privclust.data.table.public import PairLayout
 
 # Units of an entropy sum in one bit.
@@ -248,10 +249,12 @@ class ExactCounts:
     source : RowSource
     coder : CategoryCoder
     layout : PairLayout
-        All pairs of attributes.
+        The pairs that may be asked about; of single attributes only all pairs or none.
     """
 
-    def __init__(self, source: RowSource, coder: CategoryCoder, layout: PairLayout) -> None:
+    def __init__(
+        self, source: RowSource, coder: CategoryCoder | CutCoder, layout: PairLayout
+    ) -> None:
         self._source, self._layout = source, layout
         self._encode = AttributeCodes(coder)
         self._rows = current_engine().open(source, self._encode)
@@ -268,8 +271,9 @@ class ExactCounts:
         if not chosen:
             return np.array([self.n_rows()], np.int64)
         if len(chosen) == 1:
-            if len(self._layout.sizes) == 1:
-                return self._count().total
+            if not self._layout.pairs:
+                start = sum(self._layout.sizes[: chosen[0]])
+                return self._count().total[start : start + self._layout.sizes[chosen[0]]]
             return np.asarray(self.table((chosen[0], 0 if chosen[0] else 1)).sum(axis=1))
         first, second = chosen
         return self._layout.table(self._count().total, (first, second)).astype(np.int64)
@@ -295,10 +299,10 @@ class ExactCounts:
         return self._sums[1]
 
     def _count(self) -> CountedSum[Integers]:
-        """Return the tables of all pairs or, of a single attribute, its histogram."""
+        """Return the tables of all pairs or, where there are none, the histograms."""
         if self._tables is None:
-            single = len(self._layout.sizes) == 1
-            of = ValueCounts(self._layout.sizes) if single else PairTables(self._layout)
+            pairs = bool(self._layout.pairs)
+            of = PairTables(self._layout) if pairs else ValueCounts(self._layout.sizes)
             self._tables = self._rows.sum(of)
         return self._tables
 

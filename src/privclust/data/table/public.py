@@ -79,6 +79,58 @@ class PairLayout:
         return table if pair == (i, j) else table.T
 
 
+def independent_tables(margins: Sequence[Floats]) -> dict[tuple[int, int], Floats]:
+    """Return what the margins make of the table of each pair if they have nothing in common."""
+    products = {
+        (i, j): np.outer(margins[i], margins[j]) for i, j in combinations(range(len(margins)), 2)
+    }
+    return {pair: table / max(float(table.sum()) ** 0.5, 1.0) for pair, table in products.items()}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How the values of one column become codes: public cells, and a code for each of them.
+
+    Attributes
+    ----------
+    column : int
+        Where the column stands among the numbers of a row, which come first, and its categories.
+    edges : ndarray of shape (n_cells - 1,)
+        Rising; an edge belongs to the cell above it.
+    codes : ndarray of shape (n_cells,)
+        From 0; as many values as the largest says.
+    """
+
+    column: int
+    edges: Floats
+    codes: Integers
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return int(self.codes.max()) + 1
+
+
+@dataclass(frozen=True)
+class CellGroups:
+    """Public points of the unit ball, and the group of each; a row has that of its nearest point.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_points, dimension)
+    groups : ndarray of shape (n_points,)
+        From 0.
+    """
+
+    points: Floats
+    groups: Integers
+
+    @property
+    def size(self) -> int:
+        """The number of groups."""
+        return int(self.groups.max()) + 1
+
+
 @dataclass(frozen=True)
 class NoisyTables:
     """Released tables of pairs of attributes.

@@ -7,7 +7,7 @@ neighbours makes of that is in ``proofs/question.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from privclust.data.rows import MappedRows, RowSource
 from privclust.data.table.as_points import EmbedRows
 from privclust.data.table.asked import Contexts, Entropies, TableCounts, Tree
 from privclust.data.table.codes import CategoryCoder
+from privclust.data.table.cut import CutCoder
 from privclust.data.table.kernels import BIT, EntropyScale, ExactCounts
 from privclust.data.table.public import NoisyTables, PairLayout, ValuePoints
 from privclust.data.view import View
@@ -39,14 +40,16 @@ class TableView(View):
     ----------
     source : RowSource
         The rows, already bounded per person if the unit is a person.
-    coder : CategoryCoder
-        The declared categories.
+    coder : CategoryCoder or CutCoder
+        The declared categories, or public cuts.
     unit : RowUnit
         The privacy unit.
     meter : Meter
         What is debited.
     noise : NoiseSource
         Where the noise comes from.
+    pairs : sequence of (int, int) or None
+        The pairs of attributes that may be asked about; all of them if not given.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -63,15 +66,17 @@ class TableView(View):
     def __init__(
         self,
         source: RowSource,
-        coder: CategoryCoder,
+        coder: CategoryCoder | CutCoder,
         unit: RowUnit,
         meter: Meter,
         noise: NoiseSource,
+        pairs: Sequence[Pair] | None = None,
     ) -> None:
         super().__init__(unit, meter, noise)
         self.names, self.sizes, self.labels = coder.names, coder.sizes, coder.labels
         self.n_listed = coder.n_listed
-        self.layout = PairLayout.all_pairs(coder.sizes)
+        every = PairLayout.all_pairs(coder.sizes)
+        self.layout = every if pairs is None else PairLayout(coder.sizes, tuple(pairs))
         self._source, self._coder = source, coder
         self._exact = ExactCounts(source, coder, self.layout)
 
@@ -186,22 +191,29 @@ class TableView(View):
         (picked,) = self._ask(asked, (name, asked.pick, share))
         return asked.sets[int(picked[0])]
 
-    def ask_spanning_tree(self, name: str, margins: Sequence[Floats], share: Share) -> list[Pair]:
-        """Ask for a tree of strongly dependent pairs that joins all attributes.
+    def ask_spanning_tree(
+        self,
+        name: str,
+        expected: Mapping[Pair, Floats],
+        share: Share,
+        handicaps: Sequence[int] | None = None,
+    ) -> list[Pair]:
+        """Ask for a tree of those pairs whose tables are farthest from what is expected of them.
 
-        Edge after edge, the pair farthest from independence is picked among those that close no
-        circle. The distance is the sum of absolute differences between the table and what the
-        public ``margins``, one array of counts per attribute, would make of it.
+        Edge after edge, a pair is picked among those that close no circle, until all attributes
+        of ``expected`` are joined as far as its pairs allow. The score is the sum of absolute
+        differences between the table and the public one, less a public handicap.
 
         Notes
         -----
-        *Why this is private.* What would be expected is public and rounded to whole numbers. A row
+        *Why this is private.* What would be expected is public and rounded to whole numbers, and so
+        are handicaps, and which pairs there are. A row
         more changes one cell of each table by one, so every distance by at most one, up or down.
         The picks compose, each among candidates that the earlier picks determine.
         """
-        asked = Tree(self.layout, margins)
+        asked = Tree(expected, handicaps or [0] * len(expected))
         (picked,) = self._ask(asked, (name, asked.pick, share))
-        return [self.layout.pairs[int(pick)] for pick in picked]
+        return [asked.pairs[int(pick)] for pick in picked]
 
     def as_points(self, embedding: ValuePoints, radius: float) -> PointsView:
         """Return the rows as points of a public embedding, with the meter and noise of this view.

@@ -1,0 +1,341 @@
+"""``SyntheticModel``: released noisy counts in, synthetic rows out.
+
+Cells say which values go together, histograms how often each value occurs, and tables of a few
+pairs, which form a tree, repair what cells miss. A row is drawn by its cell, then along the tree:
+P(cell) P(root | cell) Π P(child | parent, cell). Everything here is computed from released values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from privclust._typing import Floats, Indices, Integers
+from privclust.clustering.binned_columns import Histogram, axes_of, histograms_from
+from privclust.clustering.cell_tables import (
+    CellColumn,
+    Shrunk,
+    number_table,
+    raked,
+    share_table,
+    shrunk,
+)
+from privclust.clustering.result import Cells
+from privclust.clustering.tables import Tables
+from privclust.clustering.weighted_kmeans import nearest_centre
+from privclust.schema.coordinates import Column, Coordinates, project_shares
+from privclust.schema.schema import Schema
+
+# Rounds in which P(cell, parent, child) is brought to agree with both columns and their table.
+_EDGE_ROUNDS = 15
+# What every bin and cell has at least, of all rows: nothing that is declared is impossible.
+_TRACE = 1e-9
+_TINY = 1e-300
+_NAMED = 6  # so many are named one by one
+# Rows by which centres are moved, at least and at most, and so many at a time.
+_STEPPED_ROWS, _AT_A_TIME = (1000, 50_000), 10_000
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A pair of columns, and what is believed of its table."""
+
+    pair: tuple[int, int]
+    found: Shrunk
+    table: Floats
+
+
+class SyntheticModel:
+    """A model of rows that agrees with all released counts.
+
+    Parameters
+    ----------
+    schema : Schema
+    cells : Cells
+        In the metric of the summary.
+    scales : ndarray of shape (n_coordinates,)
+        What counts as one in each coordinate, in the units of the data.
+    tables : Tables
+        Groups and pairs may be missing.
+    seen : bool, default=True
+        Whether the cells show the rows; otherwise columns are independent of each other.
+    """
+
+    def __init__(
+        self, schema: Schema, cells: Cells, scales: Floats, tables: Tables, *, seen: bool = True
+    ) -> None:
+        self.schema, self.axes = schema, axes_of(schema)
+        self.tables, self._cells, self._scales = tables, cells, scales
+        self.total = tables.histograms.total(cells.n_rows, cells.n_rows_error)
+        self.histograms = histograms_from(tables.histograms, self.axes, self.total)
+        self.bins = tables.bins(len(schema))
+        self.margins: list[Floats] = [
+            np.asarray(np.bincount(bins, histogram.mass) + _TRACE * self.total, np.float64)
+            for bins, histogram in zip(self.bins, self.histograms, strict=True)
+        ]
+        self._live = (cells.counts > 0) & seen
+        self._grouped = bool(len(tables.group_counts)) and seen
+        self.weights, self.given = self._given_cells()
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many bins each column has."""
+        return [len(margin) for margin in self.margins]
+
+    # What the cells say of every column.
+    def _given_cells(self) -> tuple[Floats, list[Floats]]:
+        """Return the rows of each cell, and their table with the bins of each column."""
+        if not self._live.any():
+            return np.array([self.total]), [margin[None] for margin in self.margins]
+        weights = self._cells.counts[self._live]
+        weights = weights * (self.total / weights.sum())
+        given = list(self._by_cells(weights))
+        return self._by_groups(weights, given) if self._grouped else (weights, given)
+
+    def _by_cells(self, weights: Floats) -> Iterator[Floats]:
+        places = (self._cells.cells * self._scales)[self._live]
+        errors = (np.sqrt(self._cells.noise) * self._scales)[self._live]
+        columns = Coordinates(self.schema).columns
+        numbers = {
+            j: self._number(j, places[:, column.start], errors[:, column.start])
+            for j, column in enumerate(columns)
+            if column.labels is None
+        }
+        within = {j: number.within(weights) for j, number in numbers.items()}
+        if len(numbers) == len(columns):  # all of the spread within cells is theirs
+            known = sum(within[j] / self._scales[j] ** 2 for j in within)
+            part = float(np.clip(self._cells.within / max(known, _TINY), 0.02, 1))
+            within = {j: part * variance for j, variance in within.items()}
+        for j, column in enumerate(columns):
+            if j in numbers:
+                yield number_table(numbers[j], weights, within[j])
+            else:
+                shares = _with_left_out(places[:, column.places], column)
+                noise = errors[:, column.places]
+                yield share_table(shares, noise, self.bins[j], weights, self.margins[j])
+
+    def _number(self, column: int, means: Floats, errors: Floats) -> CellColumn:
+        values = binned_means(self.histograms[column], self.bins[column])
+        return CellColumn(self.margins[column], values, means, errors)
+
+    def _by_groups(self, weights: Floats, given: list[Floats]) -> tuple[Floats, list[Floats]]:
+        """Return weights and tables that agree with the counts of groups of cells."""
+        group, noisy = self.tables.group_of_cell[self._live], self.tables.group_counts
+        error = float(self.tables.group_counts_error[0])
+        member = np.eye(len(noisy))[:, group]
+        numbers = [j for j, axis in enumerate(self.axes) if axis.ordered]
+        parts = np.split(noisy, np.cumsum([self.sizes[j] for j in numbers])[:-1], axis=1)
+        counted = np.average(
+            [part.sum(axis=1) for part in parts],
+            axis=0,
+            weights=[1 / part.shape[1] for part in parts],
+        )
+        rows = project_shares(counted[None] / self.total)[0] * self.total + 1e-6 * self.total
+        rows *= self.total / rows.sum()
+        weights = weights * (rows / np.maximum(member @ weights, 1e-9))[group]
+        weights *= self.total / weights.sum()
+        given = [raked(s, weights, o) for s, o in zip(given, self.margins, strict=True)]
+        rows = member @ weights
+        for j, part in zip(numbers, parts, strict=True):
+            known = member @ given[j]
+            found = raked(shrunk(part, known, error).table, rows, self.margins[j])
+            scaled = given[j] * (found / np.maximum(known, _TINY))[group]
+            given[j] = raked(scaled, weights, self.margins[j])
+        return weights, given
+
+    # Pairs of columns.
+    def expected(self, first: int, second: int) -> Floats:
+        """Return the table of two columns that the cells suggest."""
+        return np.asarray(self.given[first].T @ _conditional(self.given[second]))
+
+    def independent(self, first: int, second: int) -> Floats:
+        """Return the table of two columns that have nothing to do with each other."""
+        return np.outer(self.margins[first], self.margins[second]) / self.total
+
+    @cached_property
+    def edges(self) -> list[_Edge]:
+        """The pairs whose tables were asked for."""
+        error, noisy = (
+            float(self.tables.pair_counts_error[0]),
+            self.tables.pair_tables(self.sizes),
+        )
+        found = []
+        for pair, table in zip(self.tables.pairs.tolist(), noisy, strict=True):
+            known = shrunk(table, self.expected(*pair), error)
+            agreed = raked(known.table, *(self.margins[end] for end in pair))
+            found.append(_Edge(tuple(pair), known, agreed))
+        return found
+
+    def _joint(self, edge: _Edge, parent: int) -> tuple[int, Floats]:
+        """Return the child of a parent, and the counts of (cell, parent, child).
+
+        Where cells and table contradict each other, the table wins: it comes last.
+        """
+        child = edge.pair[edge.pair[0] == parent]
+        table = edge.table if edge.pair[0] == parent else edge.table.T
+        above, below = self.given[parent], self.given[child]
+        joint = above[:, :, None] * _conditional(below)[:, None, :]
+        for _ in range(_EDGE_ROUNDS):
+            joint *= (above / np.maximum(joint.sum(axis=2), _TINY))[:, :, None]
+            joint *= (below / np.maximum(joint.sum(axis=1), _TINY))[:, None, :]
+            joint *= table / np.maximum(joint.sum(axis=0), _TINY)
+        joint += _TRACE * self.margins[child] * (joint.sum(axis=2, keepdims=True) + _TRACE)
+        return child, joint
+
+    # Rows.
+    def drawn(self, n_rows: int, rng: np.random.Generator) -> dict[str, Floats | Integers]:
+        """Return synthetic rows by column: numbers, or codes of categories."""
+        cells = _drawn(self.weights[None], np.zeros(n_rows, np.intp), rng)
+        codes: dict[int, Indices] = {}
+        for root in range(len(self.axes)):
+            if root not in codes:
+                codes[root] = _drawn(self.given[root] + _TRACE * self.margins[root], cells, rng)
+                self._draw_below(root, cells, codes, rng)
+        names = self.schema.names
+        return {names[j]: self._value(j, codes[j], rng) for j in range(len(names))}
+
+    def _draw_below(
+        self, root: int, cells: Indices, codes: dict[int, Indices], rng: np.random.Generator
+    ) -> None:
+        """Draw the bins of all columns that the tree joins to ``root``."""
+        waiting, left = [root], [*self.edges]
+        while waiting:
+            parent = waiting.pop()
+            for edge in [e for e in left if parent in e.pair]:
+                left.remove(edge)
+                child, joint = self._joint(edge, parent)
+                rows = cells * self.sizes[parent] + codes[parent]
+                codes[child] = _drawn(joint.reshape(-1, self.sizes[child]), rows, rng)
+                waiting.append(child)
+
+    def _value(self, column: int, codes: Indices, rng: np.random.Generator) -> Floats | Integers:
+        """Return values of a column, given their bins."""
+        histogram, bins = self.histograms[column], self.bins[column]
+        inside = np.zeros((self.sizes[column], len(bins)))
+        inside[bins, np.arange(len(bins))] = histogram.mass + _TRACE
+        cells = _drawn(inside, codes, rng)
+        axis, edges = self.axes[column], histogram.edges
+        return axis.drawn(edges[cells], edges[cells + 1], rng) if axis.ordered else cells
+
+    def stepped(self, centers: Floats) -> Floats:
+        """Return centres halfway to the means of the synthetic rows nearest to each.
+
+        Tables know better how many rows there are, cells where they are. Both are in the metric of
+        the summary.
+        """
+        if not self.edges:
+            return centers
+        rng = np.random.default_rng(len(centers))
+        left = int(np.clip(self.total, *_STEPPED_ROWS))
+        sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
+        while left > 0:
+            points = self._points(self.drawn(min(left, _AT_A_TIME), rng))
+            member = np.eye(len(centers))[nearest_centre(points, centers)]
+            sums, counts = sums + member.T @ points, counts + member.sum(axis=0)
+            left -= len(points)
+        means = sums / np.maximum(counts, 1)[:, None]
+        return np.where(counts[:, None] > 0, (centers + means) / 2, centers)
+
+    def _points(self, drawn: dict[str, Floats | Integers]) -> Floats:
+        """Return rows in the metric of the summary."""
+        parts = []
+        for column in Coordinates(self.schema).columns:
+            values = drawn[column.name]
+            # A missing value that is left out has no category at all.
+            one = values if column.labels is None else np.eye(column.size + 1)[values][:, :-1]
+            parts.append(np.reshape(one, (len(values), column.size)))
+        return np.concatenate(parts, axis=1) / self._scales
+
+    # What to say of them.
+    @property
+    def column_error(self) -> float:
+        """How far noise alone moves the bins of a column, as a part of all rows, on average."""
+        error = self.tables.histograms.error
+        kept = [np.bincount(b, h.mass > 0) for b, h in zip(self.bins, self.histograms, strict=True)]
+        moved = [float(np.sqrt(cells).sum()) for cells in kept]
+        return float(0.4 * error * np.mean(moved) / self.total)
+
+    @property
+    def pair_error(self) -> float | None:
+        """How far the tables that were asked for are off, on average; None if there are none."""
+        errors = [edge.found.error for edge in self.edges if not edge.found.hidden]
+        return float(np.mean(errors)) if errors else None
+
+    @property
+    def hidden_pairs(self) -> list[tuple[str, str]]:
+        """The pairs of columns whose tables noise hid."""
+        names = self.schema.names
+        return [(names[e.pair[0]], names[e.pair[1]]) for e in self.edges if e.found.hidden]
+
+    @property
+    def pooled(self) -> dict[str, int]:
+        """How many categories share a bin, for the columns that have any such."""
+        shared = {
+            name: int((np.bincount(bins)[bins] > 1).sum())
+            for name, bins, axis in zip(self.schema.names, self.bins, self.axes, strict=True)
+            if not axis.ordered
+        }
+        return {name: count for name, count in shared.items() if count}
+
+    @property
+    def sentences(self) -> list[str]:
+        """What to expect of the rows, a sentence each."""
+        points = f"Noise moves the table of a column by about {_points(self.column_error)}"
+        if self.pair_error is not None:
+            points += f", and that of a pair that was asked for by {_points(self.pair_error)}"
+        told = [f"{points}, in total variation."]
+        if not self.edges and len(self.axes) > 1:
+            told.append("Tables of pairs were left out: rows rest on cells and histograms alone.")
+        if self.pooled:
+            told.append(
+                "Rare values share what is known of them with each other, and only their numbers "
+                f"differ: {_listed(f'{n} of {name!r}' for name, n in self.pooled.items())}."
+            )
+        if self.hidden_pairs:
+            pairs = _listed(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
+            told.append(f"Noise hid these tables, of which the cells alone tell: {pairs}.")
+        return told
+
+
+def _points(part: float) -> str:
+    return f"{100 * part:.2g} points"
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Return words in a row; many are cut short."""
+    named = list(words)
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return "; ".join(named[:_NAMED]) + more
+
+
+def binned_means(histogram: Histogram, bins: Integers) -> Floats:
+    """Return the mean number of each bin."""
+    mass = histogram.mass + _TRACE * max(float(histogram.mass.sum()), 1.0)
+    middles = histogram.axis.middles(histogram.edges)
+    return np.asarray(np.bincount(bins, mass * middles) / np.bincount(bins, mass))
+
+
+def _with_left_out(shares: Floats, column: Column) -> Floats:
+    """Return shares with one more for missing values that are left out."""
+    if not column.omits:
+        return shares
+    return np.column_stack([shares, np.maximum(1 - shares.sum(axis=1), 0)])
+
+
+def _conditional(table: Floats) -> Floats:
+    return np.asarray(table / np.maximum(table.sum(axis=1, keepdims=True), _TINY))
+
+
+def _drawn(tables: Floats, rows: Indices, rng: np.random.Generator) -> Indices:
+    """Return a column for each of ``rows`` of a table, in proportion to the entries of that row."""
+    ends = np.cumsum(tables, axis=1)
+    ends /= np.maximum(ends[:, -1:], _TINY)
+    ends[:, -1] = 1
+    # One rising line of all rows, so that one search draws them all.
+    line = (ends + np.arange(len(ends))[:, None]).ravel()
+    found = np.searchsorted(line, rows + rng.random(len(rows)), side="right")
+    width = tables.shape[1]
+    return np.asarray(np.clip(found - rows * width, 0, width - 1))

@@ -1,0 +1,290 @@
+"""The model of synthetic rows by itself: released counts in, rows out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from privclust.clustering.binned_columns import (
+    Axis,
+    HistogramCounts,
+    axes_of,
+    divided_cells,
+    histograms_from,
+)
+from privclust.clustering.cell_tables import raked, shrunk
+from privclust.clustering.result import Cells
+from privclust.clustering.synthetic import SyntheticModel
+from privclust.clustering.tables import Tables
+from privclust.schema.facts import Bins, Box, Categories
+from privclust.schema.schema import Schema
+
+RNG = np.random.default_rng(0)
+
+
+def cells_at(places, counts, within=0.01):
+    """Return cells without noise."""
+    n = len(counts)
+    return Cells(
+        cells=np.asarray(places, float),
+        counts=np.asarray(counts, float),
+        counts_error=0.0,
+        variances=np.zeros(n),
+        column_shares=np.ones(np.shape(places)[1]),
+        groups=np.zeros(n, np.intp),
+        group_variances=np.zeros(1),
+        raw_counts=np.asarray(counts, float),
+        raw_counts_error=0.0,
+        raw_cells=np.arange(n),
+        n_rows=float(np.sum(counts)),
+        n_rows_error=1.0,
+        within=within,
+        within_error=0.0,
+    )
+
+
+def lines_of(schema, histograms, error=1e-6):
+    """Return released lines of first histograms."""
+    parts = []
+    for column, (axis, counts) in enumerate(zip(axes_of(schema), histograms, strict=True)):
+        edges = axis.edges()
+        assert len(counts) == len(edges) - 1
+        ones = np.ones(len(counts))
+        parts.append([ones * column, 0 * ones, edges[:-1], edges[1:], counts, ones * error])
+    columns, levels, *rest = np.concatenate(parts, axis=1)
+    return HistogramCounts(columns.astype(int), levels.astype(int), *rest)
+
+
+def tables_of(schema, histograms, pairs=(), tables=(), error=1e-6, n_cells=1):
+    """Return what a release holds, with a bin for every value."""
+    lines = lines_of(schema, histograms, error)
+    sizes = [len(counts) for counts in histograms]
+    return Tables(
+        lines,
+        np.repeat(np.arange(len(sizes)), sizes),
+        lines.low,
+        np.concatenate([np.arange(size) for size in sizes]),
+        np.full(n_cells, -1),
+        np.empty((0, 0)),
+        np.zeros(1),
+        np.array(pairs, int).reshape(-1, 2),
+        np.concatenate([np.ravel(table) for table in tables]) if len(tables) else np.empty(0),
+        np.array([error]),
+    )
+
+
+LETTERS = Schema({name: Categories(list("abc")) for name in ("one", "two", "three")})
+# A chain: two depends on one, and three on two.
+FIRST = np.array([0.5, 0.3, 0.2])
+GIVEN = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]])
+LAW = FIRST[:, None, None] * GIVEN[:, :, None] * GIVEN[None]
+N = 60_000
+SCALES = np.full(9, np.sqrt(2))
+
+
+def chain(error=1e-6):
+    margins = [N * LAW.sum(axis=axes) for axes in ((1, 2), (0, 2), (0, 1))]
+    pairs = {(0, 1): N * LAW.sum(axis=2), (1, 2): N * LAW.sum(axis=0)}
+    tables = tables_of(LETTERS, margins, list(pairs), list(pairs.values()), error)
+    cells = cells_at(np.concatenate(margins)[None] / N / SCALES, [N])
+    return SyntheticModel(LETTERS, cells, SCALES, tables)
+
+
+def law_of(drawn, names, sizes):
+    flat = np.ravel_multi_index(tuple(drawn[name] for name in names), sizes)
+    return np.bincount(flat, minlength=int(np.prod(sizes))).reshape(sizes) / len(flat)
+
+
+def test_a_known_joint_law_comes_back_as_noise_goes_to_zero():
+    drawn = chain().drawn(200_000, np.random.default_rng(0))
+    found = law_of(drawn, LETTERS.names, (3, 3, 3))
+    assert np.abs(found - LAW).sum() / 2 < 0.01
+
+
+def test_margins_and_tables_are_matched():
+    model = chain()
+    for edge in model.edges:
+        np.testing.assert_allclose(edge.table.sum(axis=1), model.margins[edge.pair[0]], rtol=1e-6)
+        axis = ({0, 1, 2} - {*edge.pair}).pop()
+        np.testing.assert_allclose(edge.table, N * LAW.sum(axis=axis), atol=0.02 * N / 9)
+        assert not edge.found.hidden
+
+
+def test_cells_say_what_goes_together_where_no_table_was_asked_for():
+    schema = Schema({"x": Box(0, 10, form="integer"), "y": Categories(list("ab"))})
+    x = np.array([3000.0] * 5 + [0] + [3000] * 5)
+    cells = cells_at([[0.2, 1 / SCALES[0], 0], [0.8, 0, 1 / SCALES[0]]], [15_000, 15_000])
+    scales = np.array([10, SCALES[0], SCALES[0]])
+    model = SyntheticModel(schema, cells, scales, tables_of(schema, [x, [15_000, 15_000]]))
+    drawn = model.drawn(20_000, np.random.default_rng(0))
+    assert np.mean((drawn["x"] < 5) == (drawn["y"] == 0)) > 0.9
+    found = np.bincount(drawn["x"].astype(int), minlength=11) / 20_000
+    np.testing.assert_allclose(found, x / x.sum(), atol=0.01)
+
+
+def test_cells_that_noise_hides_leave_columns_independent():
+    schema = Schema({"x": Box(0, 10, form="integer"), "y": Categories(list("ab"))})
+    cells = cells_at([[0.2, 1, 0], [0.8, 0, 1]], [15_000, 15_000])
+    tables = tables_of(schema, [np.full(11, 3000.0), [16_500, 16_500]])
+    model = SyntheticModel(schema, cells, np.array([10, 1, 1]), tables, seen=False)
+    drawn = model.drawn(40_000, np.random.default_rng(0))
+    assert abs(np.mean((drawn["x"] < 5.5) == (drawn["y"] == 0)) - 0.5) < 0.02
+
+
+def test_no_live_cell_is_one_cell_with_all_rows():
+    tables = tables_of(LETTERS, [[10.0, 20, 30]] * 3)
+    model = SyntheticModel(LETTERS, cells_at(np.zeros((2, 9)), [0, 0]), SCALES, tables)
+    assert len(model.weights) == 1
+    assert law_of(model.drawn(99, RNG), ("one",), (3,)).sum() == pytest.approx(1)
+
+
+def test_a_missing_value_that_is_left_out_is_drawn_as_often_as_it_occurs():
+    schema = Schema({"a": Categories(["u", "v"], missing="omit"), "b": Categories(["w", "x"])})
+    tables = tables_of(schema, [[500.0, 300, 200], [600.0, 400]])
+    cells = cells_at(np.array([[0.5, 0.3, 0.6, 0.4]]) / SCALES[0], [1000])
+    model = SyntheticModel(schema, cells, SCALES[:4], tables)
+    drawn = model.drawn(20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(law_of(drawn, ["a"], (3,)), [0.5, 0.3, 0.2], atol=0.02)
+
+
+def test_noise_in_a_table_is_not_believed_and_a_clear_gap_is():
+    expected = np.full((20, 20), 50.0)
+    noise = np.random.default_rng(1).normal(0, 30, expected.shape)
+    nothing, gap = expected + noise, np.zeros(expected.shape)
+    gap[:10, :10] = gap[10:, 10:] = 45
+    gap[:10, 10:] = gap[10:, :10] = -45
+    lost = shrunk(nothing, expected, 33)
+    assert lost.hidden
+    np.testing.assert_allclose(lost.table, 1.001 * expected)
+    found = shrunk(expected + gap + noise, expected, 30)
+    assert not found.hidden
+    off = np.abs(found.table / found.table.sum() - (expected + gap) / 20_000).sum() / 2
+    assert off < 0.9 * np.abs(noise).sum() / 2 / 20_000  # better than the table as it came
+    assert found.error == pytest.approx(off, rel=0.35)
+
+
+def test_raking_agrees_with_both_margins():
+    rows, columns = np.array([3.0, 7]), np.array([2.0, 5, 3])
+    found = raked(RNG.random((2, 3)), rows, columns)
+    np.testing.assert_allclose(found.sum(axis=0), columns)
+    np.testing.assert_allclose(found.sum(axis=1), rows, rtol=1e-6)
+
+
+# Histograms
+
+
+@pytest.mark.parametrize(
+    ("fact", "cells", "whole"),
+    [
+        (Box(0, 1), 64, False),
+        (Box(17, 90, form="integer"), 74, True),
+        (Box(0, 10**9, form="integer"), 64, True),
+        (Box("2020-01-01", "2020-12-31"), 366, True),
+        (Categories(list("abc"), missing="category"), 4, True),
+        (Bins([0, 1, 5], missing="omit"), 3, True),
+    ],
+)
+def test_the_first_cells_of_a_column(fact, cells, whole):
+    axis = Axis.of(fact)
+    edges = axis.edges()
+    assert (len(edges) - 1, axis.whole) == (cells, whole)
+    assert (edges[0], edges[-1]) == (axis.low, axis.high)
+    assert (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize("high", [3, 100, 513, 10**6, 10**9])
+def test_whole_numbers_are_drawn_whole_and_within_their_cell(high):
+    axis = Axis.of(Box(-2, high, form="integer"))
+    edges = axis.edges()
+    cells = np.tile(np.arange(len(edges) - 1), 5)
+    low, up = edges[cells], edges[cells + 1]
+    drawn = axis.drawn(low, up, np.random.default_rng(0))
+    assert (drawn == np.rint(drawn)).all()
+    assert ((drawn > low) & (drawn < up)).all()
+    assert drawn.min() >= -2
+    assert drawn.max() <= high
+
+
+def test_a_heavy_value_ends_up_in_a_cell_of_its_own():
+    axis = Axis.of(Box(0, 99_999, form="integer"))
+    values = np.concatenate([np.zeros(9000), RNG.integers(1, 99_999, 1000)])
+
+    def counted(level, ends):
+        edges = np.append(ends[:, 0], ends[-1, 1])
+        inside = np.histogram(values, edges)[0].astype(float)
+        ones = np.ones(len(ends))
+        return HistogramCounts(
+            0 * ones.astype(int), level * ones.astype(int), *ends.T, inside, 0.1 * ones
+        )
+
+    edges = axis.edges()
+    counts = counted(0, np.column_stack([edges[:-1], edges[1:]]))
+    for level in (1, 2):
+        (found,) = histograms_from(counts, [axis], 10_000.0)
+        counts = counts + counted(level, divided_cells(found))
+    (found,) = histograms_from(counts, [axis], 10_000.0)
+    assert (found.edges[0], found.edges[1]) == (-0.5, 0.5)
+    assert found.mass[0] == pytest.approx(9000, rel=0.01)
+    assert found.mass.sum() == pytest.approx(10_000)
+
+
+def test_noise_in_empty_tails_is_cleaned_away():
+    schema = Schema({"x": Box(0, 1)})
+    exact = np.zeros(64)
+    exact[:6] = [4000, 3000, 1500, 800, 400, 300]
+    noisy = exact + np.random.default_rng(2).normal(0, 40, 64)
+    (found,) = histograms_from(lines_of(schema, [noisy], 40.0), axes_of(schema), 10_000.0)
+    assert found.mass[16:].sum() < 100
+    assert np.abs(found.mass - exact).sum() < np.abs(np.maximum(noisy, 0) - exact).sum() / 2
+
+
+def test_histograms_are_never_negative_and_add_up_to_all_rows():
+    schema = Schema({"x": Box(0, 1), "y": Categories(list("abcdefgh"))})
+    noisy = [RNG.normal(0, 100, 64), RNG.normal(0, 100, 8)]
+    for found in histograms_from(lines_of(schema, noisy, 100.0), axes_of(schema), 500.0):
+        assert (found.mass >= 0).all()
+        assert found.mass.sum() == pytest.approx(500)
+
+
+def test_what_is_told_of_a_pair_is_what_the_model_believes():
+    """Tables of a chain with noise: the told error is about the true one."""
+    exact, errors = chain(), []
+    for seed in range(5):
+        noise = np.random.default_rng(seed).normal(0, 60, 18)
+        tables = exact.tables
+        noisy = Tables(
+            **{
+                name: getattr(tables, name)
+                for name in tables.__dataclass_fields__
+                if not name.startswith("pair_counts")
+            },
+            pair_counts=tables.pair_counts + noise,
+            pair_counts_error=np.array([60.0]),
+        )
+        model = SyntheticModel(LETTERS, exact._cells, SCALES, noisy)
+        off = [
+            np.abs(found.table - true.table).sum() / 2 / N
+            for found, true in zip(model.edges, exact.edges, strict=True)
+        ]
+        errors.append((np.mean(off), model.pair_error))
+    true, told = np.mean(errors, axis=0)
+    assert told == pytest.approx(true, rel=0.6)
+
+
+def test_every_pair_of_a_forest_is_drawn_once():
+    schema = Schema({str(j): Categories(["a", "b"]) for j in range(6)})
+    pairs = [(0, 3), (3, 4), (1, 2)]
+    tables = [np.array([[400.0, 100], [100, 400]])] * 3
+    model = SyntheticModel(
+        schema,
+        cells_at(np.full((1, 12), 0.5 / SCALES[0]), [1000]),
+        np.full(12, SCALES[0]),
+        tables_of(schema, [[500.0, 500]] * 6, pairs, tables),
+    )
+    drawn = model.drawn(20_000, np.random.default_rng(0))
+    for first, second in combinations(range(6), 2):
+        same = np.mean(drawn[str(first)] == drawn[str(second)])
+        wanted = {(0, 3): 0.8, (3, 4): 0.8, (1, 2): 0.8, (0, 4): 0.68}.get((first, second), 0.5)
+        assert same == pytest.approx(wanted, abs=0.02)
