@@ -31,9 +31,9 @@ import numpy as np
 from argon2 import PasswordHasher
 
 from keeping import markdown, put_table, read_rows, write_rows
+from privclust.service.accounts import Accounts
 from privclust.service.database import Database
-from privclust.service.datasets import Datasets
-from privclust.service.people import People
+from privclust.service.registered import Datasets
 
 SRC = Path(__file__).parents[1] / "src"
 # Seconds in which the worker and the planner import what they need.
@@ -97,15 +97,15 @@ def processor_seconds(process: int) -> float:
 
 def sessions(folder: Path, analysts: int) -> list[str]:
     """Make accounts with budgets on both data sets, and return the cookie of each."""
-    database = Database.opened(str(folder / "service.db"))
-    people = People(database, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    database = Database.open(str(folder / "service.db"))
+    people = Accounts(database, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     datasets, cookies = Datasets(database, (folder / "data").resolve()), []
     for number in range(analysts):
         name = f"analyst {number}"
         people.add(name, "analyst")
         for dataset in datasets.all():
-            datasets.grant(dataset, people.named(name), "4", "0", "")
-        cookies.append(people.sign_in_vouched(name) or "")
+            datasets.grant(dataset, people.by_name(name), "4", "0", "")
+        cookies.append(people.sign_in_external(name) or "")
     return cookies
 
 

@@ -147,9 +147,9 @@ class ThreeRows(RowUnit):
 """,
         ),
         (
-            "service/templates/register.html.j2",
-            '<option value="replace-row"',
-            '<option value="three-rows">three rows</option>',
+            "service/web/manage.py",
+            '        "replace-row": "the content of a row",',
+            '        "three-rows": "three rows",\n',
         ),
     ),
     f"""{ROWS}

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 
 from privclust.service.planner import Planner
-from privclust.service.site import Site
+from privclust.service.services import Services
 from privclust.service.web.app import make_app
 from service.serving import CHEAP, PASSWORD, Serving
 
@@ -19,18 +19,18 @@ with warnings.catch_warnings():
 ORIGIN = "http://127.0.0.1:8000"
 
 
-def site_on(serving: Serving) -> Site:
-    """Return a site without processes on a service."""
+def services_on(serving: Serving) -> Services:
+    """Return a services without processes on a service."""
     planner = Planner(own_process=False)
-    return Site.opened(serving.settings, hasher=CHEAP, planner=planner, works=False)
+    return Services.open(serving.settings, hasher=CHEAP, planner=planner, works=False)
 
 
 class Browser:
     """Somebody at a browser."""
 
-    def __init__(self, site: Site, address: str = "192.0.2.1") -> None:
+    def __init__(self, services: Services, address: str = "192.0.2.1") -> None:
         self.client = TestClient(
-            make_app(site),
+            make_app(services),
             base_url=ORIGIN,
             follow_redirects=False,
             raise_server_exceptions=False,
@@ -51,13 +51,21 @@ class Browser:
         headers = {"Origin": ORIGIN, "Referer": f"{ORIGIN}{on}"}
         return self.client.post(path, data=data, headers=headers)
 
+    def confirm(self, path: str, on: str = "/password", /, **fields: Any) -> Any:
+        """Send a form whose consequences were asked about, and agree to them."""
+        return self.post(path, on, **fields, sure="yes")
+
+    def follow(self, answer: Any) -> Any:
+        """Return the page that an answer leads to."""
+        return self.get(answer.headers["location"])
+
     def sign_in(self, name: str, password: str = PASSWORD) -> Any:
         return self.post("/sign-in", "/sign-in", name=name, password=password)
 
 
 def signed_in(serving: Serving, name: str) -> Browser:
     """Return the browser of somebody who has signed in."""
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     assert browser.sign_in(name).status_code == 303
     return browser
 

@@ -10,12 +10,11 @@ from itertools import count
 import pytest
 
 from privclust.service import clock
+from privclust.service.clock import tick_after
 from privclust.service.database import Database
-from privclust.service.progress import Telling
 from privclust.service.queue import Queue
 from privclust.service.settings import Settings
-from privclust.service.ticks import tick_after
-from privclust.service.worker import run_at
+from privclust.service.worker import ProgressSender, run_at
 
 
 class FalseClock:
@@ -49,7 +48,7 @@ def later(seconds: int = 3600) -> None:
     clock.sleep_until(clock.now() + seconds)
 
 
-def run_one(database: Database, settings: Settings, telling: Telling | None = None) -> bool:
+def run_one(database: Database, settings: Settings, telling: ProgressSender | None = None) -> bool:
     """Let the worker run the next job at the next tick, and wait until its end shows."""
     tick = tick_after(clock.now(), settings.tick_seconds)
     clock.sleep_until(tick)

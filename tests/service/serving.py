@@ -9,12 +9,12 @@ import numpy as np
 from argon2 import PasswordHasher
 
 from privclust import AddRemoveRow, Box, Categories, Schema
+from privclust.service.accounts import Accounts, User
 from privclust.service.database import Database
-from privclust.service.datasets import Dataset, Datasets
 from privclust.service.jobs import Jobs
-from privclust.service.people import People, User
 from privclust.service.questions import FitQuestion
 from privclust.service.queue import Queue
+from privclust.service.registered import Dataset, Datasets
 from privclust.service.releases import Releases
 from privclust.service.settings import Settings
 
@@ -47,7 +47,7 @@ class Serving:
 
     settings: Settings
     database: Database
-    people: People
+    accounts: Accounts
     datasets: Datasets
     jobs: Jobs
     releases: Releases
@@ -63,13 +63,13 @@ class Serving:
         data = folder / "data"
         data.mkdir()
         write_rows(data / "visits.csv", 40, *more)
-        database = Database.opened(url)
-        people, datasets = People(database, CHEAP), Datasets(database, data.resolve())
+        database = Database.open(url)
+        accounts, datasets = Accounts(database, CHEAP), Datasets(database, data.resolve())
         users = []
         for name, role in (("sue", "steward"), ("ann", "analyst"), ("bob", "analyst")):
-            password = people.add(name, role)
-            people.change_password(people.named(name), password, PASSWORD)
-            users.append(people.named(name))
+            password = accounts.add(name, role)
+            accounts.change_password(accounts.by_name(name), password, PASSWORD)
+            users.append(accounts.by_name(name))
         visits, _ = datasets.register("visits", "visits.csv", SCHEMA, AddRemoveRow(), 1000)
         datasets.grant(visits, users[1], "2", "0", "")
         return cls.opened(folder, url)
@@ -80,18 +80,18 @@ class Serving:
         data = folder / "data"
         head = str(folder / "service.db.head")
         settings = Settings(database=url, head_file=head, data=str(data), instance="here")
-        database = Database.opened(url)
-        people, datasets = People(database, CHEAP), Datasets(database, data.resolve())
+        database = Database.open(url)
+        accounts, datasets = Accounts(database, CHEAP), Datasets(database, data.resolve())
         jobs = Jobs(database, settings.tick_seconds)
         queue, releases = Queue(database, settings.instance), Releases(database)
-        users = [people.named(name) for name in ("sue", "ann", "bob")]
+        users = [accounts.by_name(name) for name in ("sue", "ann", "bob")]
         (visits,) = datasets.all()
-        return cls(settings, database, people, datasets, jobs, releases, queue, *users, visits)
+        return cls(settings, database, accounts, datasets, jobs, releases, queue, *users, visits)
 
     def question(self, **changes: object) -> FitQuestion:
         """Return a cheap question."""
         given = {"family": "distances", "epsilon": "1", "columns": ["sex", "ward"]}
-        return FitQuestion.parsed(given | changes, self.visits.schema)
+        return FitQuestion.parse(given | changes, self.visits.schema)
 
     def charges(self) -> list[str]:
         """Return the requests that were charged."""

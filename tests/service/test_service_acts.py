@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from privclust.service.acts import Acts
-from privclust.service.datasets import Datasets
-from service.browser import Browser, signed_in, site_on
+from privclust.service.operations import Acts
+from privclust.service.registered import Datasets
+from service.browser import Browser, services_on, signed_in
 from service.serving import Serving
 from service.test_service_api import Api
 
@@ -21,15 +21,15 @@ def trail(serving: Serving) -> list[tuple[str, str, str, str]]:
 
 def test_the_trail_says_who_did_what_from_where(any_serving: Serving) -> None:
     serving, place = any_serving, f"/datasets/{any_serving.visits.id}"
-    Browser(site_on(serving), "192.0.2.66").sign_in("sue", "guess")
+    Browser(services_on(serving), "192.0.2.66").sign_in("sue", "guess")
     sue = signed_in(serving, "sue")
     sue.post("/steward/users", name="cyd", role="analyst")
-    cyd = serving.people.named("cyd")
-    sue.post(f"/steward/users/{cyd.id}/reset")
-    sue.post(f"/steward/users/{cyd.id}/close")
-    sue.post(f"/steward{place}/grant", place, user="bob", epsilon="1", delta="0")
-    sue.post(f"/steward{place}/revoke", place, user="bob")
-    sue.post(f"/steward{place}/freeze", place, reason="a look")
+    cyd = serving.accounts.by_name("cyd")
+    sue.confirm(f"/steward/users/{cyd.id}/reset")
+    sue.confirm(f"/steward/users/{cyd.id}/close")
+    sue.confirm(f"/steward{place}/grant", place, user="bob", epsilon="1", delta="0")
+    sue.confirm(f"/steward{place}/revoke", place, user="bob")
+    sue.confirm(f"/steward{place}/freeze", place, reason="a look")
     sue.post(f"/steward{place}/check", place)
     sue.post("/tokens", "/tokens", name="program", scope="read", days="1")
     sue.post("/sign-out")
@@ -68,8 +68,10 @@ def test_programs_leave_the_same_trail(serving: Serving) -> None:
 
 
 def test_auditors_export_the_trail_and_analysts_do_not_see_it(serving: Serving) -> None:
-    password = serving.people.add("aud", "auditor")
-    serving.people.change_password(serving.people.named("aud"), password, "a long enough password")
+    password = serving.accounts.add("aud", "auditor")
+    serving.accounts.change_password(
+        serving.accounts.by_name("aud"), password, "a long enough password"
+    )
     lines = signed_in(serving, "aud").get("/audit/acts").text.splitlines()
     assert json.loads(lines[-1])["act"] == "signed in"
     assert signed_in(serving, "ann").get("/audit/acts").status_code == 404
@@ -79,7 +81,7 @@ def test_auditors_export_the_trail_and_analysts_do_not_see_it(serving: Serving) 
 
 def test_the_ledger_says_which_person_granted_and_asked(serving: Serving) -> None:
     sue, place = signed_in(serving, "sue"), f"/datasets/{serving.visits.id}"
-    sue.post(f"/steward{place}/grant", place, user="bob", epsilon="1", delta="0")
+    sue.confirm(f"/steward{place}/grant", place, user="bob", epsilon="1", delta="0")
     serving.jobs.ask(serving.bob, serving.visits, serving.question())
     entries = serving.database.ledger.history("visits", "bob")
     assert [(it.kind, it.actor) for it in entries] == [("grant", "sue"), ("charge", "bob")]
@@ -110,6 +112,6 @@ def test_a_grant_that_is_sent_twice_is_one_grant(serving: Serving) -> None:
     assert request
     for _ in range(2):
         sent = {"user": "bob", "epsilon": "1", "delta": "0", "request": request[1]}
-        sue.post(f"/steward{place}/grant", place, **sent)
+        sue.confirm(f"/steward{place}/grant", place, **sent)
     entries = serving.database.ledger.history("visits", "bob")
     assert [entry.kind for entry in entries] == ["grant"]

@@ -48,6 +48,7 @@ def test_a_second_server_of_a_name_is_refused_and_files_are_private(
         assert database.stat().st_mode & 0o077 == 0
     finally:
         server.stop()
+    assert "leaked" not in (tmp_path / "server.log").read_text()
 
 
 def test_a_backup_is_private(serving: Serving, tmp_path: Path) -> None:
@@ -59,30 +60,30 @@ def test_an_old_copy_is_noticed_until_its_loss_is_accepted(
     serving: Serving, tmp_path: Path
 ) -> None:
     url, head = serving.settings.database, tmp_path / "kept.head"
-    database = Database.opened(url, head)
-    with database.writing() as together:
+    database = Database.open(url, head)
+    with database.write_transaction() as together:
         together.run("SELECT 1")
     shutil.copy(url, tmp_path / "old.db")
-    with database.writing() as together:
+    with database.write_transaction() as together:
         together.grant("visits", "bob", serving.question().budget, "", None)
-    Database.opened(url, head)
+    Database.open(url, head)
     assert head.stat().st_mode & 0o077 == 0
     shutil.copy(tmp_path / "old.db", url)
     with pytest.raises(ServiceError, match="lacks entries that were written before"):
-        Database.opened(url, head)
+        Database.open(url, head)
     head.write_text("nonsense")
     with pytest.raises(PrivclustError, match="cannot be read"):
-        Database.opened(url, head)
+        Database.open(url, head)
     head.unlink()
-    Database.opened(url, head)
+    Database.open(url, head)
 
 
 def test_the_site_keeps_the_head_beside_its_database(serving: Serving) -> None:
-    from service.browser import site_on
+    from service.browser import services_on
 
-    site = site_on(serving)
-    site.jobs.ask(serving.ann, serving.visits, serving.question())
-    kept = site.database.kept
+    services = services_on(serving)
+    services.jobs.ask(serving.ann, serving.visits, serving.question())
+    kept = services.database.kept
     assert kept is not None
     assert kept.place == Path(f"{serving.settings.database}.head")
-    assert kept.read() == site.database.ledger.head()
+    assert kept.read() == services.database.ledger.head()

@@ -8,7 +8,7 @@ import pytest
 
 from privclust.service.errors import ServiceError
 from privclust.service.settings import Settings
-from service.browser import Browser, site_on
+from service.browser import Browser, services_on
 from service.clocks import later, run_one
 from service.serving import SCHEMA, Serving, write_rows
 
@@ -17,8 +17,8 @@ class Api:
     """A program with a token."""
 
     def __init__(self, serving: Serving, name: str = "ann", scope: str = "run") -> None:
-        self.token = serving.people.add_token(serving.people.named(name), "program", scope, 1)
-        self.client = Browser(site_on(serving)).client
+        self.token = serving.accounts.add_token(serving.accounts.by_name(name), "program", scope, 1)
+        self.client = Browser(services_on(serving)).client
 
     def __call__(self, method: str, path: str, given: Any = None, **headers: str) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"} | headers
@@ -50,8 +50,10 @@ def test_stewards_register_grant_and_freeze_by_program(serving: Serving) -> None
     write_rows(serving.settings.folder / "more.csv", 30)
     given = {"name": "more", "path": "more.csv", "schema": SCHEMA.to_dict(), "most_rows": 100}
     made = api("POST", "/datasets", given)
-    assert made.status_code == 201
-    place = f"/datasets/{made.json()['id']}"
+    assert made.status_code == 202
+    assert api("GET", f"/checks/{made.json()['id']}").json() == made.json()
+    assert (made.json()["state"], made.json()["report"]["rows"]) == ("done", 30)
+    place = f"/datasets/{made.json()['dataset']}"
     granted = api("POST", f"{place}/grants", {"user": "bob", "epsilon": "0.5"}).json()
     assert granted["balance"][0]["left"]["epsilon"] == "0.5"
     assert [it["name"] for it in Api(serving, "bob", "read")("GET", "/datasets").json()] == ["more"]
@@ -69,8 +71,8 @@ def test_a_token_does_what_its_scope_says_and_nothing_after_its_revocation(
     assert reader("POST", f"{dataset}/jobs", {}).status_code == 403
     assert reader("POST", "/datasets", {"name": "x"}).status_code in (403, 422)
     assert reader("GET", f"{dataset}/statement").status_code == 404
-    (token,) = serving.people.tokens(serving.ann)
-    serving.people.revoke(serving.ann, token.id)
+    (token,) = serving.accounts.tokens(serving.ann)
+    serving.accounts.revoke(serving.ann, token.id)
     refused = reader("GET", "/datasets")
     assert (refused.status_code, list(refused.json())) == (401, ["message"])
     for wrong in ("", "Bearer", "Bearer x", "Basic x"):
@@ -78,7 +80,7 @@ def test_a_token_does_what_its_scope_says_and_nothing_after_its_revocation(
 
 
 def test_a_session_is_no_token(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     browser.sign_in("ann")
     assert browser.get("/api/v1/datasets").status_code == 401
 
@@ -104,7 +106,7 @@ def test_a_malformed_body_is_told_in_one_sentence(serving: Serving, body: bytes)
 
 
 def test_the_interface_describes_itself(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     document = browser.get("/api/v1/openapi.json").json()
     assert "/api/v1/datasets/{dataset_id}/jobs" in document["paths"]
     assert all(path.startswith("/api/v1/") for path in document["paths"])

@@ -14,21 +14,21 @@ from scipy import sparse
 
 from privclust import MatrixCount, MatrixEntry, MatrixRow, PrivateKMeans, PrivateSummary
 from privclust.coclustering.estimator import PrivateCoclustering
-from privclust.service.asking import check_question, made_up_fit, plan_of
-from privclust.service.checking import check_files
-from privclust.service.datasets import Dataset
 from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
+from privclust.service.fits import check_question, plan_of, synthetic_fit
 from privclust.service.labelling import Labeller, Limits
 from privclust.service.offers import OFFERS, offers_for
 from privclust.service.options import Option
 from privclust.service.questions import FitQuestion
+from privclust.service.registered import Dataset
+from privclust.service.registration import check_files
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
 from privclust.source_target.estimator import PrivateSourceTargetMedoids
 from privclust.unit import Unit
 from privclust.unit.rows import AddRemoveRow, Person
-from service.browser import Browser, message, site_on
+from service.browser import Browser, message, services_on
 from service.clocks import run_one
 from service.serving import SCHEMA, Serving
 from service.test_service_rules import FAR
@@ -124,24 +124,24 @@ def test_every_choice_of_the_estimator_is_on_offer(family: str, option: Option) 
 )
 def test_a_wrong_option_is_refused_in_one_sentence(options: Any) -> None:
     with pytest.raises(ServiceError):
-        FitQuestion.parsed({"family": "kmeans", "options": options}, SCHEMA)
+        FitQuestion.parse({"family": "kmeans", "options": options}, SCHEMA)
 
 
 def test_an_option_at_its_default_is_the_same_question() -> None:
-    plain = FitQuestion.parsed({"family": "kmeans"}, SCHEMA)
-    said = FitQuestion.parsed({"family": "kmeans", "options": {"method": "auto"}}, SCHEMA)
-    other = FitQuestion.parsed({"family": "kmeans", "options": {"method": "lloyd"}}, SCHEMA)
+    plain = FitQuestion.parse({"family": "kmeans"}, SCHEMA)
+    said = FitQuestion.parse({"family": "kmeans", "options": {"method": "auto"}}, SCHEMA)
+    other = FitQuestion.parse({"family": "kmeans", "options": {"method": "lloyd"}}, SCHEMA)
     assert plain.digest_on("x", "y") == said.digest_on("x", "y") != other.digest_on("x", "y")
-    assert FitQuestion.parsed(other.to_dict(), SCHEMA) == other
+    assert FitQuestion.parse(other.to_dict(), SCHEMA) == other
 
 
 @pytest.mark.parametrize("family", OFFERS)
 def test_every_family_is_planned_and_tried_on_made_up_data(family: str) -> None:
     matrix = family == "cocluster"
     declared, unit = (COUNTS, MatrixCount()) if matrix else (SCHEMA, AddRemoveRow())
-    question = FitQuestion.parsed(asked_by(MODELS[family]), declared)
+    question = FitQuestion.parse(asked_by(MODELS[family]), declared)
     assert plan_of(question, declared, unit, 100).budget == question.budget
-    release = made_up_fit(question, declared, unit, 100).released()
+    release = synthetic_fit(question, declared, unit, 100).released()
     assert "ε = 0.5" in release.to_html()
 
 
@@ -149,7 +149,7 @@ def test_every_family_is_planned_and_tried_on_made_up_data(family: str) -> None:
 def test_every_family_is_asked_run_and_released(serving: Serving, family: str) -> None:
     dataset = with_matrix(serving) if family == "cocluster" else serving.visits
     model = MODELS[family]
-    question = FitQuestion.parsed(asked_by(model), dataset.schema)
+    question = FitQuestion.parse(asked_by(model), dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     assert run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)
@@ -177,13 +177,13 @@ def test_what_no_fit_could_answer_is_refused_before_the_charge(
     """No points; eight centres of four points; options that do not go together; a missing δ."""
     dataset = serving.visits if unit is None else with_matrix(serving, unit)
     with pytest.raises(ServiceError):
-        serving.jobs.ask(serving.ann, dataset, FitQuestion.parsed(given, dataset.schema))
+        serving.jobs.ask(serving.ann, dataset, FitQuestion.parse(given, dataset.schema))
     assert serving.jobs.of(serving.steward) == []
 
 
 def test_a_question_that_can_be_answered_passes_the_check() -> None:
     given = {"family": "cocluster", "delta": "1e-6"}
-    check_question(FitQuestion.parsed(given, COUNTS), COUNTS, MatrixRow())
+    check_question(FitQuestion.parse(given, COUNTS), COUNTS, MatrixRow())
 
 
 # Matrices.
@@ -215,7 +215,7 @@ def test_a_matrix_that_is_not_as_declared_is_refused(
 
 def test_whole_rows_of_a_matrix_are_protected_too(serving: Serving) -> None:
     dataset = with_matrix(serving, MatrixRow())
-    question = FitQuestion.parsed({"family": "cocluster", "delta": "1e-6"}, dataset.schema)
+    question = FitQuestion.parse({"family": "cocluster", "delta": "1e-6"}, dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     run_one(serving.database, serving.settings)
     assert serving.jobs.one(answer.job_id, serving.ann, FAR).state == "done"
@@ -224,7 +224,7 @@ def test_whole_rows_of_a_matrix_are_protected_too(serving: Serving) -> None:
 # Pages.
 def test_the_form_of_a_family_has_its_options_and_runs_with_them(serving: Serving) -> None:
     dataset = with_matrix(serving)
-    ann = Browser(site_on(serving))
+    ann = Browser(services_on(serving))
     ann.sign_in("ann")
     path = f"/datasets/{dataset.id}/ask/cocluster"
     text = ann.get(path).text
@@ -246,7 +246,7 @@ def test_the_form_of_a_family_has_its_options_and_runs_with_them(serving: Servin
 
 
 def test_points_are_typed_into_the_form(serving: Serving) -> None:
-    ann = Browser(site_on(serving))
+    ann = Browser(services_on(serving))
     ann.sign_in("ann")
     path = f"/datasets/{serving.visits.id}/ask/source-target"
     points = "age, cost\n10,1\n20; 2\n60 5\n\n90,9\n"
@@ -266,7 +266,7 @@ def test_labels_by_a_release_of_a_matrix_are_of_an_uploaded_matrix(
     serving: Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dataset = with_matrix(serving)
-    question = FitQuestion.parsed({"family": "cocluster"}, dataset.schema)
+    question = FitQuestion.parse({"family": "cocluster"}, dataset.schema)
     answer = serving.jobs.ask(serving.ann, dataset, question)
     run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)

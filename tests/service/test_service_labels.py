@@ -83,7 +83,7 @@ def test_a_broken_upload_is_told_in_one_sentence(
     serving: Serving, release: bytes, name: str, content: bytes
 ) -> None:
     ann = signed_in(serving, "ann")
-    (stored,) = serving.releases.seen_by(serving.ann)
+    (stored,) = serving.releases.visible_to(serving.ann)
     answer = ann.client.post(
         f"/releases/{stored.id}/labels",
         data={"form": ann.token(f"/releases/{stored.id}")},

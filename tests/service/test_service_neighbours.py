@@ -20,11 +20,11 @@ import pytest
 from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from privclust.service import clock
-from privclust.service.datasets import Dataset
-from privclust.service.jobs import Finished
-from privclust.service.ticks import tick_after
-from privclust.service.worker import fitted, run_at
-from service.browser import Browser, site_on
+from privclust.service.clock import tick_after
+from privclust.service.jobs import FinishedJob
+from privclust.service.registered import Dataset
+from privclust.service.worker import fit_question, run_at
+from service.browser import Browser, services_on
 from service.chances import with_counted_secrets
 from service.clocks import FalseClock
 from service.serving import Serving
@@ -55,9 +55,9 @@ class Analyst:
     def __init__(self, serving: Serving, family: str, dataset: Dataset) -> None:
         self.seen: Transcript = {}
         self._probes = 0
-        self._browser = Browser(site_on(serving))
+        self._browser = Browser(services_on(serving))
         self._browser.sign_in("ann")
-        token = serving.people.add_token(serving.ann, "program", "run", 1)
+        token = serving.accounts.add_token(serving.ann, "program", "run", 1)
         self._token = {"Authorization": f"Bearer {token}"}
         self._job, self._dataset = "d" * 32, f"/datasets/{dataset.id}"
         self._ask = f"{self._dataset}/ask/{family}"
@@ -77,8 +77,8 @@ class Analyst:
         """Fetch every page, and the same as a program does."""
         job = f"/jobs/{self._job}"
         plan = f"{self._ask}/plan?epsilon=1&clusters=2"
-        paths = ["/", self._dataset, self._ask, plan, "/jobs", job]
-        for path in [*paths, "/tokens", "/releases", "/healthz"]:
+        paths = ["/", self._dataset, f"{self._dataset}/mock", self._ask, plan, "/jobs", job]
+        for path in [*paths, "/tokens", "/releases", "/healthz", "/metrics"]:
             self._write(path, self._browser.get(path))
         for path in ("/datasets", self._dataset, "/jobs", job, "/releases"):
             answer = self._browser.client.get(f"/api/v1{path}", headers=self._token)
@@ -114,8 +114,8 @@ class Fixed(datetime):
 
 
 def seen_with(
-    family: str, line: str = "", took: int = 0, instead: Finished | None = None
-) -> tuple[Transcript, Finished]:
+    family: str, line: str = "", took: int = 0, instead: FinishedJob | None = None
+) -> tuple[Transcript, FinishedJob]:
     """Return a transcript, and what was released.
 
     Parameters
@@ -125,13 +125,13 @@ def seen_with(
         A further line of the file; or that an entry of the matrix is one more.
     took : int
         The seconds until the job ends.
-    instead : Finished or None
+    instead : FinishedJob or None
         A release that is put in the place of the job's own, if given.
     """
-    released: list[Finished] = []
+    released: list[FinishedJob] = []
 
-    def slow(*given: Any) -> Finished:
-        released.append(instead or fitted(*given))
+    def slow(*given: Any) -> FinishedJob:
+        released.append(instead or fit_question(*given))
         clock.sleep_until(clock.now() + took)
         return released[-1]
 
@@ -139,10 +139,10 @@ def seen_with(
         with_fixed_chance(patch)
         patch.setattr("privclust.service.planner._MOMENT", 60)
         # The steward's own trial of every family is seen by no analyst.
-        patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
+        patch.setattr("privclust.service.registration._try_offers", lambda *_: None)
         # Pictures are drawn from releases alone.
         patch.setattr("privclust.reports.svg._draw", lambda size, draw: "<svg></svg>")
-        patch.setattr("privclust.service.worker.fitted", slow)
+        patch.setattr("privclust.service.worker.fit_question", slow)
         with_counted_secrets(patch)
         FalseClock(MOMENT).set_for(patch)
         for module in ("ledger.moments", "service.balance"):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from privclust import Person
-from privclust.service.asking import plan_of
 from privclust.service.errors import ServiceError
+from privclust.service.fits import plan_of
 from privclust.service.planner import Planner
 from privclust.service.questions import FitQuestion
 from privclust.service.releases import release_from
@@ -26,7 +26,7 @@ PLACES = {"family": "source-target", "clusters": 2, "columns": ["age", "cost"], 
 
 def chosen_places(serving: Serving, **options: Any) -> list[int]:
     """Ask for new centres with options, run the job, and return the numbers of the chosen ones."""
-    question = FitQuestion.parsed({**PLACES, "options": options}, SCHEMA)
+    question = FitQuestion.parse({**PLACES, "options": options}, SCHEMA)
     answer = serving.jobs.ask(serving.ann, serving.visits, question)
     run_one(serving.database, serving.settings)
     job = serving.jobs.one(answer.job_id, serving.steward)
@@ -73,11 +73,11 @@ def test_wrong_lists_are_refused_in_one_sentence_before_the_charge(
 def test_a_list_of_columns_has_one_form() -> None:
     def asked(targets: Any) -> FitQuestion:
         given = {"family": "distances", "options": {"targets": targets}}
-        return FitQuestion.parsed(given, SCHEMA)
+        return FitQuestion.parse(given, SCHEMA)
 
     assert asked("ward, sex") == asked(["sex", "ward", "ward"])
-    assert FitQuestion.parsed(asked(["ward"]).to_dict(), SCHEMA) == asked("ward")
-    assert asked([]) == asked("") == FitQuestion.parsed({"family": "distances"}, SCHEMA)
+    assert FitQuestion.parse(asked(["ward"]).to_dict(), SCHEMA) == asked("ward")
+    assert asked([]) == asked("") == FitQuestion.parse({"family": "distances"}, SCHEMA)
     for wrong in ("age", ["age"], [["ward"]], 3):
         with pytest.raises(ServiceError, match="columns that are asked about"):
             asked(wrong)
@@ -85,7 +85,7 @@ def test_a_list_of_columns_has_one_form() -> None:
 
 def test_a_budget_for_each_column_is_charged_for_all_of_them(serving: Serving) -> None:
     model = dilca(epsilon=0.5, method="mean-su", budget_per_target=True)
-    question = FitQuestion.parsed(question_of(model), SCHEMA)
+    question = FitQuestion.parse(question_of(model), SCHEMA)
     answer = serving.jobs.ask(serving.ann, serving.visits, question)
     (pot,) = serving.database.ledger.balance("visits", "ann")
     assert pot.spent.epsilon == pot.granted.epsilon // 2  # half an ε for each of two columns
@@ -138,7 +138,7 @@ def test_the_client_takes_what_the_estimators_fit_takes() -> None:
 
 
 def test_new_centres_are_planned_where_people_are_protected() -> None:
-    question = FitQuestion.parsed({**PLACES, "clusters": "1"}, SCHEMA)
+    question = FitQuestion.parse({**PLACES, "clusters": "1"}, SCHEMA)
     assert plan_of(question, SCHEMA, Person("rider", 2), 50).budget == question.budget
 
 

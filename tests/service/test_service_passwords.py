@@ -11,29 +11,29 @@ from support.command_line import CliRunner
 
 
 def test_a_one_time_password_that_nobody_uses_ends(serving: Serving) -> None:
-    password = serving.people.add("cyd", "analyst")
+    password = serving.accounts.add("cyd", "analyst")
     later(72 * 3600 - 1)
-    assert serving.people.sign_in("cyd", password)
+    assert serving.accounts.sign_in("cyd", password)
     later(1)
-    assert serving.people.sign_in("cyd", password) is None
-    again = serving.people.reset(serving.people.named("cyd"))
-    assert serving.people.sign_in("cyd", again)
+    assert serving.accounts.sign_in("cyd", password) is None
+    again = serving.accounts.reset(serving.accounts.by_name("cyd"))
+    assert serving.accounts.sign_in("cyd", again)
 
 
 def test_a_password_that_somebody_chose_stays(serving: Serving) -> None:
     later(366 * 86_400)
-    assert serving.people.sign_in("ann", PASSWORD)
+    assert serving.accounts.sign_in("ann", PASSWORD)
 
 
 def test_the_only_steward_gets_in_again_from_the_command_line(serving: Serving) -> None:
-    serving.people.switch(serving.steward, active=False)
+    serving.accounts.set_active(serving.steward, active=False)
     settings = serving.settings
     where = ["--database", settings.database, "--data", settings.data]
     told = CliRunner().invoke(app, ["serve", "reset", "sue", *where])
     password = re.search(r"One-time password of sue, shown this once: (\S+)", told.output)
     assert password
-    assert serving.people.sign_in("sue", password[1])
-    assert serving.people.sign_in("sue", PASSWORD) is None
+    assert serving.accounts.sign_in("sue", password[1])
+    assert serving.accounts.sign_in("sue", PASSWORD) is None
 
 
 def test_a_reset_of_nobody_is_told_in_one_sentence(serving: Serving) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from privclust.service import clock
+from privclust.service.clock import tick_after
 from privclust.service.errors import ConflictError
-from privclust.service.jobs import Finished
-from privclust.service.ticks import tick_after
+from privclust.service.jobs import FinishedJob
 from privclust.service.worker import run_at
 from service.chances import with_counted_secrets
 from service.clocks import FalseClock
@@ -48,9 +48,9 @@ class Prober:
     def look(self) -> None:
         """Write down everything that shows, and when."""
         serving, ann = self._serving, self._serving.ann
-        shown = [dataset.frozen for dataset in serving.datasets.seen_by(ann)]
+        shown = [dataset.frozen for dataset in serving.datasets.visible_to(ann)]
         jobs = [(j.id, j.state, j.receipt, j.release_id) for j in serving.jobs.of(ann)]
-        releases = [(it.id, it.digest) for it in serving.releases.seen_by(ann)]
+        releases = [(it.id, it.digest) for it in serving.releases.visible_to(ann)]
         self.seen.append((clock.now(), shown, jobs, releases, len(self.refused)))
 
 
@@ -61,16 +61,16 @@ def transcript(folder: Path, seconds: int, *, breaks: bool = False) -> list[Any]
         false = FalseClock(BEGIN).set_for(patch)
         with_counted_secrets(patch)
         patch.setattr("privclust.ledger.operations.utc_minute", lambda: str(clock.now() // 60))
-        patch.setattr("privclust.service.checking._try_offers", lambda *_: None)
+        patch.setattr("privclust.service.registration._try_offers", lambda *_: None)
         lengths = iter([seconds] + [1] * 100)
 
-        def fitted(taken: Any, *_: Any) -> Finished:
+        def fit_question(taken: Any, *_: Any) -> FinishedJob:
             clock.sleep_until(clock.now() + next(lengths))
             if breaks:
                 write_more(folder)
-            return Finished(taken.id[::-1] * 2, b"x", "<p>", CARD, "", 1)
+            return FinishedJob(taken.id[::-1] * 2, b"x", "<p>", CARD, "", 1)
 
-        patch.setattr("privclust.service.worker.fitted", fitted)
+        patch.setattr("privclust.service.worker.fit_question", fit_question)
         serving = Serving.made(folder, str(folder / "service.db"))
         prober = Prober(serving)
         prober.ask("0.01")

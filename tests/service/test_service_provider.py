@@ -17,7 +17,7 @@ from joserfc.jwk import RSAKey
 
 from privclust.service.errors import ServiceError
 from privclust.service.settings import Settings
-from service.browser import Browser, message, site_on
+from service.browser import Browser, message, services_on
 from service.serving import Serving
 
 KEY, OTHER_KEY = (RSAKey.generate_key(2048, {"kid": "one"}) for _ in range(2))
@@ -88,11 +88,21 @@ class Visit:
         return self.browser.client.get("/sign-in/provider/back", params=given)
 
 
-def begun(serving: Serving, provider: FakeProvider, **claims: Any) -> Visit:
+GROUPS = {
+    "oidc_role_claim": "groups",
+    "oidc_stewards": "data-stewards",
+    "oidc_analysts": "data-analysts",
+    "passwords": False,
+}
+
+
+def begun(
+    serving: Serving, provider: FakeProvider, more: dict[str, Any] | None = None, **claims: Any
+) -> Visit:
     """Send a browser to the provider, which will vouch for ann unless told otherwise."""
-    known = {"oidc_issuer": provider.url, "oidc_client_id": "clusters"}
+    known = {"oidc_issuer": provider.url, "oidc_client_id": "clusters", **(more or {})}
     settings = replace(serving.settings, **known, oidc_client_secret="s")  # noqa: S106
-    browser = Browser(replace(site_on(serving), settings=settings))
+    browser = Browser(replace(services_on(serving), settings=settings))
     assert "through your organisation" in browser.get("/sign-in").text
     sent = browser.get("/sign-in/provider")
     assert sent.status_code == 303
@@ -115,7 +125,7 @@ def begun(serving: Serving, provider: FakeProvider, **claims: Any) -> Visit:
 def test_whoever_the_provider_vouches_for_and_has_an_account_gets_in(
     serving: Serving, provider: FakeProvider
 ) -> None:
-    serving.people.reset(serving.ann)  # a one-time password that nobody needs now
+    serving.accounts.reset(serving.ann)  # a one-time password that nobody needs now
     visit = begun(serving, provider)
     assert visit.asked["code_challenge_method"] == "S256"
     assert visit.asked["redirect_uri"].endswith("/sign-in/provider/back")
@@ -171,12 +181,12 @@ def test_a_token_of_another_key_or_another_attempt_lets_nobody_in(
 
 
 def test_a_closed_account_stays_closed(serving: Serving, provider: FakeProvider) -> None:
-    serving.people.switch(serving.ann, active=False)
+    serving.accounts.set_active(serving.ann, active=False)
     assert begun(serving, provider).back().status_code == 403
 
 
 def test_without_a_provider_there_is_no_such_page(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     assert "organisation" not in browser.get("/sign-in").text
     assert browser.get("/sign-in/provider").status_code == 404
     assert browser.get("/sign-in/provider/back").status_code in (403, 404)
@@ -189,3 +199,41 @@ def test_half_a_provider_is_refused_at_the_start(given: dict[str, str]) -> None:
     with pytest.raises(ServiceError, match="oidc"):
         Settings(**given)
     assert "secret" not in repr(Settings(oidc_client_secret="secret"))  # noqa: S106
+
+
+def test_groups_make_accounts_and_give_roles(any_serving: Serving, provider: FakeProvider) -> None:
+    serving = any_serving
+    visit = begun(serving, provider, GROUPS, email="zoe", groups=["x", "data-analysts"])
+    assert visit.back().headers["location"] == "/"
+    assert serving.accounts.by_name("zoe").role == "analyst"
+    token = serving.accounts.add_token(serving.accounts.by_name("zoe"), "program", "run", 1)
+    groups = ["data-analysts", "data-stewards"]
+    assert begun(serving, provider, GROUPS, email="zoe", groups=groups).back().status_code == 303
+    assert serving.accounts.by_name("zoe").role == "steward"
+    assert serving.accounts.holder_of(token) is None  # it was an analyst's
+    assert visit.browser.get("/").headers["location"] == "/sign-in"
+
+
+@pytest.mark.parametrize("groups", [None, [], ["others"], "data", {"data-stewards": True}, [["x"]]])
+def test_without_a_group_nobody_gets_in(
+    serving: Serving, provider: FakeProvider, groups: Any
+) -> None:
+    for name in ("zoe", "ann"):
+        answer = begun(serving, provider, GROUPS, email=name, groups=groups).back()
+        assert (answer.status_code, "groups" in message(answer)) == (403, True)
+    assert "zoe" not in [user.name for user, _ in serving.accounts.all()]
+
+
+def test_a_deleted_account_is_not_made_again_by_a_group(
+    serving: Serving, provider: FakeProvider
+) -> None:
+    serving.accounts.delete(serving.ann, serving.steward)
+    answer = begun(serving, provider, GROUPS, email="ann", groups=["data-stewards"]).back()
+    assert answer.status_code == 403
+
+
+def test_passwords_can_be_switched_off(serving: Serving, provider: FakeProvider) -> None:
+    browser = begun(serving, provider, GROUPS).browser
+    assert "password" not in browser.get("/sign-in").text.lower()
+    assert browser.sign_in("ann").status_code == 404
+    assert browser.get("/password").status_code in (303, 404)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import logging
 import sys
@@ -12,10 +13,9 @@ from typing import Any
 import pytest
 
 from privclust.service.errors import ServiceError
-from privclust.service.logs import log_to_stderr
-from privclust.service.settings import Settings
+from privclust.service.settings import Settings, log_to_stderr
 from privclust.service.web.app import make_app
-from service.browser import Browser, message, signed_in, site_on
+from service.browser import Browser, message, services_on, signed_in
 from service.serving import PASSWORD, Serving
 from service.test_service_api import Api
 
@@ -86,18 +86,22 @@ def test_what_breaks_is_logged_without_values(
     assert "4711" not in json.dumps(lines)
 
 
+def posted_form() -> dict[str, Any]:
+    """Return what a server knows of a form before its body arrives."""
+    headers = [(b"origin", b"http://127.0.0.1:8000"), (b"host", b"127.0.0.1:8000")]
+    headers += [(b"content-type", b"application/x-www-form-urlencoded")]
+    return {
+        "type": "http", "method": "POST", "path": "/sign-in", "query_string": b"",
+        "headers": headers, "client": ("192.0.2.1", 1), "server": ("127.0.0.1", 8000),
+        "scheme": "http", "root_path": "", "http_version": "1.1",
+    }  # fmt: skip
+
+
 def test_a_sender_who_goes_away_leaves_one_line(
     serving: Serving, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stderr", sys.stdout)
     log_to_stderr()
-    headers = [(b"origin", b"http://127.0.0.1:8000"), (b"host", b"127.0.0.1:8000")]
-    headers += [(b"content-type", b"application/x-www-form-urlencoded")]
-    scope: dict[str, Any] = {
-        "type": "http", "method": "POST", "path": "/sign-in", "query_string": b"",
-        "headers": headers, "client": ("192.0.2.1", 1), "server": ("127.0.0.1", 8000),
-        "scheme": "http", "root_path": "", "http_version": "1.1",
-    }  # fmt: skip
 
     async def gone() -> dict[str, Any]:
         return {"type": "http.disconnect"}
@@ -105,13 +109,13 @@ def test_a_sender_who_goes_away_leaves_one_line(
     async def send(_: Any) -> None:
         return
 
-    asyncio.run(make_app(site_on(serving))(scope, gone, send))  # type: ignore[arg-type]
+    asyncio.run(make_app(services_on(serving))(posted_form(), gone, send))  # type: ignore[arg-type]
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "example.org"])
 def test_pages_under_another_name_lead_to_the_right_one(serving: Serving, host: str) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     answer = browser.client.get("/sign-in?x=1", headers={"Host": host})
     assert answer.status_code == 307
     assert answer.headers["location"] == "http://127.0.0.1:8000/sign-in?x=1"
@@ -120,14 +124,14 @@ def test_pages_under_another_name_lead_to_the_right_one(serving: Serving, host: 
 
 
 def test_a_form_from_another_name_says_where_to_go(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     answer = browser.client.post("/sign-in", headers={"Origin": "http://localhost:8000"})
     assert answer.status_code == 403
     assert "http://127.0.0.1:8000" in message(answer)
 
 
 def test_a_stranger_locks_nobody_out(serving: Serving) -> None:
-    stranger, ann = Browser(site_on(serving), "192.0.2.66"), Browser(site_on(serving))
+    stranger, ann = Browser(services_on(serving), "192.0.2.66"), Browser(services_on(serving))
     ann.client.app.state.attempts = stranger.client.app.state.attempts  # type: ignore[attr-defined]
     for _ in range(6):
         refused = stranger.sign_in("ann", "guess")
@@ -142,10 +146,64 @@ def test_the_current_password_cannot_be_guessed_from_a_session(serving: Serving)
 
 
 def test_an_auditor_plans_nothing(serving: Serving) -> None:
-    password = serving.people.add("aud", "auditor")
-    serving.people.change_password(serving.people.named("aud"), password, PASSWORD)
+    password = serving.accounts.add("aud", "auditor")
+    serving.accounts.change_password(serving.accounts.by_name("aud"), password, PASSWORD)
     place, auditor = f"/datasets/{serving.visits.id}", Api(serving, "aud", "read")
     assert auditor("POST", f"{place}/plan", {"epsilon": "1"}).status_code == 404
+    assert auditor("GET", place).json() == {"id": serving.visits.id, "name": "visits"}
+    assert auditor("GET", f"{place}/mock").status_code == 404
+    assert signed_in(serving, "aud").get(place).status_code == 404
+
+
+def test_an_auditor_is_not_told_where_the_database_lies(serving: Serving) -> None:
+    page = signed_in(serving, "sue").get(f"/audit/{serving.visits.id}").text
+    assert "service.db" in page
+    assert str(serving.settings.folder.parent) not in page
+
+
+def test_a_body_that_never_ends_is_given_up(serving: Serving) -> None:
+    settings = dataclasses.replace(serving.settings, body_seconds=1)
+    app = make_app(dataclasses.replace(services_on(serving), settings=settings))
+    answers: list[Any] = []
+    begun = [{"type": "http.request", "body": b"name=", "more_body": True}]
+
+    async def slow() -> dict[str, Any]:
+        if begun:
+            return begun.pop()
+        await asyncio.sleep(5)
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        answers.append(message)
+
+    asyncio.run(app(posted_form(), slow, send))  # type: ignore[arg-type]
+    assert answers[0]["status"] == 408
+
+
+def test_a_client_may_wait_long_for_an_answer(serving: Serving) -> None:
+    """Only sending is limited: who has sent everything waits as long as it takes."""
+    from privclust.service.web.pages import Guard
+
+    settings = dataclasses.replace(serving.settings, body_seconds=1)
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.extend([await receive(), await receive()])
+
+    sent = [{"type": "http.request", "body": b"x"}]
+
+    async def receive() -> dict[str, Any]:
+        if sent:
+            return sent.pop()
+        await asyncio.sleep(1.2)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        return
+
+    guard = Guard(app, settings, services_on(serving).metrics, lambda *_: None)  # type: ignore[arg-type]
+    asyncio.run(guard(posted_form(), receive, send))  # type: ignore[arg-type]
+    assert seen[1] == {"type": "http.disconnect"}
 
 
 def test_a_port_that_is_none_is_told_in_one_sentence() -> None:

@@ -20,7 +20,7 @@ import pytest
 from privclust import Person, PrivateDilca, PrivateKMeans
 from privclust.cli.commands import app
 from privclust.service.remote import RemoteDataset, RemoteError
-from service.browser import ORIGIN, Browser, site_on
+from service.browser import ORIGIN, Browser, services_on
 from service.clocks import later, run_one
 from service.serving import SCHEMA, Serving
 from service.test_service_api import Api
@@ -184,7 +184,7 @@ def test_a_refused_command_is_told_in_one_sentence_and_charges_nothing(
 def test_stewards_manage_users_from_the_command_line(
     serving: Serving, connected: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = serving.people.add_token(serving.steward, "program", "steward", 1)
+    token = serving.accounts.add_token(serving.steward, "program", "steward", 1)
     monkeypatch.setenv("PRIVCLUST_TOKEN", token)
 
     def users(*said: str) -> str:
@@ -193,7 +193,7 @@ def test_stewards_manage_users_from_the_command_line(
 
     made = users("--add", "Zoë Q", "--role", "auditor")
     password = made.strip().rpartition(" ")[2]
-    assert serving.people.sign_in("Zoë Q", password)
+    assert serving.accounts.sign_in("Zoë Q", password)
     assert "Zoë Q: auditor\n" in users()
     assert users("--reset", "Zoë Q").strip().rpartition(" ")[2] != password
     assert "Zoë Q: auditor, closed" in users("--close", "Zoë Q")
@@ -208,14 +208,13 @@ def test_stewards_manage_users_from_the_command_line(
 def test_a_steward_sees_how_far_a_job_is_and_an_analyst_does_not(serving: Serving) -> None:
     from multiprocessing import Pipe
 
-    from privclust.service.progress import Hearing, Progress, Telling
-    from privclust.service.worker import Worker
+    from privclust.service.worker import Progress, ProgressReceiver, ProgressSender, Worker
 
     told, tells = Pipe(duplex=False)
     worker = Worker(serving.settings)
-    worker._hearing = hearing = Hearing(told)
+    worker._hearing = hearing = ProgressReceiver(told)
     answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
-    run_one(serving.database, serving.settings, Telling(tells))
+    run_one(serving.database, serving.settings, ProgressSender(tells))
     for _ in range(3000):  # what the fit tells comes through a thread
         if hearing.of(answer.job_id) is not None:
             break
@@ -226,8 +225,8 @@ def test_a_steward_sees_how_far_a_job_is_and_an_analyst_does_not(serving: Servin
     serving.database.write("UPDATE service_jobs SET state = 'running', finished_at = NULL")
     seen = {}
     for name in ("sue", "ann"):
-        site = dataclasses.replace(site_on(serving), worker=worker)
-        browser = Browser(site)
+        services = dataclasses.replace(services_on(serving), worker=worker)
+        browser = Browser(services)
         browser.sign_in(name)
         seen[name] = browser.get(f"/jobs/{answer.job_id}").text
     assert "40 of 40 rows read" in seen["sue"] or "40 rows read" in seen["sue"]

@@ -14,14 +14,16 @@ from privclust import AddRemoveRow, Box, Categories, Person, Schema
 from privclust.exceptions import BudgetGoneError, LedgerConflictError, LedgerVersionError
 from privclust.service import clock
 from privclust.service import database as databases
-from privclust.service.checking import check_rules
-from privclust.service.database import Database, Step, steps
+from privclust.service.accounts import Accounts
+from privclust.service.clock import first_tick_from, next_tick, tick_after
+from privclust.service.database import Database, Migration, migrations
 from privclust.service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
-from privclust.service.jobs import Finished
+from privclust.service.jobs import FinishedJob
 from privclust.service.questions import FitQuestion
+from privclust.service.registered import Datasets
+from privclust.service.registration import check_rules
 from privclust.service.releases import release_from
-from privclust.service.ticks import first_tick, next_tick, tick_after
-from privclust.service.worker import Charged, fitted, run_at
+from privclust.service.worker import ChargedLedger, fit_question, run_at
 from service.clocks import later, run_one
 from service.serving import PASSWORD, SCHEMA, Serving, write_rows
 
@@ -37,24 +39,48 @@ def soon() -> int:
 
 # The database.
 def test_a_database_is_brought_up_to_date_once(serving: Serving) -> None:
-    again = Database.opened(serving.database.ledger.url)
+    again = Database.open(serving.database.ledger.url)
     applied = again.rows("SELECT number FROM service_versions ORDER BY number")
-    assert applied == [(step.number,) for step in steps()]
+    assert applied == [(it.number,) for it in migrations()]
+
+
+def test_a_database_of_an_older_version_keeps_what_it_has(
+    tmp_path: Path, new_postgres_url: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for url in (str(tmp_path / "old.db"), new_postgres_url()):
+        with monkeypatch.context() as patch:
+            patch.setattr(databases, "migrations", lambda: migrations()[:6])
+            old = Database.open(url)
+        old.write(
+            "INSERT INTO service_users (id, name, role, password, must_change, active, created) "
+            "VALUES ('1', 'ann', 'analyst', 'x', 0, 1, 1)"
+        )
+        old.write(
+            "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, frozen, "
+            "note, created) VALUES ('2', 'visits', 'v.csv', ?, ?, 10, 'd', '', '', 1)",
+            SCHEMA.to_json(),
+            '{"name": "add-remove-row"}',
+        )
+        opened = Database.open(url)
+        accounts, datasets = Accounts(opened), Datasets(opened, tmp_path)
+        assert accounts.by_name("ann").role == "analyst"
+        (kept,) = datasets.all()
+        assert (kept.name, kept.schema, dict(kept.meanings)) == ("visits", SCHEMA, {})
 
 
 def test_a_database_of_a_later_version_is_refused(serving: Serving) -> None:
     serving.database.write("INSERT INTO service_versions VALUES (99, 'x', 0)")
     with pytest.raises(LedgerVersionError, match="an older version cannot use them"):
-        Database.opened(serving.database.ledger.url)
+        Database.open(serving.database.ledger.url)
 
 
 def test_a_step_that_was_changed_is_refused(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = [Step(1, "SELECT 1;\n"), *steps()[1:]]
-    monkeypatch.setattr(databases, "steps", lambda: changed)
+    changed = [Migration(1, "SELECT 1;\n"), *migrations()[1:]]
+    monkeypatch.setattr(databases, "migrations", lambda: changed)
     with pytest.raises(LedgerVersionError, match="not the one"):
-        Database.opened(serving.database.ledger.url)
+        Database.open(serving.database.ledger.url)
 
 
 def test_the_ledger_stays_valid_with_tables_beside_it(serving: Serving) -> None:
@@ -189,7 +215,7 @@ def test_whoever_was_granted_nothing_knows_of_nothing(serving: Serving) -> None:
         serving.jobs.ask(serving.bob, serving.visits, serving.question())
     with pytest.raises(NotFoundError):
         serving.datasets.one(serving.visits.id, serving.bob)
-    assert serving.datasets.seen_by(serving.bob) == []
+    assert serving.datasets.visible_to(serving.bob) == []
 
 
 def test_a_steward_asks_nothing(serving: Serving) -> None:
@@ -246,7 +272,7 @@ def test_of_fifty_requests_for_the_last_epsilon_one_wins(any_serving: Serving) -
 )
 def test_a_question_holds_only_what_may_be_asked(given: dict[str, object]) -> None:
     with pytest.raises(ServiceError):
-        FitQuestion.parsed({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
+        FitQuestion.parse({"family": "kmeans", "columns": ["age"]} | given, SCHEMA)
 
 
 # Running.
@@ -273,31 +299,31 @@ def test_a_changed_file_freezes_the_data_set_and_tells_the_analyst_nothing(
 def test_files_that_change_while_they_are_read_release_nothing(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def changing(*given: Any) -> Finished:
-        finished = fitted(*given)
+    def changing(*given: Any) -> FinishedJob:
+        finished = fit_question(*given)
         write_rows(tmp_path / "data" / "visits.csv", 41)
         return finished
 
-    monkeypatch.setattr("privclust.service.worker.fitted", changing)
+    monkeypatch.setattr("privclust.service.worker.fit_question", changing)
     answer = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     run_one(serving.database, serving.settings)
     assert serving.datasets.by_id(serving.visits.id).frozen
     job = serving.jobs.one(answer.job_id, serving.steward)
     assert (job.state, job.release_id) == ("failed", None)
     assert "files changed" in job.details
-    assert serving.releases.seen_by(serving.steward) == []
+    assert serving.releases.visible_to(serving.steward) == []
     assert not [e for e in serving.database.ledger.history() if e.kind == "settle"]
 
 
 def test_a_charge_pays_for_one_fit(serving: Serving) -> None:
     question = serving.question()
-    charged = Charged("r", "visits", question.budget, AddRemoveRow())
+    charged = ChargedLedger("r", "visits", question.budget, AddRemoveRow())
     assert charged.reserve("visits", question.budget, AddRemoveRow(), "") == "r"
     with pytest.raises(LedgerConflictError):
         charged.reserve("visits", question.budget, AddRemoveRow(), "")
     other = serving.question(epsilon="0.5").budget
     with pytest.raises(LedgerConflictError):
-        Charged("r", "visits", question.budget, AddRemoveRow()).reserve(
+        ChargedLedger("r", "visits", question.budget, AddRemoveRow()).reserve(
             "visits", other, AddRemoveRow(), ""
         )
 
@@ -341,17 +367,19 @@ def test_a_worker_that_lost_its_job_stores_nothing(serving: Serving) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question())
     taken = serving.queue.take(soon())
     assert taken is not None
-    finished = fitted(taken, serving.visits, str(serving.datasets.place(serving.visits)))
+    finished = fit_question(
+        taken, serving.visits, str(serving.datasets.resolve_path(serving.visits))
+    )
     serving.queue.interrupt_left_over()
     assert not serving.queue.finish(taken, finished)
-    assert serving.releases.seen_by(serving.steward) == []
+    assert serving.releases.visible_to(serving.steward) == []
     assert not [e for e in serving.database.ledger.history() if e.kind == "settle"]
 
 
 # Time.
 def test_the_grid_of_ticks_is_made_of_public_facts() -> None:
-    assert first_tick(1000, 3, 60) == 60
-    assert first_tick(10**8, 3, 60) == 60 * 32
+    assert first_tick_from(1000, 3, 60) == 60
+    assert first_tick_from(10**8, 3, 60) == 60 * 32
     assert [next_tick(1000, 60, 1000 + wait) for wait in (0, 1, 60, 61, 120, 121, 500)] == [
         1060, 1060, 1060, 1120, 1120, 1240, 1960,
     ]  # fmt: skip
@@ -367,7 +395,7 @@ def test_the_end_of_a_job_is_seen_at_a_tick_and_not_before(any_serving: Serving)
     for early in (shows - 60, shows - 1):
         serving.queue.show(early)
         assert serving.jobs.one(answer.job_id, serving.ann, shows - 1) == waiting
-        assert serving.releases.seen_by(serving.ann) == []
+        assert serving.releases.visible_to(serving.ann) == []
         assert serving.database.ledger.head() == entries
     serving.queue.show(shows)
     seen = serving.jobs.one(answer.job_id, serving.ann, shows)
@@ -375,7 +403,7 @@ def test_the_end_of_a_job_is_seen_at_a_tick_and_not_before(any_serving: Serving)
     assert dataclasses.replace(seen, state="", release_id=None) == dataclasses.replace(
         waiting, state="", release_id=None
     )
-    assert len(serving.releases.seen_by(serving.ann)) == 1
+    assert len(serving.releases.visible_to(serving.ann)) == 1
     assert serving.database.ledger.head().entries == entries.entries + 1
 
 
@@ -432,59 +460,59 @@ def test_the_same_question_is_answered_from_the_stored_release_at_no_cost(
     assert serving.charges() == [first.job_id]
 
 
-# People.
+# Accounts.
 def test_a_password_is_needed_and_a_session_ends(serving: Serving) -> None:
-    assert serving.people.sign_in("ann", "wrong") is None
-    assert serving.people.sign_in("nobody", PASSWORD) is None
-    cookie = serving.people.sign_in("ann", PASSWORD) or ""
-    session = serving.people.session(cookie)
+    assert serving.accounts.sign_in("ann", "wrong") is None
+    assert serving.accounts.sign_in("nobody", PASSWORD) is None
+    cookie = serving.accounts.sign_in("ann", PASSWORD) or ""
+    session = serving.accounts.session(cookie)
     assert session is not None
     assert session.user == serving.ann
-    serving.people.sign_out(cookie)
-    assert serving.people.session(cookie) is None
+    serving.accounts.sign_out(cookie)
+    assert serving.accounts.session(cookie) is None
 
 
 def test_no_secret_is_stored_as_it_is(serving: Serving, tmp_path: Path) -> None:
-    cookie = serving.people.sign_in("ann", PASSWORD) or ""
-    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
+    cookie = serving.accounts.sign_in("ann", PASSWORD) or ""
+    token = serving.accounts.add_token(serving.ann, "laptop", "run", 1)
     stored = (tmp_path / "service.db").read_bytes()
     assert not any(secret.encode() in stored for secret in (PASSWORD, cookie, token))
 
 
 def test_tokens_and_sessions_end_with_the_password_and_the_account(serving: Serving) -> None:
-    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
-    assert serving.people.holder_of(token) == (serving.ann, "run")
-    serving.people.reset(serving.ann)
-    assert serving.people.holder_of(token) is None
-    cookie = serving.people.sign_in("bob", PASSWORD) or ""
-    token = serving.people.add_token(serving.bob, "laptop", "read", 1)
-    serving.people.switch(serving.bob, active=False)
-    assert serving.people.holder_of(token) is serving.people.session(cookie) is None
-    assert serving.people.sign_in("bob", PASSWORD) is None
+    token = serving.accounts.add_token(serving.ann, "laptop", "run", 1)
+    assert serving.accounts.holder_of(token) == (serving.ann, "run")
+    serving.accounts.reset(serving.ann)
+    assert serving.accounts.holder_of(token) is None
+    cookie = serving.accounts.sign_in("bob", PASSWORD) or ""
+    token = serving.accounts.add_token(serving.bob, "laptop", "read", 1)
+    serving.accounts.set_active(serving.bob, active=False)
+    assert serving.accounts.holder_of(token) is serving.accounts.session(cookie) is None
+    assert serving.accounts.sign_in("bob", PASSWORD) is None
 
 
 def test_an_account_that_is_opened_again_has_none_of_its_old_tokens(serving: Serving) -> None:
-    cookie = serving.people.sign_in("bob", PASSWORD) or ""
-    token = serving.people.add_token(serving.bob, "laptop", "read", 1)
-    serving.people.switch(serving.bob, active=False)
-    serving.people.switch(serving.bob, active=True)
-    assert serving.people.sign_in("bob", PASSWORD)
-    assert serving.people.holder_of(token) is serving.people.session(cookie) is None
+    cookie = serving.accounts.sign_in("bob", PASSWORD) or ""
+    token = serving.accounts.add_token(serving.bob, "laptop", "read", 1)
+    serving.accounts.set_active(serving.bob, active=False)
+    serving.accounts.set_active(serving.bob, active=True)
+    assert serving.accounts.sign_in("bob", PASSWORD)
+    assert serving.accounts.holder_of(token) is serving.accounts.session(cookie) is None
 
 
 def test_a_token_after_its_end_is_nobodys(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = serving.people.add_token(serving.ann, "laptop", "run", 1)
+    token = serving.accounts.add_token(serving.ann, "laptop", "run", 1)
     later(90_000)
-    assert serving.people.holder_of(token) is None
+    assert serving.accounts.holder_of(token) is None
 
 
 def test_an_analyst_gives_no_token_a_stewards_scope(serving: Serving) -> None:
     with pytest.raises(ServiceError, match="scope"):
-        serving.people.add_token(serving.ann, "laptop", "steward", 1)
+        serving.accounts.add_token(serving.ann, "laptop", "steward", 1)
 
 
 def test_nobody_is_called_everyone(serving: Serving) -> None:
     with pytest.raises(ServiceError):
-        serving.people.add("everyone", "analyst")
+        serving.accounts.add("everyone", "analyst")

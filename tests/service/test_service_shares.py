@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from privclust.service import clock
+from privclust.service.clock import at_most, tick_after
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError, TooManyError
 from privclust.service.planner import Planner, _in_time
-from privclust.service.ticks import tick_after
-from privclust.service.time_limits import at_most
 from service.browser import signed_in
 from service.clocks import later, run_one
 from service.serving import Serving

@@ -38,7 +38,7 @@ def test_a_release_is_of_the_rows_that_were_there_when_it_was_made(
     asked = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     check_new_rows(serving, tmp_path, 60)
     run_one(serving.database, serving.settings)
-    (release,) = serving.releases.seen_by(serving.ann)
+    (release,) = serving.releases.visible_to(serving.ann)
     assert release.version == 2
     again = serving.jobs.ask(serving.ann, serving.visits, serving.question())
     assert (again.free, again.job_id) == (True, asked.job_id)
@@ -55,7 +55,7 @@ def test_pages_and_programs_say_which_version_a_release_describes(
 ) -> None:
     serving.jobs.ask(serving.ann, serving.visits, serving.question())
     run_one(serving.database, serving.settings)
-    (release,) = serving.releases.seen_by(serving.ann)
+    (release,) = serving.releases.visible_to(serving.ann)
     ann = signed_in(serving, "ann")
     place = f"/releases/{release.id}"
     assert "<dt>version of the data</dt><dd>1</dd>" in ann.get(place).text

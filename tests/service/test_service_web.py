@@ -13,7 +13,7 @@ from scipy import sparse
 
 from privclust import MatrixCount, ReplaceRow
 from privclust.service.jobs import FAILED
-from service.browser import ORIGIN, Browser, message, signed_in, site_on
+from service.browser import ORIGIN, Browser, message, services_on, signed_in
 from service.clocks import later, run_one
 from service.serving import PASSWORD, SCHEMA, Serving, write_rows
 
@@ -51,16 +51,18 @@ def test_the_whole_way_of_a_steward_and_an_analyst(
         unit="add-remove-row",
         most_rows="100",
     )
-    assert "30 rows" in registered.text
-    place = re.search(r"/datasets/\w+", registered.text)
+    checked = sue.follow(registered).text
+    assert "30 rows" in checked
+    place = re.search(r"/datasets/\w+", checked)
     assert place
     assert password
-    sue.post(f"/steward{place[0]}/grant", place[0], user="cyd", epsilon="1", delta="0")
-    cyd = Browser(site_on(serving))
+    asked = sue.post(f"/steward{place[0]}/grant", place[0], user="cyd", epsilon="1", delta="0").text
+    assert "Grant ε = 1 to cyd?" in asked
+    sue.confirm(f"/steward{place[0]}/grant", place[0], user="cyd", epsilon="1", delta="0")
+    cyd = Browser(services_on(serving))
     assert cyd.sign_in("cyd", password[1]).status_code == 303
     assert cyd.get("/").headers["location"] == "/password"
-    cyd.post("/password", old=password[1], new=PASSWORD)
-    assert cyd.sign_in("cyd").headers["location"] == "/"
+    assert cyd.post("/password", old=password[1], new=PASSWORD).headers["location"] == "/"
     assert "Left: ε = 1" in cyd.get("/").text
     page = f"{place[0]}/ask/distances"
     planned = cyd.post(page, page, epsilon="1", columns=["sex", "ward"], act="plan").text
@@ -77,7 +79,7 @@ def test_the_whole_way_of_a_steward_and_an_analyst(
     refused = cyd.post(page, page, epsilon="0.5", columns=["sex", "ward"], act="run")
     assert refused.status_code == 409
     assert "does not cover" in message(refused)
-    assert "left: ε = 0, of the granted ε = 1" in sue.get(place[0]).text
+    assert "Granted to all analysts together: <strong>ε = 1<" in sue.get(place[0]).text
 
 
 def test_the_report_the_file_and_the_labels_of_a_release(
@@ -121,8 +123,8 @@ def test_plans_cost_nothing_and_dry_runs_need_no_data(
 
 
 def test_an_auditor_reads_statements_and_nothing_else(serving: Serving) -> None:
-    password = serving.people.add("olaf", "auditor")
-    serving.people.change_password(serving.people.named("olaf"), password, PASSWORD)
+    password = serving.accounts.add("olaf", "auditor")
+    serving.accounts.change_password(serving.accounts.by_name("olaf"), password, PASSWORD)
     olaf = signed_in(serving, "olaf")
     assert olaf.get("/").headers["location"] == "/audit"
     assert "Privacy budget" in olaf.get(f"/audit/{serving.visits.id}").text
@@ -146,7 +148,7 @@ def test_the_steward_sees_why_a_job_failed_and_the_analyst_one_sentence(
 
 # Attacks.
 def test_without_a_session_every_page_leads_to_the_door(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     for path in ("/", "/jobs", "/releases", "/tokens", "/audit", "/steward/users"):
         assert browser.get(path).headers["location"] == "/sign-in"
 
@@ -188,29 +190,29 @@ def test_a_form_needs_its_token_and_its_origin(serving: Serving) -> None:
         wrong = {"form": token, **fields}
         answer = ann.client.post("/tokens", data=wrong, headers={"Origin": ORIGIN})
         assert answer.status_code == 403
-    assert serving.people.tokens(serving.ann) == []
+    assert serving.accounts.tokens(serving.ann) == []
     assert ann.client.post("/tokens", data=right, headers={"Referer": ORIGIN + "/x"}).is_success
 
 
 def test_a_session_that_was_there_before_signing_in_is_not_taken_over(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     browser.client.cookies.set("session", "fixed-by-somebody")
     browser.sign_in("ann")
-    assert serving.people.session("fixed-by-somebody") is None
+    assert serving.accounts.session("fixed-by-somebody") is None
     values = [cookie.value for cookie in browser.client.cookies.jar if cookie.name == "session"]
     assert len(values) == 2
-    assert any(serving.people.session(value or "") for value in values)
+    assert any(serving.accounts.session(value or "") for value in values)
 
 
 def test_signing_out_ends_the_session_on_the_server(serving: Serving) -> None:
     ann = signed_in(serving, "ann")
     cookie = ann.client.cookies["session"]
     ann.post("/sign-out")
-    assert serving.people.session(cookie) is None
+    assert serving.accounts.session(cookie) is None
 
 
 def test_passwords_cannot_be_guessed(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     answers = [browser.sign_in("ann", f"guess {n}").status_code for n in range(6)]
     assert answers == [403] * 5 + [429]
     assert browser.sign_in("ann").status_code == 429
@@ -218,7 +220,7 @@ def test_passwords_cannot_be_guessed(serving: Serving) -> None:
 
 
 def test_a_wrong_name_and_a_wrong_password_are_told_alike(serving: Serving) -> None:
-    browser = Browser(site_on(serving))
+    browser = Browser(services_on(serving))
     wrong = browser.sign_in("ann", "wrong")
     nobody = browser.sign_in("nobody", "wrong")
     assert (wrong.status_code, wrong.text) == (nobody.status_code, nobody.text)
@@ -235,15 +237,21 @@ def test_names_are_text_and_never_markup(serving: Serving) -> None:
         schema=json.dumps(schema),
         most_rows="9",
         note=NASTY,
+        meanings=f"{NASTY}: {NASTY}",
     )
+    registered = sue.follow(registered)
     place = re.search(r"/datasets/\w+", registered.text)
     assert place
-    password = serving.people.add(NASTY, "analyst")
-    user = serving.people.named(NASTY)
-    serving.people.change_password(user, password, PASSWORD)
-    sue.post(f"/steward{place[0]}/grant", place[0], user=NASTY, epsilon="1", note=NASTY)
+    password = serving.accounts.add(NASTY, "analyst")
+    user = serving.accounts.by_name(NASTY)
+    serving.accounts.change_password(user, password, PASSWORD)
+    confirmed = {"user": NASTY, "epsilon": "1", "note": NASTY}
+    asked = sue.post(f"/steward{place[0]}/grant", place[0], **confirmed)
+    sue.confirm(f"/steward{place[0]}/grant", place[0], **confirmed)
     mallory = signed_in(serving, NASTY)
-    pages = [registered, *map(sue.get, ("/", place[0], "/steward/users", f"/audit{place[0][9:]}"))]
+    mallory.post(f"{place[0]}/request", place[0], epsilon="1", reason=NASTY)
+    seen = ("/", place[0], "/steward/users", f"/audit{place[0][9:]}", "/audit/trail")
+    pages = [registered, asked, *map(sue.get, seen)]
     pages += map(mallory.get, ("/", place[0], f"{place[0]}/ask/kmeans", "/password"))
     for page in pages:
         assert page.status_code == 200
@@ -255,7 +263,9 @@ def test_a_refused_form_leads_back_to_itself(serving: Serving) -> None:
     sue, place = signed_in(serving, "sue"), f"/datasets/{serving.visits.id}"
     refused = sue.post(f"/steward{place}/grant", place, user="ann", epsilon="-1")
     assert refused.status_code == 400
-    assert f'<a href="{place}">Back to the form</a>' in refused.text
+    assert 'name="epsilon" inputmode="decimal" value="-1"' in refused.text
+    told = sue.post("/steward/service/maintenance", "/steward/service", act="begin", text="")
+    assert '<a href="/steward/service">Back to the form</a>' in told.text
     assert "Back to the form" not in sue.get("/jobs/nowhere").text
 
 
@@ -270,11 +280,15 @@ def test_a_refused_form_leads_back_to_itself(serving: Serving) -> None:
 )
 def test_a_refused_form_leads_to_no_other_site(serving: Serving, page: str) -> None:
     sue = signed_in(serving, "sue")
-    fields = {"form": sue.token("/steward/users"), "name": "", "role": "analyst"}
+    fields = {"form": sue.token("/steward/users"), "act": "begin"}
     headers = {"Origin": ORIGIN, "Referer": page}
-    refused = sue.client.post("/steward/users", data=fields, headers=headers)
-    assert refused.status_code == 409
+    refused = sue.client.post("/steward/service/maintenance", data=fields, headers=headers)
+    assert refused.status_code == 400
     assert "elsewhere" not in refused.text
+    freeze = f"/steward/datasets/{serving.visits.id}/freeze"
+    asked = sue.client.post(freeze, data=fields, headers=headers)
+    assert "Freeze visits?" in asked.text
+    assert "elsewhere" not in asked.text
 
 
 def test_a_question_that_the_budget_does_not_cover_stays_in_its_form(serving: Serving) -> None:
@@ -299,8 +313,8 @@ def test_sql_in_a_field_is_text(serving: Serving) -> None:
     sue.post(f"/steward{dataset}/grant", user=SQL, epsilon=SQL, delta=SQL, note=SQL)
     sue.post("/steward/register", name=SQL, path=SQL, schema=SQL, unit=SQL, most_rows=SQL)
     sue.post("/steward/users", name=SQL, role="analyst")
-    Browser(site_on(serving)).sign_in(SQL, SQL)
-    names = [user.name for user, _ in serving.people.all()]
+    Browser(services_on(serving)).sign_in(SQL, SQL)
+    names = [user.name for user, _ in serving.accounts.all()]
     assert sorted(names) == sorted(["sue", "ann", "bob", SQL])
     assert serving.database.ledger.verify()
 
@@ -353,7 +367,7 @@ def test_every_page_carries_the_headers_that_protect_it(serving: Serving) -> Non
         assert headers["x-content-type-options"] == "nosniff"
         assert "content-encoding" not in headers
     assert ann.get("/").headers["cache-control"] == "no-store"
-    (cookie,) = Browser(site_on(serving)).sign_in("ann").headers.get_list("set-cookie")
+    (cookie,) = Browser(services_on(serving)).sign_in("ann").headers.get_list("set-cookie")
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
 
 
@@ -379,7 +393,7 @@ def test_a_broken_page_says_one_sentence(serving: Serving, monkeypatch: pytest.M
 
 
 def test_the_server_says_whether_it_is_well(serving: Serving) -> None:
-    assert Browser(site_on(serving)).get("/healthz").json() == {"status": "ok"}
+    assert Browser(services_on(serving)).get("/healthz").json() == {"status": "ok"}
 
 
 def test_a_database_that_is_away_is_told_without_its_place(serving: Serving) -> None:
@@ -425,5 +439,5 @@ def test_a_form_declares_the_number_of_rows_and_the_rule_of_a_matrix(serving: Se
     assert units["village"] == ReplaceRow()
     assert units["total"] == MatrixCount(unreadable="zero")
     assert not {"strict", "wrong"} & set(units)
-    assert "Negative values" in message(refused)
-    assert "another number of rows" in message(wrong)
+    assert "Negative values" in message(sue.follow(refused))
+    assert "another number of rows" in message(sue.follow(wrong))

@@ -9,8 +9,8 @@ import numpy as np
 
 from privclust.schema.facts import Box, Categories, Fact
 from privclust.schema.schema import Schema
+from privclust.service.services import Services
 from privclust.service.settings import Settings
-from privclust.service.site import Site
 from privclust.unit.rows import AddRemoveRow, Person
 
 _ROWS = 20_000
@@ -32,31 +32,35 @@ _TRIPS = Schema(
 )
 
 
-def first_steward(site: Site) -> tuple[str, str] | None:
+def first_steward(services: Services) -> tuple[str, str] | None:
     """Return name and one-time password of the first steward, made now if there is none."""
-    if any(user.is_steward for user, _ in site.people.all()):
+    if any(user.is_steward for user, _ in services.accounts.all()):
         return None
-    return "steward", site.people.add("steward", "steward")
+    return "steward", services.accounts.add("steward", "steward")
 
 
-def fill(site: Site, settings: Settings) -> list[tuple[str, str]]:
+def fill(services: Services, settings: Settings) -> list[tuple[str, str]]:
     """Make users, files, data sets and grants, and return names with one-time passwords."""
-    steward = first_steward(site)
+    steward = first_steward(services)
     if steward is None:
         return []
     folder = settings.folder
     folder.mkdir(parents=True, exist_ok=True)
-    analyst = "analyst", site.people.add("analyst", "analyst")
+    analyst = "analyst", services.accounts.add("analyst", "analyst")
     _write_visits(folder / "visits.csv")
     _write_trips(folder / "trips.csv")
-    visits, _ = site.datasets.register(
-        "visits", "visits.csv", _VISITS, AddRemoveRow(), 25_000, "Made-up visits to a hospital"
+    visits, _ = services.datasets.register(
+        *("visits", "visits.csv", _VISITS, AddRemoveRow(), 25_000, "Made-up visits to a hospital"),
+        meanings={"age": "in years, at admission", "stay": "in days", "cost": "in euros"},
     )
-    trips, _ = site.datasets.register(
-        "trips", "trips.csv", _TRIPS, Person("rider", 4), 25_000, "Made-up trips of riders"
+    trips, _ = services.datasets.register(
+        *("trips", "trips.csv", _TRIPS, Person("rider", 4), 25_000, "Made-up trips of riders"),
+        meanings={"east": "in km", "north": "in km", "minutes": "how long the trip took"},
     )
     for dataset in (visits, trips):
-        site.datasets.grant(dataset, site.people.named("analyst"), "4", "0", "for the demo")
+        services.datasets.grant(
+            dataset, services.accounts.by_name("analyst"), "4", "0", "for the demo"
+        )
     return [steward, analyst]
 
 

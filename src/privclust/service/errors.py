@@ -44,3 +44,9 @@ class TooManyError(ServiceError):
     """Too many requests; a later one may be served."""
 
     status = 429
+
+
+class UnavailableError(ServiceError):
+    """The service does nothing of the kind at present."""
+
+    status = 503

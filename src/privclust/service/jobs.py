@@ -16,19 +16,20 @@ from typing import Any
 
 from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
-from privclust.service.asking import check_question
-from privclust.service.database import Database
-from privclust.service.datasets import Dataset
+from privclust.service.accounts import User
+from privclust.service.clock import first_tick_from, tick_after
+from privclust.service.database import ALL, Database, Window
 from privclust.service.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     ServiceError,
     TooManyError,
+    UnavailableError,
 )
-from privclust.service.people import User
+from privclust.service.fits import check_question
 from privclust.service.questions import FitQuestion
-from privclust.service.ticks import first_tick, tick_after
+from privclust.service.registered import Dataset
 
 FAILED = "The job failed; its cost stays charged; the steward has the details."
 _FROZEN = "The steward has frozen this data set, so nothing can be asked; ask the steward."
@@ -46,7 +47,7 @@ _FROM = (
 
 @dataclass(frozen=True)
 class Job:
-    """A job as the database has it; :meth:`seen_at` is what an analyst may see of it."""
+    """A job as the database has it; :meth:`as_seen_at` is what an analyst may see of it."""
 
     id: str
     dataset_id: str
@@ -67,7 +68,7 @@ class Job:
         """Whether the job cost anything, or was answered from a stored release."""
         return bool(self.receipt)
 
-    def seen_at(self, moment: int) -> Job:
+    def as_seen_at(self, moment: int) -> Job:
         """Return the job as an analyst sees it: its end shows from its tick on."""
         # An interrupted job says so to the steward before its tick, and to nobody else.
         if self.state in ("queued", "running") or (self.finished_at or 0) > moment:
@@ -86,7 +87,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedJob:
     """A release on its way into the database.
 
     Attributes
@@ -149,7 +150,7 @@ class Jobs:
         if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
             raise ServiceError("A request is named by 32 hexadecimal digits; make a new one.")
         check_question(question, dataset.schema, dataset.unit)
-        with self._database.writing(user.name) as together:
+        with self._database.write_transaction(user.name) as together:
             # Files may have been checked in since the reader's page was made.
             sql = "SELECT digest FROM service_datasets WHERE id = ?"
             digest = question.digest_on(dataset.id, together.run(sql, (dataset.id,))[0][0])
@@ -174,6 +175,9 @@ class Jobs:
         state = together.run(sql, (dataset.id, user.id))
         if not state:
             raise NotFoundError
+        sql = "SELECT text FROM service_notices WHERE name = 'maintenance'"
+        if notice := together.run(sql):
+            raise UnavailableError(f"Nothing can be asked during maintenance: {notice[0][0]}")
         # Whether it has ended must not show before its tick, not even if it is asked again.
         sql = (
             "SELECT id FROM service_jobs WHERE user_id = ? AND question = ? AND receipt <> '' "
@@ -227,7 +231,9 @@ class Jobs:
         purpose = question.kind.__name__
         cost = question.cost(dataset.schema, dataset.unit)
         receipt = together.reserve(dataset.name, user.name, cost, dataset.unit, purpose, job_id)
-        first = first_tick(dataset.most_rows, question.values_per_row(dataset.schema), self._unit)
+        first = first_tick_from(
+            dataset.most_rows, question.values_per_row(dataset.schema), self._unit
+        )
         row = _row(job_id, dataset, user, digest, question, receipt, "queued", first, clock.now())
         self._insert(together, (*row, None, None, "", ""))
         return Answer(job_id)
@@ -241,18 +247,33 @@ class Jobs:
         )
 
     # What is there.
-    def next_look(self) -> int:
+    def next_change_at(self) -> int:
         """Return the next moment at which an analyst can learn anything new."""
         return tick_after(clock.now(), self._unit)
 
-    def of(self, user: User, moment: int | None = None) -> list[Job]:
+    def ready_at(self, job: Job) -> int:
+        """Return when the end of a job that waits can show at the earliest; public facts alone."""
+        first = tick_after(job.asked_at, self._unit) + job.first_tick
+        return max(first, self.next_change_at())
+
+    def of_release(self, release_id: str, user: User) -> Job | None:
+        """Return the job by which a user came to a release; any one of them to a steward."""
+        sql = (
+            f"SELECT {_COLUMNS} {_FROM} WHERE j.release_id = ? AND j.state = 'done' "
+            "AND (j.user_id = ? OR ? = 1) ORDER BY j.asked_at, j.id LIMIT 1"
+        )
+        rows = self._database.rows(sql, release_id, user.id, user.is_steward + 0)
+        return _job(rows[0]) if rows else None
+
+    def of(self, user: User, moment: int | None = None, window: Window = ALL) -> list[Job]:
         """Return a user's jobs as the user may see them, or all of them to a steward."""
+        who, values = ("", ()) if user.is_steward else ("WHERE j.user_id = ?", (user.id,))
+        sql = f"SELECT {_COLUMNS} {_FROM} {who} ORDER BY j.asked_at DESC, j.id LIMIT ? OFFSET ?"
+        jobs = map(_job, self._database.rows(sql, *values, window.limit, window.offset))
         if user.is_steward:
-            rows = self._database.rows(f"SELECT {_COLUMNS} {_FROM} ORDER BY j.asked_at DESC, j.id")
-            return [_job(row) for row in rows]
-        sql = f"SELECT {_COLUMNS} {_FROM} WHERE j.user_id = ? ORDER BY j.asked_at DESC, j.id"
+            return list(jobs)
         seen = clock.now() if moment is None else moment
-        return [_job(row).seen_at(seen) for row in self._database.rows(sql, user.id)]
+        return [job.as_seen_at(seen) for job in jobs]
 
     def one(self, job_id: str, user: User, moment: int | None = None) -> Job:
         """Return a job as a user may see it."""
@@ -264,7 +285,7 @@ class Jobs:
             return job
         if job.user_id != user.id:
             raise NotFoundError
-        return job.seen_at(clock.now() if moment is None else moment)
+        return job.as_seen_at(clock.now() if moment is None else moment)
 
 
 def _row(

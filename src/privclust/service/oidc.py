@@ -21,6 +21,7 @@ _ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
 _SECONDS = 10
 _REFUSED = "The provider did not confirm who you are; sign in again, or use your password."
 _AWAY = "The provider cannot be reached at the moment; try again, or use your password."
+_NO_GROUP = "None of your groups has access to this service; ask the steward which one has."
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Provider:
             ) from None
         self._client_of = OAuth2Session
 
-    def way_for(self, attempt: Attempt) -> str:
+    def authorization_url(self, attempt: Attempt) -> str:
         """Return the address at the provider that a browser is sent to."""
         way, _ = self._client().create_authorization_url(
             self._place("authorization_endpoint"),
@@ -81,8 +82,11 @@ class Provider:
         )
         return str(way)
 
-    def name_from(self, attempt: Attempt, code: str, state: str) -> str:
-        """Return the name that the provider vouches for, or refuse in one sentence."""
+    def vouched_for(self, attempt: Attempt, code: str, state: str) -> tuple[str, str | None]:
+        """Return the name that the provider vouches for, or refuse in one sentence.
+
+        With it comes the role that the provider's groups give; None if stewards give roles.
+        """
         if not code or not secrets.compare_digest(state.encode(), attempt.state.encode()):
             raise ForbiddenError(_REFUSED)
         try:
@@ -98,7 +102,17 @@ class Provider:
             raise
         except Exception:  # whatever the provider sends, it is not a proof
             raise ForbiddenError(_REFUSED) from None
-        return self._name(claims)
+        return self._name(claims), self._role(claims)
+
+    def _role(self, claims: Any) -> str | None:
+        if not self._settings.oidc_role_claim:
+            return None
+        given = claims.get(self._settings.oidc_role_claim)
+        groups = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        for group, role in self._settings.roles_by_group.items():
+            if group in groups:
+                return role
+        raise ForbiddenError(_NO_GROUP)
 
     def _name(self, claims: Any) -> str:
         claim = self._settings.oidc_claim

@@ -18,11 +18,12 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from privclust.jobs.fit import sentence_of
-from privclust.service.datasets import Dataset
+from privclust.plan import Measure
+from privclust.service.clock import at_most
 from privclust.service.declared import declared_from
 from privclust.service.errors import ServiceError, TooManyError
 from privclust.service.questions import FitQuestion
-from privclust.service.time_limits import at_most
+from privclust.service.registered import Dataset
 from privclust.unit import unit_from
 
 # A plan is a few lines, and the report of a dry run a long page.
@@ -30,6 +31,8 @@ _MOST_KEPT = {"plan": 2000, "dry run": 20}
 _MOST_WAITING, _MOST_EACH = 200, 8
 _MOST_DRY_ROWS = 5000
 _MOMENT = 0.25  # seconds
+# Up to the first a result counts as good as without privacy; from the second on, factors are told.
+_AS_GOOD, _TWICE = 1.02, 2.0
 _BUSY = "Too many plans are being made at the moment; try again in a minute."
 _SUPERSEDED = "You asked for other plans since, so this one was not made; ask for it again."
 _TOO_LONG = "This takes too long to plan; ask for fewer clusters or columns."
@@ -78,9 +81,14 @@ class Planner:
         return found
 
     def close(self) -> None:
-        """End the process."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        """End the process, whatever it plans at the moment."""
+        if self._pool is None:
+            return
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+            process.join(5)
 
     async def _result(
         self,
@@ -174,29 +182,44 @@ def _in_time(seconds: int, make: Callable[..., Any], *public: Any) -> Any:
 
 
 def _planned(facts: str, unit: str, asked: str, most_rows: int) -> dict[str, Any]:
-    from privclust.service.asking import plan_of
+    from privclust.service.fits import plan_of
 
     declared = declared_from(json.loads(facts))
-    question = FitQuestion.parsed(json.loads(asked), declared)
+    question = FitQuestion.parse(json.loads(asked), declared)
     made = plan_of(question, declared, unit_from(json.loads(unit)), most_rows)
-    words = {"name": made.measure.name, "error": made.error_ratio, "n_rows": most_rows}
     plain: dict[str, Any] = made.to_dict()
-    return plain | {"sentence": made.measure.sentence.format(**words)}
+    return plain | {"sentence": _in_plain_words(made, most_rows)}
+
+
+def _in_plain_words(plan: Any, most_rows: int) -> str:
+    """Return what to expect, for readers who know neither inertia nor ratios."""
+    measure, error = plan.measure, plan.error_ratio
+    if measure.sentence != Measure.sentence:
+        words: str = measure.sentence.format(name=measure.name, error=error, n_rows=most_rows)
+        return words
+    name = {"inertia": "the spread within clusters"}.get(measure.name, f"the {measure.name}")
+    if error <= _AS_GOOD:
+        return f"Expected result: as good as without privacy, judged by {name}."
+    if error < _TWICE:
+        return (
+            f"Expected result: {name} about {100 * (error - 1):.0f} % larger than without privacy."
+        )
+    return f"Expected result: {name} about {error:.3g} times that without privacy."
 
 
 def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
     import warnings
 
     from privclust.release.document import About
-    from privclust.service.asking import made_up_fit
+    from privclust.service.fits import synthetic_fit
 
     declared, protects = declared_from(json.loads(facts)), unit_from(json.loads(unit))
-    question = FitQuestion.parsed(json.loads(asked), declared)
+    question = FitQuestion.parse(json.loads(asked), declared)
     n_rows = min(most_rows, _MOST_DRY_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            release = made_up_fit(question, declared, protects, n_rows).make_release()
+            release = synthetic_fit(question, declared, protects, n_rows).make_release()
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
     about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")

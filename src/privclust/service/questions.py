@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,7 +57,7 @@ class FitQuestion:
     targets: Targets | None = None
 
     @classmethod
-    def parsed(cls, given: Mapping[str, Any], declared: Declared) -> FitQuestion:
+    def parse(cls, given: Mapping[str, Any], declared: Declared) -> FitQuestion:
         """Return the question that a request holds, or refuse it in one sentence."""
         unknown = set(given) - set(FIELDS)
         if unknown:
@@ -83,7 +84,7 @@ class FitQuestion:
 
     def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
-        of_fit = self.beside
+        of_fit = self.fit_arguments
         given = {name: value for name, value in self.options if name not in of_fit}
         method = given.get("method")
         given = self.offer.arguments(method, given)
@@ -96,7 +97,7 @@ class FitQuestion:
         return self.kind(budget=self.budget, unit=unit, **given, **shared)
 
     @property
-    def beside(self) -> dict[str, Any]:
+    def fit_arguments(self) -> dict[str, Any]:
         """The options that are arguments of the estimator's ``fit``."""
         named = {option.name for option in self.offer.options if option.of_fit}
         return {name: value for name, value in self.options if name in named}
@@ -113,7 +114,7 @@ class FitQuestion:
         return len(self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as plain data, the way :meth:`parsed` reads it."""
+        """Return the question as plain data, the way :meth:`parse` reads it."""
         return {
             "family": self.offer.name,
             "epsilon": _text(self.budget.epsilon),
@@ -136,6 +137,41 @@ class FitQuestion:
         plain = json.dumps([dataset_id, files, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()
 
+    def to_python(self, url: str) -> str:
+        """Return the question as a program that asks it at the address of its data set."""
+        kind, plain = self.offer.kind.__name__, self.to_dict()
+        given: dict[str, Any] = {"epsilon": float(self.budget.epsilon)}
+        if self.offer.counted is not None:
+            given = {self.offer.counted: self.clusters, **given}
+        given |= {"delta": float(self.budget.delta)} if self.budget.delta else {}
+        beside = self.fit_arguments
+        given |= {name: it for name, it in self.options if name not in beside}
+        if self.columns:
+            beside = {"columns": plain["columns"], **beside}
+        if self.targets is not None:
+            beside = {**beside, "target": plain["targets"]}
+        model = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        asked = "".join(f",\n    {name}={value!r}" for name, value in beside.items())
+        return (
+            f"from privclust import {kind}\nfrom privclust.service import RemoteDataset\n\n"
+            f'data = RemoteDataset("{url}", token)\n'
+            f"release = data.fit(\n    {kind}({model}){asked},\n)\n"
+        )
+
+    def to_command(self, url: str) -> str:
+        """Return the question as a command that asks it at the address of its data set."""
+        plain, option = self.to_dict(), {name: self.option(name) for name, _ in self.options}
+        parts = ["privclust", "remote", "ask", url, "--family", self.offer.name]
+        parts += ["--epsilon", plain["epsilon"]]
+        parts += ["--delta", plain["delta"]] if self.budget.delta else []
+        parts += [] if self.clusters is None else ["--clusters", str(self.clusters)]
+        for column in self.columns:
+            parts += ["--column", column]
+        for name, value in option.items():
+            parts += ["--option", f"{name}={value}"]
+        parts += ["--target", "points.csv"] if self.targets is not None else []
+        return shlex.join(parts)
+
     def names(self, option: str, column: str) -> bool:
         """Tell whether an option that is a list of columns names this one."""
         return column in (dict(self.options).get(option) or ())
@@ -146,7 +182,7 @@ class FitQuestion:
         return known.shown(dict(self.options).get(name, known.default))
 
 
-def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+def describe_question(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question for readers: without long lists of numbers, and options as words."""
     shown = {name: value for name, value in asked.items() if name not in ("options", "targets")}
     shown |= {name: _short(value) for name, value in asked.get("options", {}).items()}

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from privclust.service import clock
+from privclust.service.accounts import User
+from privclust.service.clock import next_tick
 from privclust.service.database import Database
 from privclust.service.errors import ConflictError
-from privclust.service.jobs import Finished
-from privclust.service.people import User
-from privclust.service.ticks import next_tick
+from privclust.service.jobs import FinishedJob
 
 _NEXT = (
     "SELECT j.id, j.dataset_id, j.asked, j.receipt, j.first_tick FROM service_jobs j "
@@ -26,18 +26,21 @@ _NEXT = (
     "AND NOT EXISTS (SELECT 1 FROM service_jobs r WHERE r.dataset_id = j.dataset_id "
     "AND (r.state = 'running' OR r.finished_at > ?)) "
     "AND NOT EXISTS (SELECT 1 FROM service_jobs w WHERE substr(w.worker, 1, ?) = ? "
-    "AND w.finished_at > ?) ORDER BY coalesce((SELECT max(b.began_at) FROM service_jobs b "
+    "AND w.finished_at > ?) "
+    "AND NOT EXISTS (SELECT 1 FROM service_notices WHERE name = 'maintenance') "
+    "ORDER BY coalesce((SELECT max(b.began_at) FROM service_jobs b "
     "WHERE b.user_id = j.user_id), 0), j.asked_at, j.id LIMIT 1"
 )
 _DUE = (
-    "SELECT j.id, j.dataset_id, j.receipt, j.freezes, r.digest, r.flaws FROM service_jobs j "
-    "LEFT JOIN service_releases r ON r.job_id = j.id "
+    "SELECT j.id, j.dataset_id, j.receipt, j.freezes, r.digest, r.flaws, d.name, u.name "
+    "FROM service_jobs j JOIN service_datasets d ON d.id = j.dataset_id "
+    "JOIN service_users u ON u.id = j.user_id LEFT JOIN service_releases r ON r.job_id = j.id "
     "WHERE j.state = 'running' AND j.finished_at <= ? ORDER BY j.finished_at, j.id"
 )
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenJob:
     """A job that this worker, and no other, runs now."""
 
     id: str
@@ -66,7 +69,7 @@ class Queue:
     def __init__(self, database: Database, instance: str) -> None:
         self._database, self._instance = database, instance
 
-    def take(self, tick: int) -> Taken | None:
+    def take(self, tick: int) -> TakenJob | None:
         """Mark the next job that may begin at a tick as running, and return it.
 
         It is the oldest one of whoever has waited longest for a turn, so that nobody with many
@@ -79,16 +82,16 @@ class Queue:
         if not self._database.rows(_NEXT, *values):
             return None
         worker = mine + secrets.token_hex(8)
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             rows = together.run(_NEXT, values)
             if not rows:
                 return None
             job_id, dataset_id, asked, receipt, first = rows[0]
             sql = "UPDATE service_jobs SET state = 'running', worker = ?, began_at = ? WHERE id = ?"
             together.run(sql, (worker, tick, job_id))
-        return Taken(job_id, dataset_id, json.loads(asked), receipt, worker, tick, first)
+        return TakenJob(job_id, dataset_id, json.loads(asked), receipt, worker, tick, first)
 
-    def finish(self, taken: Taken, finished: Finished) -> int | None:
+    def finish(self, taken: TakenJob, finished: FinishedJob) -> int | None:
         """Store a release that nobody sees yet.
 
         Returns
@@ -98,7 +101,7 @@ class Queue:
             nothing is kept.
         """
         release_id, tick = secrets.token_hex(16), taken.shows_at(clock.now())
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             rows = together.run(
                 "UPDATE service_jobs SET finished_at = ?, release_id = ? "
                 "WHERE id = ? AND worker = ? AND state = 'running' AND finished_at IS NULL "
@@ -127,12 +130,12 @@ class Queue:
             )
         return tick
 
-    def fail(self, taken: Taken, details: str, freezes: str = "") -> int:
+    def fail(self, taken: TakenJob, details: str, freezes: str = "") -> int:
         """End a job without a release, and return the tick at which that shows.
 
         Parameters
         ----------
-        taken : Taken
+        taken : TakenJob
         details : str
             What went wrong, for the steward.
         freezes : str
@@ -150,19 +153,31 @@ class Queue:
         )
         return tick
 
-    def show(self, tick: int) -> None:
-        """Let everybody see what has ended and is due: settle charges, end jobs, freeze."""
+    def show(self, tick: int) -> list[dict[str, str]]:
+        """Let everybody see what has ended and is due: settle charges, end jobs, freeze.
+
+        Returns
+        -------
+        events : list of dict
+            What happened, for whoever is told of it.
+        """
+        events: list[dict[str, str]] = []
         if not self._database.rows(_DUE, tick):
-            return
-        with self._database.writing() as together:
-            for job_id, dataset_id, receipt, freezes, digest, flaws in together.run(_DUE, (tick,)):
+            return events
+        with self._database.write_transaction() as together:
+            for row in together.run(_DUE, (tick,)):
+                job_id, dataset_id, receipt, freezes, digest, flaws, name, user = row
                 if digest is not None:
                     together.settle(receipt, digest, json.loads(flaws))
                 state = "failed" if digest is None else "done"
                 together.run("UPDATE service_jobs SET state = ? WHERE id = ?", (state, job_id))
+                about = {"job": job_id, "dataset": name, "user": user, "state": state}
+                events.append({"event": "job ended", **about})
                 if freezes:
                     sql = "UPDATE service_datasets SET frozen = ? WHERE id = ?"
                     together.run(sql, (freezes, dataset_id))
+                    events.append({"event": "data set frozen", "dataset": name})
+        return events
 
     def interrupt_left_over(self) -> int:
         """Mark what a worker of this server left unfinished; return how many jobs.
@@ -174,7 +189,7 @@ class Queue:
             "SELECT id, began_at, first_tick FROM service_jobs WHERE state = 'running' "
             "AND finished_at IS NULL AND substr(worker, 1, ?) = ?"
         )
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             rows = together.run(left, (len(mine), mine))
             for job_id, began, first in rows:
                 together.run(
@@ -210,4 +225,6 @@ class Queue:
             "RETURNING id"
         )
         if not self._database.write(sql, job_id):
-            raise ConflictError("Only an interrupted job can be given up; look at it again.")
+            raise ConflictError(
+                "Only an interrupted job can be abandoned; reload the page to see its state."
+            )

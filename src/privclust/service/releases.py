@@ -8,18 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privclust.ledger.transaction import LedgerTransaction
 from privclust.release.release import Release
-from privclust.service.database import Database
+from privclust.service import clock
+from privclust.service.accounts import User
+from privclust.service.database import ALL, Database, Window
 from privclust.service.errors import NotFoundError
-from privclust.service.people import User
 
 _MOST_BARS = 24
-_COLUMNS = "r.id, d.name, r.digest, r.card, r.visible_at, r.version, d.version"
+_COLUMNS = (
+    "r.id, d.name, r.digest, r.card, r.visible_at, r.version, d.version, d.id, r.job_id, "
+    "(SELECT j.asked FROM service_jobs j WHERE j.id = r.job_id)"
+)
 
 
 @dataclass(frozen=True)
 class StoredRelease:
-    """A release as lists show it; ``version`` is of its data, ``newest`` of the data today."""
+    """A release as lists show it; ``version`` is of its data, ``newest`` of the data today.
+
+    ``job_id`` and ``asked`` are of whoever asked first.
+    """
 
     id: str
     dataset: str
@@ -28,6 +36,9 @@ class StoredRelease:
     visible_at: int
     version: int
     newest: int
+    dataset_id: str
+    job_id: str
+    asked: dict[str, Any]
 
     @property
     def is_newest(self) -> bool:
@@ -46,15 +57,47 @@ class Releases:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def seen_by(self, user: User) -> list[StoredRelease]:
-        """Return the releases that a user may see, the newest first."""
+    def visible_to(
+        self, user: User, dataset: str = "", window: Window = ALL
+    ) -> list[StoredRelease]:
+        """Return the releases that a user may see, the newest first.
+
+        Parameters
+        ----------
+        user : User
+        dataset : str
+            The name of a data set; all if empty.
+        window : Window
+            Which of them.
+        """
         who, values = _seen(user)
         sql = (
             f"SELECT {_COLUMNS} FROM service_releases r "  # noqa: S608
-            f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} "
-            "ORDER BY r.visible_at DESC, r.id"
+            f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} AND ? IN ('', d.name) "
+            "ORDER BY r.visible_at DESC, r.id LIMIT ? OFFSET ?"
         )
-        return [_stored(row) for row in self._database.rows(sql, *values)]
+        rows = self._database.rows(sql, *values, dataset, window.limit, window.offset)
+        return [_stored(row) for row in rows]
+
+    def datasets_of(self, user: User) -> list[str]:
+        """Return the names of the data sets whose releases a user may see."""
+        who, values = _seen(user)
+        sql = (
+            "SELECT DISTINCT d.name FROM service_releases r "  # noqa: S608
+            f"JOIN service_datasets d ON d.id = r.dataset_id WHERE {who} ORDER BY d.name"
+        )
+        return [str(name) for (name,) in self._database.rows(sql, *values)]
+
+    def delete(self, release_id: str) -> None:
+        """Delete what a release holds; its charge and its digest stay in the ledger."""
+        with self._database.write_transaction() as together:
+            if not empty_releases(together, "id = ? AND visible_at <= ?", release_id, clock.now()):
+                raise NotFoundError
+
+    def delete_older_than(self, moment: int) -> int:
+        """Delete what was released before a moment, and return how many releases."""
+        with self._database.write_transaction() as together:
+            return empty_releases(together, "visible_at < ?", moment)
 
     def one(self, release_id: str, user: User) -> StoredRelease:
         """Return a release that a user may see."""
@@ -67,6 +110,11 @@ class Releases:
         if not rows:
             raise NotFoundError
         return _stored(rows[0])
+
+    def is_there(self, release_id: str | None) -> bool:
+        """Tell whether a release was not deleted."""
+        sql = "SELECT 1 FROM service_releases WHERE id = ? AND deleted = 0"
+        return bool(self._database.rows(sql, release_id))
 
     def file(self, release_id: str, user: User) -> bytes:
         """Return the file of a release that a user may see."""
@@ -81,16 +129,29 @@ class Releases:
         return str(self._database.rows(sql, release_id)[0][0])
 
 
+def empty_releases(together: LedgerTransaction, which: str, *values: Any) -> int:
+    """Remove what releases hold and leave their rows, for jobs; return how many there were.
+
+    The same question is answered anew, and charged, from then on.
+    """
+    sql = (
+        "UPDATE service_releases SET file = ?, report = '', card = '{}', question = '', "
+        "deleted = ? WHERE deleted = 0 AND "
+    )
+    return len(together.run(f"{sql}{which} RETURNING id", (b"", clock.now(), *values)))
+
+
 def _seen(user: User) -> tuple[str, tuple[Any, ...]]:
     """Return the condition on releases that a user may see, and its values."""
     shown = "EXISTS (SELECT 1 FROM service_jobs j WHERE j.release_id = r.id AND j.state = 'done'{})"
+    shown = f"r.deleted = 0 AND {shown}"
     if user.is_steward:
         return shown.format(""), ()
     return shown.format(" AND j.user_id = ?"), (user.id,)
 
 
 def _stored(row: tuple[Any, ...]) -> StoredRelease:
-    values = [*row[:3], json.loads(row[3]), *row[4:]]
+    values = [*row[:3], json.loads(row[3]), *row[4:-1], json.loads(row[-1])]
     return StoredRelease(*values)
 
 
@@ -120,4 +181,5 @@ def card_of(release: Release) -> dict[str, Any]:
         "facts": [[label, text] for label, text in release.facts().summary],
         "bars": [max(bar, 0.0) for bar in bars[:_MOST_BARS]],
         "epsilon": f"{float(release.privacy.epsilon):g}",
+        "signal": release.signal,
     }

@@ -27,7 +27,7 @@ class RemoteError(PrivclustError):
     """The service refused, or did not answer; its sentence says why."""
 
 
-class _NoRedirect(HTTPRedirectHandler):
+class NoRedirect(HTTPRedirectHandler):
     """A token is sent to the address that was given, and to no other."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
@@ -52,7 +52,7 @@ class RemoteService:
             raise RemoteError("A token is sent over https only; give an address with https://.")
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._token = token
-        self._open = build_opener(_NoRedirect()).open
+        self._open = build_opener(NoRedirect()).open
 
     def __repr__(self) -> str:
         return f"RemoteService({self._origin!r}, ...)"

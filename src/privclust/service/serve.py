@@ -12,9 +12,8 @@ from pathlib import Path
 from privclust.ledger.store import HeldName
 from privclust.service.demo import fill, first_steward
 from privclust.service.errors import ServiceError
-from privclust.service.logs import log_to_stderr
-from privclust.service.settings import Settings
-from privclust.service.site import Site
+from privclust.service.services import Services
+from privclust.service.settings import Settings, log_to_stderr
 
 
 def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False) -> None:
@@ -36,19 +35,19 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
     settings.folder.mkdir(parents=True, exist_ok=True)
     _keep_private(settings)
     log_to_stderr()
-    site = Site.opened(settings)
-    only = _held(site)
+    services = Services.open(settings)
+    only = _held(services)
     if demo:
         tell("Making up two data sets for the demo ...")
-        new = fill(site, settings)
+        new = fill(services, settings)
     else:
-        steward = first_steward(site)
+        steward = first_steward(services) if settings.passwords else None
         new = [] if steward is None else [steward]
     for name, password in new:
         tell(f"One-time password of {name}, shown this once: {password}")
     tell(f"Serving at {settings.url} (data in {settings.folder})")
     uvicorn.run(
-        make_app(site),
+        make_app(services),
         host=settings.host,
         port=settings.port,
         access_log=False,
@@ -70,11 +69,11 @@ def reset(settings: Settings, name: str, tell: Callable[[str], None]) -> None:
     tell : callable
         Takes the line with the password.
     """
-    site = Site.opened(settings, works=False)
-    user = site.people.named(name)
-    site.people.switch(user, active=True)
-    password = site.people.reset(user)
-    site.acts.add(getpass.getuser(), "the command line", "reset password", user.name)
+    services = Services.open(settings, works=False)
+    user = services.accounts.by_name(name)
+    services.accounts.set_active(user, active=True)
+    password = services.accounts.reset(user)
+    services.acts.add(getpass.getuser(), "the command line", "reset password", user.name)
     tell(f"One-time password of {user.name}, shown this once: {password}")
 
 
@@ -89,15 +88,15 @@ def _keep_private(settings: Settings) -> None:
         place.chmod(0o600)
 
 
-def _held(site: Site) -> HeldName:
+def _held(services: Services) -> HeldName:
     """Return what keeps other servers of this name away; they would end each other's jobs."""
     for _ in range(20):  # a server that was just killed may not be gone yet
-        held = site.database.held(site.settings.instance)
+        held = services.database.held(services.settings.instance)
         if held is not None:
             return held
         time.sleep(0.1)
     raise ServiceError(
-        f"A server named {site.settings.instance!r} runs on this database already; stop it, or "
+        f"A server named {services.settings.instance!r} runs on this database already; stop it, or "
         "give this one another name with the setting instance."
     )
 

@@ -1,13 +1,17 @@
-"""What an operator sets, in a TOML file and in the environment (``PRIVCLUST_SERVICE_…``)."""
+"""What an operator sets, in a TOML file and in the environment; and the logs."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
 import os
 import socket
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
@@ -48,6 +52,8 @@ class Settings:
         How long a one-time password lasts that nobody uses.
     upload_megabytes : int
         The largest file of rows to label.
+    body_seconds : int
+        How long a client may take to send the body of a request.
     label_rows, label_seconds, label_megabytes : int
         How many rows are labelled at once, and what time and memory that may take.
     sign_ins_per_minute : int
@@ -58,6 +64,18 @@ class Settings:
         What the provider knows the service by.
     oidc_claim : str
         The claim of the provider that serves as a user's name here; an ``email`` must be verified.
+    oidc_role_claim : str
+        The claim that lists a user's groups at the provider; empty if stewards make all accounts.
+    oidc_stewards, oidc_analysts, oidc_auditors : str
+        The groups whose members have these roles; accounts are then made at the first sign-in.
+    passwords : bool
+        Whether people may sign in by a password; otherwise through the provider alone.
+    metrics_token : str
+        The token for ``/metrics``; without one there are none.
+    webhook_url, webhook_secret : str
+        Where to send word when a job ends or a data set freezes, and what signs it.
+    release_days, act_days : int
+        How long releases and the trail of acts are kept; 0 for ever.
     instance : str
         The name of this server among several on one database.
     """
@@ -74,6 +92,7 @@ class Settings:
     session_hours: int = 12
     one_time_hours: int = 72
     upload_megabytes: int = 20
+    body_seconds: int = 120
     label_rows: int = 1_000_000
     label_seconds: int = 60
     label_megabytes: int = 512
@@ -82,6 +101,16 @@ class Settings:
     oidc_client_id: str = ""
     oidc_client_secret: str = field(default="", repr=False)
     oidc_claim: str = "email"
+    oidc_role_claim: str = ""
+    oidc_stewards: str = ""
+    oidc_analysts: str = ""
+    oidc_auditors: str = ""
+    passwords: bool = True
+    metrics_token: str = field(default="", repr=False)
+    webhook_url: str = ""
+    webhook_secret: str = field(default="", repr=False)
+    release_days: int = 0
+    act_days: int = 0
     instance: str = socket.gethostname()
 
     def __post_init__(self) -> None:
@@ -94,18 +123,40 @@ class Settings:
             raise ServiceError(f"A port is a number up to 65535, not {self.port}; choose another.")
         if self.oidc_issuer:
             self._check_provider()
+        if not self.passwords and not self.oidc_issuer:
+            raise ServiceError("Without passwords nobody can sign in; set oidc_issuer too.")
+        if self.metrics_token and len(self.metrics_token) < 16:
+            raise ServiceError("metrics_token must have at least 16 characters; make a longer one.")
+        if self.webhook_url:
+            self._check_webhook()
         for part in fields(self):
-            name = part.name
-            if isinstance(getattr(self, name), int) and getattr(self, name) < 1:
-                raise ServiceError(f"{name} must be at least 1; change the setting.")
+            value, least = getattr(self, part.name), 0 if part.name.endswith("_days") else 1
+            if type(value) is int and value < least:
+                raise ServiceError(f"{part.name} must be at least {least}; change the setting.")
 
     def _check_provider(self) -> None:
-        parts = urlsplit(self.oidc_issuer)
-        local = parts.hostname in ("127.0.0.1", "localhost", "::1")
-        if parts.scheme != "https" and not (parts.scheme == "http" and local):
+        if not _is_safe(self.oidc_issuer):
             raise ServiceError("oidc_issuer must be an address with https://; change the setting.")
         if not self.oidc_client_id or not self.oidc_claim:
             raise ServiceError("oidc_issuer needs oidc_client_id and oidc_claim; set them too.")
+        if self.oidc_role_claim and not self.roles_by_group:
+            raise ServiceError("oidc_role_claim needs groups, such as oidc_analysts; set them too.")
+
+    def _check_webhook(self) -> None:
+        if not _is_safe(self.webhook_url):
+            raise ServiceError("webhook_url must be an address with https://; change the setting.")
+        if len(self.webhook_secret) < 16:
+            raise ServiceError("webhook_url needs a webhook_secret of 16 characters; set it too.")
+
+    @property
+    def roles_by_group(self) -> dict[str, str]:
+        """The role of each of the provider's groups; of several, the first counts."""
+        groups = {
+            self.oidc_stewards: "steward",
+            self.oidc_auditors: "auditor",
+            self.oidc_analysts: "analyst",
+        }
+        return {group: role for group, role in groups.items() if group}
 
     @property
     def origin(self) -> str:
@@ -148,11 +199,28 @@ class Settings:
         for name, value in values.items():
             if name not in kinds:
                 raise ServiceError(f"There is no setting {name!r}; see the operator's guide.")
-            try:
-                checked[name] = kinds[name](value)
-            except ValueError:
-                raise ServiceError(f"{name} must be a whole number; change the setting.") from None
+            checked[name] = _read(name, kinds[name], value)
         return cls(**checked)
+
+
+def _read(name: str, kind: type, value: Any) -> Any:
+    """Return a value of a setting, which the environment has as text."""
+    if kind is bool:
+        found = {"true": True, "yes": True, "false": False, "no": False}.get(str(value).lower())
+        if found is None:
+            raise ServiceError(f"{name} must be true or false; change the setting.")
+        return found
+    try:
+        return kind(value)
+    except ValueError:
+        raise ServiceError(f"{name} must be a whole number; change the setting.") from None
+
+
+def _is_safe(address: str) -> bool:
+    """Tell whether what is sent to an address is encrypted, or stays on this machine."""
+    parts = urlsplit(address)
+    local = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    return parts.scheme == "https" or (parts.scheme == "http" and local)
 
 
 def _from_file(path: Path | None) -> dict[str, Any]:
@@ -164,3 +232,50 @@ def _from_file(path: Path | None) -> dict[str, Any]:
         raise ServiceError(f"The settings '{path}' cannot be read; check the path.") from None
     except ValueError as error:
         raise ServiceError(f"The settings '{path}' are not valid TOML ({error}).") from None
+
+
+# What may stand in a line besides its time and message. Nothing else is written, whatever is given.
+_ALLOWED = (
+    "job",
+    "stored",
+    "method",
+    "route",
+    "status",
+    "milliseconds",
+    "user",
+    "error",
+    "address",
+    "act",
+    "what",
+)
+
+_LEVELS = {
+    "privclust.service": logging.INFO,
+    "uvicorn": logging.WARNING,
+    "uvicorn.error": logging.WARNING,
+    "asyncio": logging.WARNING,
+}
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        ours = record.name.startswith("privclust.")
+        line = {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "level": record.levelname.lower(),
+            # Of other libraries the words alone: what they put in, and tracebacks, may hold values.
+            "message": record.getMessage() if ours else str(record.msg),
+        }
+        line |= {name: getattr(record, name) for name in _ALLOWED if hasattr(record, name)}
+        return json.dumps(line)
+
+
+def log_to_stderr() -> None:
+    """Write what the service logs to the standard error stream."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    for name, level in _LEVELS.items():
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

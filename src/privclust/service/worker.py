@@ -1,6 +1,8 @@
 """The worker: a process of its own that takes jobs, fits, and stores releases. It never retries.
 
 It begins jobs at ticks and shows their ends at ticks; in between nothing that others see changes.
+How far a job is goes through a pipe into the server's memory: numbers of rows are private, stewards
+see them, and nothing of them is stored.
 """
 
 from __future__ import annotations
@@ -9,9 +11,12 @@ import logging
 import multiprocessing
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,26 +24,95 @@ from privclust.budget import Budget
 from privclust.exceptions import LedgerConflictError
 from privclust.jobs.fit import sentence_of
 from privclust.service import clock
-from privclust.service.asking import fit_for
+from privclust.service.clock import at_most, tick_after
 from privclust.service.database import Database
-from privclust.service.datasets import Dataset, Datasets
-from privclust.service.files import digest_of_files
-from privclust.service.jobs import Finished
-from privclust.service.progress import Hearing, Progress, Telling
+from privclust.service.fits import fit_for
+from privclust.service.jobs import FinishedJob
+from privclust.service.operations import Acts, Webhook, delete_expired
 from privclust.service.questions import FitQuestion
-from privclust.service.queue import Queue, Taken
+from privclust.service.queue import Queue, TakenJob
+from privclust.service.registered import Dataset, Datasets
+from privclust.service.registration import digest_of_files
 from privclust.service.releases import card_of, file_of
 from privclust.service.settings import Settings
-from privclust.service.ticks import tick_after
-from privclust.service.time_limits import at_most
 from privclust.unit import Unit
+
+_APART = 0.5  # seconds
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Rows read in the current pass over the data, and in all if that is known."""
+
+    rows: int
+    of: int | None
+
+    @property
+    def words(self) -> str:
+        """The progress as a steward reads it."""
+        whole = "" if self.of is None else f" of {self.of:,}"
+        return f"{self.rows:,}{whole} rows read in the current pass"
+
+
+class ProgressSender:
+    """The worker's end of the pipe; called with rows read and rows in all, as a fit does.
+
+    Parameters
+    ----------
+    pipe : Connection or None
+        Where to tell; nobody listens if not given.
+    """
+
+    def __init__(self, pipe: Connection | None = None) -> None:
+        self._pipe, self._job, self._last = pipe, "", 0.0
+
+    def begin(self, job_id: str) -> None:
+        """Tell of this job from now on."""
+        self._job, self._last = job_id, 0.0
+
+    def __call__(self, rows: int, of: int | None) -> None:
+        """Tell how far the job is, at most twice a second."""
+        if self._pipe is None or time.monotonic() < self._last + _APART:
+            return
+        self._last = time.monotonic()
+        try:
+            self._pipe.send((self._job, rows, of))
+        except OSError:  # the server is gone, and this process soon too
+            self._pipe = None
+
+
+class ProgressReceiver:
+    """The server's end of the pipe: remembers the newest line.
+
+    Parameters
+    ----------
+    pipe : Connection
+    """
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe, self._newest = pipe, ("", Progress(0, None))
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def of(self, job_id: str) -> Progress | None:
+        """Return how far a job is, if it is the one that was last heard of."""
+        job, progress = self._newest
+        return progress if job == job_id else None
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                job, rows, of = self._pipe.recv()
+                self._newest = (job, Progress(rows, of))
+        except (EOFError, OSError):
+            self._pipe.close()
+
 
 _CHANGED = "the files changed since the steward checked them"
 
 log = logging.getLogger("privclust.service")
 
 
-class Charged:
+class ChargedLedger:
     """What stands in for the ledger in a fit that was charged before it was queued.
 
     It hands out the receipt of that one charge, once, and keeps the settlement for the transaction
@@ -48,7 +122,6 @@ class Charged:
     def __init__(self, receipt: str, dataset: str, budget: Budget, unit: Unit) -> None:
         self._paid: tuple[object, ...] | None = (dataset, budget, unit)
         self._receipt = receipt
-        self.digest = ""
         self.flaws: tuple[str, ...] = ()
 
     def reserve(self, dataset: str, budget: Budget, unit: Unit, purpose: str, **_: object) -> str:
@@ -59,8 +132,8 @@ class Charged:
         return self._receipt
 
     def settle(self, receipt: str, digest: str, flaws: Sequence[str] = ()) -> None:
-        """Remember what was released; the queue settles the charge."""
-        self.digest, self.flaws = digest, tuple(flaws)
+        """Remember what is wrong with the release; the queue settles the charge."""
+        self.flaws = tuple(flaws)
 
 
 class ChangedError(ValueError):
@@ -68,7 +141,7 @@ class ChangedError(ValueError):
 
 
 def run_at(
-    tick: int, database: Database, settings: Settings, telling: Telling | None = None
+    tick: int, database: Database, settings: Settings, telling: ProgressSender | None = None
 ) -> int | None:
     """Show what has ended, run the oldest job that may begin, and return when its end shows.
 
@@ -78,20 +151,24 @@ def run_at(
         A tick of the public grid, which has come.
     database : Database
     settings : Settings
-    telling : Telling or None
+    telling : ProgressSender or None
         Whom to tell how far the job is.
     """
     queue, datasets = Queue(database, settings.instance), Datasets(database, settings.folder)
-    queue.show(tick)
+    events = queue.show(tick)
+    Webhook(settings).send(events)
+    for event in events:
+        if event["event"] == "data set frozen":
+            Acts(database).add("the service", "-", "froze", f"{event['dataset']}: {_CHANGED}")
     taken = queue.take(tick)
     if taken is None:
         return None
-    dataset, telling = datasets.by_id(taken.dataset_id), telling or Telling()
+    dataset, telling = datasets.by_id(taken.dataset_id), telling or ProgressSender()
     telling.begin(taken.id)
     try:
         _check_unchanged(datasets, dataset)
         with at_most(settings.job_hours * 3600):
-            finished = fitted(taken, dataset, str(datasets.place(dataset)), telling)
+            finished = fit_question(taken, dataset, str(datasets.resolve_path(dataset)), telling)
         _check_unchanged(datasets, dataset)  # nor did they change while they were read
         shows = queue.finish(taken, finished)
         log.info("job ended" if shows else "job was taken away", extra={"job": taken.id})
@@ -103,22 +180,27 @@ def run_at(
 
 
 def _check_unchanged(datasets: Datasets, dataset: Dataset) -> None:
-    if digest_of_files(datasets.place(dataset)) != dataset.digest:
+    if digest_of_files(datasets.resolve_path(dataset)) != dataset.digest:
         raise ChangedError(_CHANGED)
 
 
-def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = None) -> Finished:
+def fit_question(
+    taken: TakenJob, dataset: Dataset, data: Any, telling: ProgressSender | None = None
+) -> FinishedJob:
     """Fit the model that answers a question to the rows, and return its release to be stored."""
-    question = FitQuestion.parsed(taken.asked, dataset.schema)
+    question = FitQuestion.parse(taken.asked, dataset.schema)
     cost = question.cost(dataset.schema, dataset.unit)
-    charged = Charged(taken.receipt, dataset.name, cost, dataset.unit)
+    charged = ChargedLedger(taken.receipt, dataset.name, cost, dataset.unit)
     named: dict[str, Any] = {"ledger": charged, "dataset": dataset.name}
     fit = fit_for(question, dataset.schema, dataset.unit, data, **named)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the fit warns of stands in the release
         release = fit.make_release(telling)
-    return Finished(
-        charged.digest,
+    # The day on which a fit ends depends on the rows; the day on which it began is public.
+    began = datetime.fromtimestamp(taken.began_at, UTC).date().isoformat()
+    release = replace(release, created=began)
+    return FinishedJob(
+        release.digest,
         file_of(release),
         release.to_html(),
         card_of(release),
@@ -130,18 +212,22 @@ def fitted(taken: Taken, dataset: Dataset, data: Any, telling: Telling | None = 
 
 def _work(settings: Settings, alive: Connection, tells: Connection) -> None:
     """Run jobs until the server is gone; what the worker's process does."""
-    from privclust.service.logs import log_to_stderr
+    from privclust.service.settings import log_to_stderr
 
     log_to_stderr()
     threading.Thread(target=_end_with_server, args=(alive,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
-    database, telling = Database.opened(settings.database, settings.head_place), Telling(tells)
+    database, telling = Database.open(settings.database, settings.head_place), ProgressSender(tells)
     shows: int | None = None
+    tidied = 0
     while True:
         tick = shows or tick_after(clock.now(), settings.tick_seconds)
         clock.sleep_until(tick)
         try:
+            if tick >= tidied + 3600:
+                delete_expired(database, settings)
+                tidied = tick
             shows = run_at(tick, database, settings, telling)
         except Exception:  # the database may be away for a while
             log.info("the queue could not be read")
@@ -172,7 +258,7 @@ class Worker:
         self._stop = threading.Event()
         self._process: Any = None
         self._ours: Connection | None = None
-        self._hearing: Hearing | None = None
+        self._hearing: ProgressReceiver | None = None
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
@@ -200,7 +286,7 @@ class Worker:
         self._end(lambda process: process.terminate())
 
     def _begin(self) -> None:
-        database = Database.opened(self._settings.database, self._settings.head_place)
+        database = Database.open(self._settings.database, self._settings.head_place)
         # No job of this server can be running now, because its worker is not.
         Queue(database, self._settings.instance).interrupt_left_over()
         theirs, self._ours = self._context.Pipe(duplex=False)
@@ -214,7 +300,7 @@ class Worker:
         self._process.start()
         theirs.close()
         tells.close()
-        self._hearing = Hearing(told)
+        self._hearing = ProgressReceiver(told)
 
     def _end(self, how: Callable[[Any], None]) -> None:
         if self._process is not None:

@@ -12,20 +12,20 @@ from limits.strategies import MovingWindowRateLimiter
 from starlette.responses import RedirectResponse, Response
 
 from privclust.service import clock
+from privclust.service.accounts import SCOPES, SHORTEST_PASSWORD
 from privclust.service.errors import ForbiddenError, NotFoundError, TooManyError
 from privclust.service.oidc import Attempt, Provider
-from privclust.service.people import SCOPES, SHORTEST_PASSWORD
-from privclust.service.site import Site
+from privclust.service.services import Services
 from privclust.service.web.pages import (
-    Here,
-    Noting,
-    Posted,
-    Signed,
-    Visited,
+    AnonymousForm,
+    CurrentSession,
+    NoterDep,
+    ServicesDep,
+    VerifiedForm,
     address_of,
     cookie_name,
     page,
-    see,
+    redirect,
 )
 
 router = APIRouter(include_in_schema=False)
@@ -59,12 +59,12 @@ class Attempts:
             raise TooManyError(_TOO_MANY)
 
 
-def _set(response: Response, site: Site, name: str, value: str) -> None:
+def _set(response: Response, services: Services, name: str, value: str) -> None:
     response.set_cookie(
-        cookie_name(site, name),
+        cookie_name(services, name),
         value,
-        max_age=site.settings.session_hours * 3600,
-        secure=site.settings.secure,
+        max_age=services.settings.session_hours * 3600,
+        secure=services.settings.secure,
         httponly=True,
         samesite="lax",
         path="/",
@@ -72,61 +72,72 @@ def _set(response: Response, site: Site, name: str, value: str) -> None:
 
 
 @router.get("/sign-in")
-def sign_in_page(request: Request, site: Here) -> Response:
+def sign_in_page(request: Request, services: ServicesDep) -> Response:
     """Show the form to sign in."""
-    visitor = request.cookies.get(cookie_name(site, "visitor")) or secrets.token_urlsafe(32)
+    visitor = request.cookies.get(cookie_name(services, "visitor")) or secrets.token_urlsafe(32)
     response = _sign_in_page(request, visitor)
-    _set(response, site, "visitor", visitor)
+    _set(response, services, "visitor", visitor)
     return response
 
 
 def _sign_in_page(request: Request, visitor: str, message: str = "", status: int = 200) -> Response:
+    services: Services = request.app.state.services
     by_provider = request.app.state.provider is not None
     shown: dict[str, Any] = {"visitor": visitor, "message": message, "by_provider": by_provider}
-    return page("sign_in", status=status, **shown)
+    return page("sign_in", status=status, by_password=services.settings.passwords, **shown)
+
+
+def _check_passwords(services: Services) -> None:
+    if not services.settings.passwords:
+        raise NotFoundError
 
 
 @router.post("/sign-in")
-def sign_in(request: Request, site: Here, form: Visited, note: Noting) -> Response:
+def sign_in(
+    request: Request, services: ServicesDep, form: AnonymousForm, note: NoterDep
+) -> Response:
     """Begin a session with a new cookie, whatever cookie came along."""
-    visitor = request.cookies.get(cookie_name(site, "visitor"), "")
+    _check_passwords(services)
+    visitor = request.cookies.get(cookie_name(services, "visitor"), "")
     if not visitor or not secrets.compare_digest(visitor.encode(), form.text("form").encode()):
         raise ForbiddenError(_OTHER)
     attempts: Attempts = request.app.state.attempts
     name = form.text("name")
     attempts.count(name, address_of(request))
     password: Any = form.data.get("password", "")
-    cookie = site.people.sign_in(name, password if isinstance(password, str) else "")
+    cookie = services.accounts.sign_in(name, password if isinstance(password, str) else "")
     note(name, "sign-in failed" if cookie is None else "signed in")
     if cookie is None:
         return _sign_in_page(request, visitor, _WRONG, 403)
-    return _signed_in(request, site, cookie)
+    return _signed_in(request, services, cookie)
 
 
 @router.get("/sign-in/provider")
-def sign_in_at_provider(request: Request, site: Here) -> Response:
+def sign_in_at_provider(request: Request, services: ServicesDep) -> Response:
     """Send the browser to the provider that the operator chose."""
     attempt = Attempt.new()
-    response = RedirectResponse(_provider(request).way_for(attempt), 303)
-    _set(response, site, "provider", attempt.cookie)
+    response = RedirectResponse(_provider(request).authorization_url(attempt), 303)
+    _set(response, services, "provider", attempt.cookie)
     return response
 
 
 @router.get("/sign-in/provider/back")
 def sign_in_from_provider(
-    request: Request, site: Here, note: Noting, code: str = "", state: str = ""
+    request: Request, services: ServicesDep, note: NoterDep, code: str = "", state: str = ""
 ) -> Response:
     """Begin a session of whoever the provider vouches for, if there is an account."""
     attempts: Attempts = request.app.state.attempts
     attempts.count_address(address_of(request))
-    attempt = Attempt.from_cookie(request.cookies.get(cookie_name(site, "provider"), ""))
-    name = _provider(request).name_from(attempt, code, state)
-    cookie = site.people.sign_in_vouched(name)
+    attempt = Attempt.from_cookie(request.cookies.get(cookie_name(services, "provider"), ""))
+    name, role = _provider(request).vouched_for(attempt, code, state)
+    cookie = services.accounts.sign_in_external(name, role)
     note(name, "sign-in failed" if cookie is None else "signed in")
     if cookie is None:
         raise ForbiddenError("There is no account for you here; ask the steward for one.")
-    response = _signed_in(request, site, cookie)
-    response.delete_cookie(cookie_name(site, "provider"), path="/", secure=site.settings.secure)
+    response = _signed_in(request, services, cookie)
+    response.delete_cookie(
+        cookie_name(services, "provider"), path="/", secure=services.settings.secure
+    )
     return response
 
 
@@ -137,71 +148,91 @@ def _provider(request: Request) -> Provider:
     return provider
 
 
-def _signed_in(request: Request, site: Site, cookie: str) -> Response:
+def _signed_in(request: Request, services: Services, cookie: str) -> Response:
     """Send the browser to its data sets with a new cookie; the session it had ends."""
-    old = request.cookies.get(cookie_name(site, "session"))
+    old = request.cookies.get(cookie_name(services, "session"))
     if old:
-        site.people.sign_out(old)
-    response = see("/")
-    _set(response, site, "session", cookie)
+        services.accounts.sign_out(old)
+    response = redirect("/")
+    _set(response, services, "session", cookie)
     return response
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, session: Signed, site: Here, form: Posted, note: Noting) -> Response:
+def sign_out(
+    request: Request,
+    session: CurrentSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
     """End the session."""
     note(session.user, "signed out")
-    site.people.sign_out(request.cookies.get(cookie_name(site, "session"), ""))
-    response = see("/sign-in")
-    response.delete_cookie(cookie_name(site, "session"), path="/", secure=site.settings.secure)
+    services.accounts.sign_out(request.cookies.get(cookie_name(services, "session"), ""))
+    response = redirect("/sign-in")
+    response.delete_cookie(
+        cookie_name(services, "session"), path="/", secure=services.settings.secure
+    )
     return response
 
 
 @router.get("/password")
-def password_page(session: Signed) -> Response:
+def password_page(session: CurrentSession, services: ServicesDep) -> Response:
     """Show the form for a new password."""
+    _check_passwords(services)
     return page("password", session, shortest=SHORTEST_PASSWORD)
 
 
 @router.post("/password")
 def change_password(
-    request: Request, session: Signed, site: Here, form: Posted, note: Noting
+    request: Request,
+    session: CurrentSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
 ) -> Response:
-    """Set a new password; everybody signs in again."""
+    """Set a new password; all other sessions end."""
+    _check_passwords(services)
     attempts: Attempts = request.app.state.attempts
     attempts.count(session.user.name, address_of(request))
     old, new = (str(form.data.get(name, "")) for name in ("old", "new"))
-    site.people.change_password(session.user, old, new)
+    cookie = services.accounts.change_password(session.user, old, new)
     note(session.user, "changed password")
-    return see("/sign-in")
+    return _signed_in(request, services, cookie)
 
 
 @router.get("/tokens")
-def tokens_page(session: Signed, site: Here) -> Response:
+def tokens_page(session: CurrentSession, services: ServicesDep) -> Response:
     """Show the user's tokens."""
-    return _tokens(session, site, "")
+    return _tokens(session, services, "")
 
 
 @router.post("/tokens")
-def add_token(session: Signed, site: Here, form: Posted, note: Noting) -> Response:
+def add_token(
+    session: CurrentSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
+) -> Response:
     """Make a token and show it, once."""
     name, scope, days = form.text("name"), form.text("scope"), form.number("days")
-    made = site.people.add_token(session.user, name, scope, days)
+    made = services.accounts.add_token(session.user, name, scope, days)
     note(session.user, "made token", f"{name}, {scope}")
-    return _tokens(session, site, made)
+    return _tokens(session, services, made)
 
 
 @router.post("/tokens/{token_id}/revoke")
 def revoke_token(
-    token_id: str, session: Signed, site: Here, form: Posted, note: Noting
+    token_id: str,
+    session: CurrentSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
 ) -> Response:
     """End a token."""
-    site.people.revoke(session.user, token_id)
+    services.accounts.revoke(session.user, token_id)
     note(session.user, "revoked token", token_id)
-    return see("/tokens")
+    return redirect("/tokens")
 
 
-def _tokens(session: Signed, site: Site, new: str) -> Response:
+def _tokens(session: CurrentSession, services: Services, new: str) -> Response:
     scopes = SCOPES if session.user.is_steward else SCOPES[:2]
-    tokens = site.people.tokens(session.user)
+    tokens = services.accounts.tokens(session.user)
     return page("tokens", session, tokens=tokens, new=new, scopes=scopes, now=clock.now())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,10 +26,9 @@ from privclust.exceptions import (
 )
 from privclust.service.errors import NOT_HERE
 from privclust.service.oidc import Provider
-from privclust.service.site import Site
-from privclust.service.web import account, api, browse, manage
-from privclust.service.web.pages import SignInNeededError, page, see
-from privclust.service.web.security import Guard
+from privclust.service.services import Services
+from privclust.service.web import account, api, audit, browse, manage
+from privclust.service.web.pages import Guard, SignInNeededError, own_path, page, redirect
 
 log = logging.getLogger("privclust.service")
 
@@ -44,11 +43,11 @@ _AWAY = (
     LedgerReadOnlyError,
     LedgerVersionError,
 )
-_STATIC = {"page.css": "text/css", "live.js": "text/javascript"}
+_STATIC = {"page.css": "text/css", "live.js": "text/javascript", "page.js": "text/javascript"}
 
 
-def make_app(site: Site) -> FastAPI:
-    """Return the application on a site; it starts the site's processes with itself."""
+def make_app(services: Services) -> FastAPI:
+    """Return the application on a services; it starts the services's processes with itself."""
     app = FastAPI(
         title="privclust",
         version=__version__,
@@ -58,28 +57,30 @@ def make_app(site: Site) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         lifespan=_living,
     )
-    app.state.site = site
-    app.state.attempts = account.Attempts(site.settings.sign_ins_per_minute)
-    app.state.provider = Provider(site.settings) if site.settings.oidc_issuer else None
+    app.state.services = services
+    app.state.attempts = account.Attempts(services.settings.sign_ins_per_minute)
+    app.state.provider = Provider(services.settings) if services.settings.oidc_issuer else None
     app.state.static = {name: _static(name) for name in _STATIC}
-    for module in (account, browse, manage, api):
+    for module in (account, browse, manage, audit, api):
         app.include_router(module.router)
     _add_small_routes(app)
     _add_errors(app)
-    app.add_middleware(Guard, settings=site.settings, told=_told)
+    app.add_middleware(Guard, settings=services.settings, metrics=services.metrics, told=_told)
     return app
 
 
 @asynccontextmanager
 async def _living(app: FastAPI) -> AsyncIterator[None]:
-    site: Site = app.state.site
-    if site.worker is not None:
-        site.worker.start()
-        site.planner.warm_up()
+    services: Services = app.state.services
+    if services.worker is not None:
+        services.checks.interrupt_left_over()
+        services.worker.start()
+        services.planner.warm_up()
     yield
-    if site.worker is not None:
-        site.worker.stop()
-    site.planner.close()
+    services.checks.close()
+    if services.worker is not None:
+        services.worker.stop()
+    services.planner.close()
 
 
 def _static(name: str) -> bytes:
@@ -92,10 +93,21 @@ def _static(name: str) -> bytes:
 def _add_small_routes(app: FastAPI) -> None:
     @app.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
     def healthz() -> Response:
-        site: Site = app.state.site
-        site.database.rows("SELECT 1")
-        working = site.worker is None or site.worker.is_watched
+        services: Services = app.state.services
+        services.database.rows("SELECT 1")
+        working = services.worker is None or services.worker.is_watched
         return JSONResponse({"status": "ok" if working else "no worker"}, 200 if working else 503)
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics(request: Request) -> Response:
+        services: Services = app.state.services
+        token = services.settings.metrics_token
+        given = request.headers.get("authorization", "").encode()
+        if not token or not secrets.compare_digest(given, f"Bearer {token}".encode()):
+            raise HTTPException(404)
+        working = services.worker is None or services.worker.is_watched
+        kind = "text/plain; version=0.0.4; charset=utf-8"
+        return Response(services.metrics.text(working), media_type=kind)
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
@@ -118,7 +130,7 @@ def _add_small_routes(app: FastAPI) -> None:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(SignInNeededError)
     async def sign_in(request: Request, error: SignInNeededError) -> Response:
-        return see(error.way)
+        return redirect(error.way)
 
     @app.exception_handler(PrivclustError)
     async def refused(request: Request, error: PrivclustError) -> Response:
@@ -133,7 +145,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def failed(request: Request, error: HTTPException) -> Response:
-        words = {404: NOT_HERE, 405: NOT_HERE, 413: str(error.detail)}
+        own = str(error.detail)
+        words = {404: NOT_HERE, 405: NOT_HERE, 408: own, 413: own}
         return _told(request, error.status_code, words.get(error.status_code, _MALFORMED))
 
 
@@ -141,15 +154,7 @@ def _told(request: Request, status: int, sentence: str) -> Response:
     if request.url.path.startswith("/api/"):
         headers: dict[str, Any] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         return JSONResponse({"message": sentence}, status, headers=headers)
-    return page("message", status=status, message=sentence, form=_form_of(request))
-
-
-def _form_of(request: Request) -> str | None:
-    """Return the page on which a refused form stands; only an address of this site is believed."""
-    if request.method != "POST":
-        return None
-    site: Site = request.app.state.site
-    came = urlsplit(request.headers.get("referer", ""))
-    ours = f"{came.scheme}://{came.netloc}".lower() == site.settings.origin
-    # Two slashes at the beginning, of either kind, would lead to another host.
-    return came.path if ours and not came.path.startswith(("//", "/\\")) else None
+    form = None
+    if request.method == "POST":
+        form = own_path(request.headers.get("referer", ""), request)
+    return page("message", status=status, message=sentence, back=form)

@@ -2,106 +2,246 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.datastructures import FormData
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from privclust.reports.ledger_page import html_statement
-from privclust.service.datasets import Dataset
+from privclust.service.accounts import ROLES, Session, User
+from privclust.service.balance import balance_of, granted_in_all
 from privclust.service.declared import declared_in
 from privclust.service.errors import NotFoundError, ServiceError
-from privclust.service.people import ROLES, Session, User
-from privclust.service.site import Site
-from privclust.service.web.browse import report_response
+from privclust.service.operations import set_maintenance
+from privclust.service.questions import budget_of
+from privclust.service.registered import Dataset
+from privclust.service.registration import files_below
+from privclust.service.services import Services
+from privclust.service.web.browse import describe_columns, grants_of
 from privclust.service.web.pages import (
     Form,
-    Here,
     Noter,
-    Noting,
-    Posted,
-    Signed,
-    Stewarded,
+    NoterDep,
+    ServicesDep,
+    StewardSession,
+    VerifiedForm,
+    ask_first,
     page,
-    see,
+    redirect,
 )
 from privclust.unit import Unit, unit_from
 
 router = APIRouter(include_in_schema=False)
 
+# The kinds of data that a steward chooses from, and the units that protect them, in words.
+KINDS: dict[str, dict[str, str]] = {
+    "rows": {
+        "add-remove-row": "that a row is there, and its content",
+        "replace-row": "the content of a row",
+    },
+    "people": {"person": "one person with all rows"},
+    "matrix": {
+        "matrix-count": "one count",
+        "matrix-entry": "one entry",
+        "matrix-row": "one whole row",
+    },
+}
 
+
+# Registering.
 @router.get("/steward/register")
-def register_page(session: Stewarded) -> Response:
-    """Show the form to register a data set."""
-    return page("register", session, typed=Form(FormData()), message="")
+def register_page(
+    session: StewardSession, services: ServicesDep, kind: str = "", check: str = ""
+) -> Response:
+    """Show the kinds of data, or the form for one of them; what was typed before stays in it."""
+    typed = Form(FormData())
+    if check:
+        typed = Form(FormData(list(services.checks.one(check).typed.items())))
+        kind = _kind(typed.text("unit", "add-remove-row"))
+    if kind not in KINDS:
+        return page("register_kind", session)
+    return _register_page(session, services, kind, typed)
+
+
+def _kind(unit: str) -> str:
+    return next((kind for kind, units in KINDS.items() if unit in units), "rows")
+
+
+def _register_page(
+    session: Session,
+    services: Services,
+    kind: str,
+    typed: Form,
+    message: str = "",
+    status: int = 200,
+) -> Response:
+    files = files_below(services.settings.folder)
+    shown: dict[str, Any] = {"kind": kind, "units": KINDS[kind], "files": files}
+    return page("register", session, status, typed=typed, message=message, **shown)
 
 
 @router.post("/steward/register")
-def register(session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
-    """Check the files and register them; what was typed stays in the form if they are refused."""
+def register(
+    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
+) -> Response:
+    """Begin to check the files; what was typed stays in the form if it is refused."""
     try:
-        return _registered(session, site, form, note)
+        typed = _typed(form)
+        draft = services.datasets.draft(
+            typed["name"],
+            typed["path"],
+            declared_in(typed["schema"]),
+            _unit(form),
+            form.number("most_rows"),
+            typed["note"],
+            _meanings(typed["meanings"]),
+        )
+        act: Literal["try", "register"] = "try" if form.text("act") == "try" else "register"
+        check = services.checks.begin(act, session.user, draft, _by(note, session.user), typed)
     except ServiceError as error:
-        return page("register", session, error.status, typed=form, message=str(error))
+        kind = _kind(form.text("unit", "add-remove-row"))
+        return _register_page(session, services, kind, form, str(error), error.status)
+    return redirect(f"/steward/checks/{check.id}")
 
 
-def _registered(session: Session, site: Site, form: Form, note: Noter) -> Response:
-    made, checked = site.datasets.register(
-        form.text("name"),
-        form.text("path"),
-        declared_in(form.text("schema")),
-        _unit(form),
-        form.number("most_rows"),
-        form.text("note"),
-        session.user.name,
-    )
-    note(session.user, "registered", made.name)
-    return page("checked", session, dataset=made, report=checked.report)
+def _typed(form: Form) -> dict[str, str]:
+    """Return what was typed; a schema that was uploaded stands for the text."""
+    names = ("name", "path", "schema", "unit", "id_column", "max_rows", "n_rows", "unreadable")
+    typed = {name: form.text(name) for name in (*names, "cap", "most_rows", "note", "meanings")}
+    upload = form.file("schema_file")
+    if upload is not None and not typed["schema"]:
+        try:
+            typed["schema"] = upload.file.read().decode("utf-8")
+        except UnicodeDecodeError:
+            raise ServiceError(
+                "The schema must be a text file in UTF-8; save it as such."
+            ) from None
+    return typed
+
+
+def _meanings(text: str) -> dict[str, str]:
+    """Return what columns mean, from lines such as ``age: in years, at admission``."""
+    lines = [line.partition(":") for line in text.splitlines() if line.strip()]
+    if any(not colon for _, colon, _ in lines):
+        raise ServiceError("Say what columns mean in lines such as age: in years; correct them.")
+    return {name.strip(): words.strip() for name, _, words in lines}
+
+
+def _by(note: Noter, user: User) -> Any:
+    return lambda act, what: note(user, act, what)
+
+
+@router.get("/steward/checks/{check_id}")
+def check_page(check_id: str, session: StewardSession, services: ServicesDep) -> Response:
+    """Show how far a check is, or what it found."""
+    return page("check", session, check=services.checks.one(check_id))
 
 
 @router.post("/steward/datasets/{dataset_id}/check")
-def check(dataset_id: str, session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
-    """Check the files again, and open the data set."""
-    dataset = site.datasets.one(dataset_id, session.user)
-    checked = site.datasets.check_again(dataset)
-    version = site.datasets.by_id(dataset_id).version
-    note(session.user, "checked files", f"{dataset.name}, version {version}")
-    return page("checked", session, dataset=dataset, report=checked.report)
+def check(
+    dataset_id: str,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
+    """Begin to check the files again, after which the data set is open."""
+    dataset = services.datasets.one(dataset_id, session.user)
+    begun = services.checks.begin("check", session.user, dataset, _by(note, session.user))
+    return redirect(f"/steward/checks/{begun.id}")
 
 
 @router.post("/steward/datasets/{dataset_id}/freeze")
-def freeze(dataset_id: str, session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
+def freeze(
+    dataset_id: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
     """Let nothing be asked."""
-    dataset = site.datasets.one(dataset_id, session.user)
-    site.datasets.freeze(dataset, form.text("reason"))
-    note(session.user, "froze", f"{dataset.name}: {form.text('reason')}")
-    return see(f"/datasets/{dataset_id}")
+    dataset = services.datasets.one(dataset_id, session.user)
+    words = "Nothing can be asked of it until its files have been checked again."
+    asked = ask_first(session, request, form, f"Freeze {dataset.name}?", words, "Freeze")
+    if asked is not None:
+        return asked
+    reason = form.text("reason") or f"frozen by {session.user.name}"
+    services.datasets.freeze(dataset, reason)
+    services.webhook.send([{"event": "data set frozen", "dataset": dataset.name}])
+    note(session.user, "froze", f"{dataset.name}: {reason}")
+    return redirect(f"/datasets/{dataset_id}")
 
 
-@router.post("/steward/datasets/{dataset_id}/grant")
-def grant(dataset_id: str, session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
-    """Grant budget to an analyst."""
-    dataset = site.datasets.one(dataset_id, session.user)
-    user = site.people.named(form.text("user"))
-    epsilon, delta = form.text("epsilon"), form.text("delta") or "0"
-    grant_by(
-        site,
-        note,
-        session.user,
-        dataset,
-        user,
-        epsilon,
-        delta,
-        form.text("note"),
-        form.text("request") or None,
+@router.post("/steward/datasets/{dataset_id}/delete")
+def delete_dataset(
+    dataset_id: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
+    """Delete a data set and its releases."""
+    dataset = services.datasets.one(dataset_id, session.user)
+    words = (
+        "Its releases are deleted with it, for everybody. Its files stay where they are, and so "
+        "does its account in the ledger; neither its name nor its rows can be registered again."
     )
-    return see(f"/datasets/{dataset_id}")
+    asked = ask_first(session, request, form, f"Delete {dataset.name}?", words, "Delete")
+    if asked is not None:
+        return asked
+    services.datasets.delete(dataset)
+    note(session.user, "deleted data set", dataset.name)
+    return redirect("/")
+
+
+# Budgets.
+@router.post("/steward/datasets/{dataset_id}/grant")
+def grant(
+    dataset_id: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
+    """Grant budget to an analyst, after a look at what that comes to."""
+    dataset = services.datasets.one(dataset_id, session.user)
+    epsilon, delta = form.text("epsilon"), form.text("delta") or "0"
+    try:
+        user = services.accounts.by_name(form.text("user"))
+        budget_of(epsilon, delta)
+        title = f"Grant ε = {epsilon}{f', δ = {delta}' if delta != '0' else ''} to {user.name}?"
+        words = _consequences(services, dataset, user)
+        asked = ask_first(session, request, form, title, words, "Grant")
+        if asked is not None:
+            return asked
+        given = (dataset, user, epsilon, delta, form.text("note"), form.text("request") or None)
+        grant_by(services, note, session.user, *given)
+    except ServiceError as error:  # what was typed stays in the form
+        shown: dict[str, Any] = grants_of(services, dataset)
+        shown |= {"typed": form, "message": str(error), "dataset": dataset, "balance": []}
+        columns = describe_columns(dataset)
+        return page("dataset", session, error.status, columns=columns, offers=[], asked=[], **shown)
+    return redirect(f"/datasets/{dataset_id}")
+
+
+def _consequences(services: Services, dataset: Dataset, user: User) -> str:
+    """Say what is granted already, to the analyst and to all."""
+    ledger = services.database.ledger
+    left = "; ".join(pot.left for pot in balance_of(ledger, dataset.name, user.name))
+    own = f"{user.name} has {left} left, and this is added to it. " if left else ""
+    total = granted_in_all(ledger, dataset.name)
+    many = f"All analysts together were granted {total} so far. " if total else ""
+    return (
+        f"{own}{many}If analysts share what they learn, or somebody sees all releases, protection "
+        "is that of all grants added up. A grant cannot be taken back; access can be revoked."
+    )
 
 
 def grant_by(
-    site: Site,
+    services: Services,
     note: Noter,
     steward: User,
     dataset: Dataset,
@@ -113,102 +253,191 @@ def grant_by(
 ) -> None:
     """Grant budget in the name of a steward, and write it down."""
     words = f"by {steward.name}" + (f": {reason}" if reason else "")
-    site.datasets.grant(dataset, user, epsilon, delta, words, steward.name, request)
+    services.datasets.grant(dataset, user, epsilon, delta, words, steward.name, request)
     note(steward, "granted", f"{dataset.name} to {user.name}: ε = {epsilon}, δ = {delta}")
 
 
 @router.post("/steward/datasets/{dataset_id}/revoke")
-def revoke(dataset_id: str, session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
+def revoke(
+    dataset_id: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
     """Let an analyst ask no more."""
-    dataset = site.datasets.one(dataset_id, session.user)
-    user = site.people.named(form.text("user"))
-    site.datasets.revoke(dataset, user)
+    dataset = services.datasets.one(dataset_id, session.user)
+    user = services.accounts.by_name(form.text("user"))
+    title = f"Revoke {user.name}'s access to {dataset.name}?"
+    words = (
+        "What is left of the budget stays in the ledger, and comes back on top if you grant "
+        "something again."
+    )
+    asked = ask_first(session, request, form, title, words, "Revoke")
+    if asked is not None:
+        return asked
+    services.datasets.revoke(dataset, user)
     note(session.user, "revoked access", f"{dataset.name} from {user.name}")
-    return see(f"/datasets/{dataset_id}")
+    return redirect(f"/datasets/{dataset_id}")
 
 
+@router.post("/steward/requests/{request_id}/decline")
+def decline(
+    request_id: str,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
+    """Close a request for budget without a grant."""
+    declined = services.datasets.decline(request_id)
+    note(session.user, "declined budget", f"{declined.dataset} to {declined.user}")
+    return redirect(f"/datasets/{declined.dataset_id}")
+
+
+# Users, jobs, releases, the service.
 @router.get("/steward/users")
-def users_page(session: Stewarded, site: Here) -> Response:
+def users_page(session: StewardSession, services: ServicesDep) -> Response:
     """Show all users."""
-    return _users(session, site)
+    return _users(session, services)
 
 
 @router.post("/steward/users")
-def add_user(session: Stewarded, site: Here, form: Posted, note: Noting) -> Response:
+def add_user(
+    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
+) -> Response:
     """Make an account, and show its one-time password, once."""
     name, role = form.text("name"), form.text("role")
-    password = site.people.add(name, role)
+    try:
+        password = services.accounts.add(name, role)
+    except (ServiceError, ValueError) as error:  # what was typed stays in the form
+        status = getattr(error, "status", 400)
+        return _users(session, services, typed=form, message=str(error), status=status)
     note(session.user, "added user", f"{name}, {role}")
-    return _users(session, site, name, password)
+    return _users(session, services, name, password)
 
 
-@router.post("/steward/users/{user_id}/reset")
-def reset_user(
-    user_id: str, session: Stewarded, site: Here, form: Posted, note: Noting
-) -> Response:
-    """Give a new one-time password."""
-    user = site.people.by_id(user_id)
-    password = site.people.reset(user)
-    note(session.user, "reset password", user.name)
-    return _users(session, site, user.name, password)
+_ACTS_ON_USERS = {
+    "reset": (
+        "New password for {}?",
+        "The old password, all sessions and all tokens of the user end.",
+        "New password",
+    ),
+    "close": ("Close the account of {}?", "All sessions and tokens of the user end.", "Close"),
+    "open": ("Open the account of {}?", "The user can sign in again.", "Open"),
+    "delete": (
+        "Delete the account of {}?",
+        "This is for good: password, sessions, tokens and access go. Ledger, trail and jobs keep "
+        "the name, and nobody can have it again.",
+        "Delete",
+    ),
+}
 
 
 @router.post("/steward/users/{user_id}/{act}")
-def switch_user(
-    user_id: str, act: str, session: Stewarded, site: Here, form: Posted, note: Noting
+def change_user(
+    user_id: str,
+    act: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
 ) -> Response:
-    """Open or close an account."""
-    user = site.people.by_id(user_id)
-    if act not in ("open", "close"):
+    """Give a new one-time password, or open, close or delete an account."""
+    user = services.accounts.by_id(user_id)
+    if act not in _ACTS_ON_USERS:
         raise NotFoundError
-    site.people.switch_by(session.user, user, active=act == "open")
-    note(session.user, "opened account" if act == "open" else "closed account", user.name)
-    return see("/steward/users")
+    title, words, button = _ACTS_ON_USERS[act]
+    asked = ask_first(session, request, form, title.format(user.name), words, button)
+    if asked is not None:
+        return asked
+    if act == "reset":
+        password = services.accounts.reset(user)
+        note(session.user, "reset password", user.name)
+        return _users(session, services, user.name, password)
+    if act == "delete":
+        services.accounts.delete(user, session.user)
+        note(session.user, "deleted account", user.name)
+    else:
+        services.accounts.set_active_by(session.user, user, active=act == "open")
+        note(session.user, "opened account" if act == "open" else "closed account", user.name)
+    return redirect("/steward/users")
+
+
+def _users(
+    session: Session,
+    services: Services,
+    name: str = "",
+    password: str = "",
+    typed: Form | None = None,
+    message: str = "",
+    status: int = 200,
+) -> Response:
+    shown: dict[str, Any] = {"people": services.accounts.all(), "roles": ROLES, "new": name}
+    shown |= {"typed": typed or Form(FormData()), "message": message, "password": password}
+    return page("users", session, status, **shown)
 
 
 @router.post("/steward/jobs/{job_id}/{act}")
 def decide(
-    job_id: str, act: str, session: Stewarded, site: Here, form: Posted, note: Noting
+    job_id: str,
+    act: str,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
 ) -> Response:
     """Decide what becomes of an interrupted job."""
     if act not in ("again", "give-up"):
         raise NotFoundError
-    (site.queue.put_back if act == "again" else site.queue.give_up)(job_id)
+    (services.queue.put_back if act == "again" else services.queue.give_up)(job_id)
     note(session.user, "ran job again" if act == "again" else "gave job up", job_id)
-    return see(f"/jobs/{job_id}")
+    return redirect(f"/jobs/{job_id}")
 
 
-@router.get("/audit")
-def audit_page(session: Signed, site: Here) -> Response:
-    """Show the data sets whose statements can be read."""
-    _check_reader(session)
-    return page("audit", session, datasets=site.datasets.all())
+@router.post("/steward/releases/{release_id}/delete")
+def delete_release(
+    release_id: str,
+    request: Request,
+    session: StewardSession,
+    services: ServicesDep,
+    form: VerifiedForm,
+    note: NoterDep,
+) -> Response:
+    """Delete what a release holds."""
+    release = services.releases.one(release_id, session.user)
+    words = (
+        "It is gone for everybody. Its charge and its digest stay in the ledger, and the same "
+        "question costs budget again."
+    )
+    title = f"Delete this release of {release.dataset}?"
+    asked = ask_first(session, request, form, title, words, "Delete")
+    if asked is not None:
+        return asked
+    services.releases.delete(release_id)
+    note(session.user, "deleted release", release_id)
+    return redirect("/releases")
 
 
-@router.get("/audit/acts")
-def acts(session: Signed, site: Here) -> Response:
-    """Give the trail of acts, one JSON object per line."""
-    _check_reader(session)
-    lines = [json.dumps(act.to_dict(), ensure_ascii=False) + "\n" for act in site.acts.all()]
-    headers = {"Content-Disposition": 'attachment; filename="acts.jsonl"'}
-    return Response("".join(lines), media_type="application/jsonl", headers=headers)
+@router.get("/steward/service")
+def service_page(session: StewardSession, services: ServicesDep) -> Response:
+    """Show maintenance, retention and what else concerns the whole service."""
+    return page("service", session, settings=services.settings)
 
 
-@router.get("/audit/{dataset_id}")
-def statement(dataset_id: str, session: Signed, site: Here) -> Response:
-    """Show the statement of a data set."""
-    _check_reader(session)
-    name = site.datasets.one(dataset_id, session.user).name
-    return report_response(html_statement(site.database.ledger.statement(name)))
-
-
-@router.get("/audit/{dataset_id}/export")
-def export(dataset_id: str, session: Signed, site: Here) -> Response:
-    """Give the statement as JSON."""
-    _check_reader(session)
-    name = site.datasets.one(dataset_id, session.user).name
-    plain = site.database.ledger.statement(name).to_dict()
-    return JSONResponse(plain, headers={"Content-Disposition": "attachment"})
+@router.post("/steward/service/maintenance")
+def change_maintenance(
+    session: StewardSession, services: ServicesDep, form: VerifiedForm, note: NoterDep
+) -> Response:
+    """Begin or end maintenance."""
+    text = form.text("text") if form.text("act") == "begin" else ""
+    if form.text("act") == "begin" and not text:
+        raise ServiceError("Say in a few words why nothing can be asked, and until when.")
+    set_maintenance(services.database, text)
+    note(session.user, "began maintenance" if text else "ended maintenance", text)
+    return redirect("/steward/service")
 
 
 def unit_from_plain(plain: Any) -> Unit:
@@ -230,13 +459,3 @@ def _unit(form: Form) -> Unit:
     if plain["name"] == "matrix-entry":
         plain |= {"cap": form.number("cap") or 1}
     return unit_from_plain(plain)
-
-
-def _users(session: Session, site: Any, name: str = "", password: str = "") -> Response:
-    people = site.people.all()
-    return page("users", session, people=people, roles=ROLES, new=name, password=password)
-
-
-def _check_reader(session: Session) -> None:
-    if not session.user.reads_ledger:
-        raise NotFoundError

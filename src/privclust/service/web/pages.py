@@ -1,25 +1,41 @@
-"""What all pages share: who is signed in, forms with their token, and templates."""
+"""What all pages share: who is signed in, forms with their token, templates, and the guard."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import logging
+import re
 import secrets
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import time
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import Annotated, Any
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import Depends, Request
+from markupsafe import Markup
 from python_multipart.exceptions import FormParserError
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import URL, FormData, Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privclust.reports.page import render
+from privclust.service.accounts import Session, User
+from privclust.service.database import Window
 from privclust.service.errors import ForbiddenError, NotFoundError
-from privclust.service.people import Session, User
-from privclust.service.site import Site
+from privclust.service.operations import Metrics
+from privclust.service.services import Services
+from privclust.service.settings import Settings
 
 _MOST_FIELDS = 500
+_SCROLLED = '<div class="scroll" tabindex="0" role="region" aria-label="Table {}">'
+_LINES = 50  # of a list on one page
 _NO_TOKEN = "The form is out of date; open the page again and send it once more."  # noqa: S105
 
 
@@ -57,13 +73,13 @@ class Form:
         return value if isinstance(value, UploadFile) and value.filename else None
 
 
-async def site_of(request: Request) -> Site:
+async def services_of(request: Request) -> Services:
     """Return what the pages stand on; at once, because a thread would cost every page time."""
-    site: Site = request.app.state.site
-    return site
+    services: Services = request.app.state.services
+    return services
 
 
-Here = Annotated[Site, Depends(site_of)]
+ServicesDep = Annotated[Services, Depends(services_of)]
 
 
 def address_of(request: Request) -> str:
@@ -75,31 +91,33 @@ def address_of(request: Request) -> str:
 class Noter:
     """Writes what this request does into the trail of acts."""
 
-    site: Site
+    services: Services
     address: str
 
     def __call__(self, user: User | str, act: str, what: str = "") -> None:
         """Write down what was done, and by whom."""
-        self.site.acts.add(user if isinstance(user, str) else user.name, self.address, act, what)
+        self.services.acts.add(
+            user if isinstance(user, str) else user.name, self.address, act, what
+        )
 
 
-async def note_of(request: Request, site: Here) -> Noter:
+async def note_of(request: Request, services: ServicesDep) -> Noter:
     """Return what writes down the acts of a request."""
-    return Noter(site, address_of(request))
+    return Noter(services, address_of(request))
 
 
-Noting = Annotated[Noter, Depends(note_of)]
+NoterDep = Annotated[Noter, Depends(note_of)]
 
 
-def cookie_name(site: Site, name: str) -> str:
+def cookie_name(services: Services, name: str) -> str:
     """Return the full name of a cookie; browsers keep the prefix to this host and https."""
-    return f"__Host-{name}" if site.settings.secure else name
+    return f"__Host-{name}" if services.settings.secure else name
 
 
-def session_of(request: Request, site: Here) -> Session:
+def session_of(request: Request, services: ServicesDep) -> Session:
     """Return the session of whoever is signed in; the others sign in first."""
-    cookie = request.cookies.get(cookie_name(site, "session"), "")
-    session = site.people.session(cookie) if cookie else None
+    cookie = request.cookies.get(cookie_name(services, "session"), "")
+    session = services.accounts.session(cookie) if cookie else None
     if session is None:
         raise SignInNeededError
     if session.user.must_change and request.url.path not in ("/password", "/sign-out"):
@@ -107,17 +125,17 @@ def session_of(request: Request, site: Here) -> Session:
     return session
 
 
-Signed = Annotated[Session, Depends(session_of)]
+CurrentSession = Annotated[Session, Depends(session_of)]
 
 
-def steward_of(session: Signed) -> Session:
+def steward_of(session: CurrentSession) -> Session:
     """Return the session of a steward; to others these pages do not exist."""
     if not session.user.is_steward:
         raise NotFoundError
     return session
 
 
-Stewarded = Annotated[Session, Depends(steward_of)]
+StewardSession = Annotated[Session, Depends(steward_of)]
 
 
 async def form_of(request: Request) -> AsyncIterator[Form]:
@@ -135,15 +153,15 @@ async def form_of(request: Request) -> AsyncIterator[Form]:
         await data.close()
 
 
-async def posted_by(session: Signed, form: Annotated[Form, Depends(form_of)]) -> Form:
+async def verified_form(session: CurrentSession, form: Annotated[Form, Depends(form_of)]) -> Form:
     """Return what was posted from a page of this session."""
     if not secrets.compare_digest(form.text("form").encode(), session.form.encode()):
         raise ForbiddenError(_NO_TOKEN)
     return form
 
 
-Posted = Annotated[Form, Depends(posted_by)]
-Visited = Annotated[Form, Depends(form_of)]
+VerifiedForm = Annotated[Form, Depends(verified_form)]
+AnonymousForm = Annotated[Form, Depends(form_of)]
 
 
 def page(
@@ -154,17 +172,259 @@ def page(
     given = {
         "user": user,
         "form_token": "" if session is None else session.form,
-        "moment": moment,
+        "notice": "" if session is None else session.notice,
+        "format_time": format_time,
         **values,
     }
     return HTMLResponse(render(f"service/templates/{template}.html.j2", given), status)
 
 
-def see(path: str) -> Response:
+def redirect(path: str) -> Response:
     """Send the browser to another page after a form."""
     return RedirectResponse(path, 303)
 
 
-def moment(seconds: int) -> str:
-    """Return a time for readers."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+def format_time(seconds: int) -> Markup:
+    """Return a time for readers, which the page's script shows as it is where they are."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    words = at.strftime("%Y-%m-%d %H:%M UTC")
+    return Markup('<time datetime="{}" data-local>{}</time>').format(at.isoformat(), words)
+
+
+@dataclass(frozen=True)
+class Pager:
+    """Which page of a long list is shown, and whether there is a next one."""
+
+    number: int
+    path: str
+    more: bool = False
+
+    @classmethod
+    def of(cls, request: Request) -> Pager:
+        """Return the page that a request names; the first one if it names none."""
+        text = request.query_params.get("page", "1")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+        others = [(k, v) for k, v in request.query_params.multi_items() if k != "page"]
+        return cls(max(number, 1), f"{request.url.path}?{urlencode([*others, ('page', '')])}")
+
+    @property
+    def window(self) -> Window:
+        """The lines to look for: those of the page, and one more to know whether there are any."""
+        return Window((self.number - 1) * _LINES, _LINES + 1)
+
+    def cut(self, found: list[Any]) -> tuple[list[Any], Pager]:
+        """Return the lines of the page, and the pager that knows what comes after them."""
+        return found[:_LINES], replace(self, more=len(found) > _LINES)
+
+
+def ask_first(
+    session: Session, request: Request, form: Form, title: str, words: str, button: str
+) -> Response | None:
+    """Return the page that asks whether somebody is sure; None if they have said so.
+
+    Parameters
+    ----------
+    session : Session
+    request : Request
+        What will be done.
+    form : Form
+        Which is sent once more with the answer.
+    title, words, button : str
+        What would happen, with what consequences, and the word on the button.
+    """
+    if form.text("sure") == "yes":
+        return None
+    fields = [(name, it) for name, it in form.data.multi_items() if name not in ("form", "sure")]
+    texts = [(name, it) for name, it in fields if isinstance(it, str)]
+    shown: dict[str, Any] = {"title": title, "words": words, "button": button}
+    back = own_path(request.headers.get("referer", ""), request) or "/"
+    return page("confirm", session, path=request.url.path, fields=texts, back=back, **shown)
+
+
+def own_path(address: str, request: Request) -> str | None:
+    """Return the path of an address if it is on this site, and None if it is not."""
+    services: Services = request.app.state.services
+    parts = urlsplit(address)
+    ours = f"{parts.scheme}://{parts.netloc}".lower() == services.settings.origin
+    # Two slashes at the beginning, of either kind, would lead to another host.
+    return parts.path if ours and not parts.path.startswith(("//", "/\\")) else None
+
+
+def report_page(
+    session: Session, html: str, title: str, way: Sequence[tuple[str, str]], download: str = ""
+) -> Response:
+    """Return a report of ours within the navigation of the site.
+
+    Its text was escaped when it was made, a page runs no script but the site's own, and the style
+    sheet that it came with, perhaps of an older version, is allowed by its digest.
+
+    Parameters
+    ----------
+    session : Session
+    html : str
+        The whole page of the report.
+    title : str
+    way : sequence of (path, words)
+        Where the report belongs.
+    download : str
+        Where the page of its own is to be had.
+    """
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    body = html.partition("<body>")[2].rpartition("</body>")[0]
+    body = body.replace("<main>", "<article>").replace("</main>", "</article>")
+    tables = count(1)
+    # Wide tables can be scrolled by the keyboard, too.
+    body = re.sub(r'<div class="scroll">', lambda _: _SCROLLED.format(next(tables)), body)
+    body = body.replace("<pre>", '<pre tabindex="0">')
+    given: dict[str, Any] = {"style": Markup(style), "report": Markup(body)}  # noqa: S704
+    made = page("report", session, title=title, way=way, download=download, **given)
+    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    allowed = _POLICY.replace("style-src 'self'", f"style-src 'self' 'sha256-{digest}'", 1)
+    made.headers["Content-Security-Policy"] = allowed
+    return made
+
+
+log = logging.getLogger("privclust.service")
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+# Reports carry their own style sheet, and nothing else.
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+_LARGEST_BODY = 2**20
+_BY_ANY_NAME = ("/healthz", "/metrics")  # programs on the machine ask these
+_TOO_LARGE = "The request is too large; send less."
+_TOO_SLOW = "The request did not arrive in time; send it again."
+_OTHER_ORIGIN = "The form comes from another address; open {} and send it from there."
+_BROKEN = "Something went wrong here, and nothing was charged unless your job is listed; try again."
+
+Told = Callable[[Request, int, str], Response]
+
+
+class Guard:
+    """The outermost layer of the service.
+
+    Parameters
+    ----------
+    app : ASGI application
+    settings : Settings
+    metrics : Metrics
+        Which counts every request.
+    told : callable
+        Makes the answer to a request that is refused, from its status and one sentence.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, told: Told) -> None:
+        self._app, self._settings, self._told = app, settings, told
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, answered = time.monotonic(), {"status": 0}
+
+        async def guarded_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered["status"] = message["status"]
+                self._add_headers(MutableHeaders(raw=message["headers"]))
+                message = {**message}
+            await send(message)
+
+        refusal = self._refusal(scope)
+        try:
+            if refusal is not None:
+                await refusal(scope, receive, guarded_send)
+            else:
+                await self._app(scope, self._limited(scope, receive), guarded_send)
+        except ClientDisconnect:
+            pass  # nobody is there to be told
+        except Exception as error:  # ends here: a server would print its traceback, values included
+            log.error("a request failed", extra={"error": type(error).__name__})
+            if not answered["status"]:
+                broken = self._told(Request(scope), 500, _BROKEN)
+                await broken(scope, receive, guarded_send)
+        finally:
+            self._log(scope, answered["status"], time.monotonic() - began)
+
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "-")
+        told = {"method": scope["method"], "route": route, "status": status}
+        log.info("request", extra={**told, "milliseconds": round(1000 * seconds)})
+        known = scope["method"] if route != "-" else "-"  # strangers can name any method
+        self._metrics.count(known, route, status, seconds)
+
+    def _add_headers(self, headers: MutableHeaders) -> None:
+        for name, value in _HEADERS.items():
+            headers.setdefault(name, value)
+        if self._settings.secure:
+            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that goes no further."""
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length) > self._most(scope):
+            return self._told(Request(scope), 413, _TOO_LARGE)
+        unsafe = scope["method"] not in ("GET", "HEAD", "OPTIONS")
+        # Programs send a token, which no other services's form can.
+        for_people = not scope["path"].startswith("/api/")
+        if unsafe and for_people and not self._is_ours(headers):
+            return self._told(Request(scope), 403, _OTHER_ORIGIN.format(self._settings.url))
+        host = urlsplit(self._settings.url).netloc
+        other = headers.get("host", host).lower() != host.lower()
+        if for_people and other and not unsafe and scope["path"] not in _BY_ANY_NAME:
+            url = URL(scope=scope)  # forms and cookies belong to one address
+            way = f"{self._settings.origin}{url.path}{'?' if url.query else ''}{url.query}"
+            return RedirectResponse(way, 307)
+        return None
+
+    def _is_ours(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        if origin is None:
+            parts = urlsplit(headers.get("referer", ""))
+            origin = f"{parts.scheme}://{parts.netloc}"
+        return origin.lower() == self._settings.origin
+
+    def _most(self, scope: Scope) -> int:
+        """Return the largest body; only rows to label may be larger than a form."""
+        if scope["path"].endswith("/labels"):
+            return self._settings.upload_megabytes * 2**20
+        return _LARGEST_BODY
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        most, seen, whole = self._most(scope), 0, False
+        until = asyncio.get_running_loop().time() + self._settings.body_seconds
+
+        async def limited() -> Message:
+            nonlocal seen, whole
+            if whole:  # what comes next is that the client is gone, and that may take its time
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until):
+                    message: Any = await receive()
+            except TimeoutError:
+                raise HTTPException(408, _TOO_SLOW) from None
+            seen += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if seen > most:  # a body without an honest length
+                raise HTTPException(413, _TOO_LARGE)
+            return message  # type: ignore[no-any-return]
+
+        return limited

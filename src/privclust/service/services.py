@@ -6,26 +6,27 @@ from dataclasses import dataclass
 
 from argon2 import PasswordHasher
 
-from privclust.service.acts import Acts
+from privclust.service.accounts import Accounts
+from privclust.service.checks import Checks
 from privclust.service.database import Database
-from privclust.service.datasets import Datasets
 from privclust.service.jobs import Job, Jobs
 from privclust.service.labelling import Labeller, Limits
-from privclust.service.people import People
+from privclust.service.operations import Acts, Metrics, Webhook
 from privclust.service.planner import Planner
 from privclust.service.queue import Queue
+from privclust.service.registered import Datasets
 from privclust.service.releases import Releases
 from privclust.service.settings import Settings
 from privclust.service.worker import Worker
 
 
 @dataclass(frozen=True)
-class Site:
+class Services:
     """What the pages and the interface for programs stand on."""
 
     settings: Settings
     database: Database
-    people: People
+    accounts: Accounts
     datasets: Datasets
     jobs: Jobs
     queue: Queue
@@ -33,6 +34,9 @@ class Site:
     planner: Planner
     labeller: Labeller
     acts: Acts
+    checks: Checks
+    metrics: Metrics
+    webhook: Webhook
     worker: Worker | None
 
     def progress_of(self, job: Job) -> str:
@@ -43,14 +47,14 @@ class Site:
         return "" if progress is None else progress.words
 
     @classmethod
-    def opened(
+    def open(
         cls,
         settings: Settings,
         *,
         hasher: PasswordHasher | None = None,
         planner: Planner | None = None,
         works: bool = True,
-    ) -> Site:
+    ) -> Services:
         """Open the database and everything on it; no process is started yet.
 
         Parameters
@@ -63,17 +67,21 @@ class Site:
         works : bool
             Whether this server runs jobs.
         """
-        database = Database.opened(settings.database, settings.head_place)
+        database = Database.open(settings.database, settings.head_place)
+        datasets = Datasets(database, settings.folder)
         return cls(
             settings,
             database,
-            People(database, hasher, settings.session_hours, settings.one_time_hours),
-            Datasets(database, settings.folder),
+            Accounts(database, hasher, settings.session_hours, settings.one_time_hours),
+            datasets,
             Jobs(database, settings.tick_seconds),
             Queue(database, settings.instance),
             Releases(database),
             planner or Planner(seconds=settings.plan_seconds),
             Labeller(Limits(settings.label_rows, settings.label_seconds, settings.label_megabytes)),
             Acts(database),
+            Checks(database, datasets, settings.instance, own_process=works),
+            Metrics(database),
+            Webhook(settings),
             Worker(settings) if works else None,
         )

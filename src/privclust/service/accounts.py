@@ -16,6 +16,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 
 from privclust.ledger.ledger import EVERYONE
 from privclust.ledger.operations import name_of
+from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
 from privclust.service.database import Database
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
@@ -44,6 +45,11 @@ class User:
         return self.role == "steward"
 
     @property
+    def is_analyst(self) -> bool:
+        """Whether the user asks questions and is granted budgets."""
+        return self.role == "analyst"
+
+    @property
     def reads_ledger(self) -> bool:
         """Whether the user may read statements of the ledger."""
         return self.role in ("steward", "auditor")
@@ -51,10 +57,11 @@ class User:
 
 @dataclass(frozen=True)
 class Session:
-    """A browser that signed in, and the token that its forms carry."""
+    """A browser that signed in, the token that its forms carry, and a notice for everybody."""
 
     user: User
     form: str
+    notice: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class Token:
     revoked: bool
 
 
-class People:
+class Accounts:
     """Who may use the service.
 
     Parameters
@@ -103,27 +110,30 @@ class People:
         if role not in ROLES:
             raise ServiceError(f"A user is one of {', '.join(ROLES)}; choose one.")
         password = secrets.token_urlsafe(15)
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             if together.run("SELECT 1 FROM service_users WHERE name = ?", (name,)):
-                raise ConflictError("There is a user of that name already; choose another one.")
-            together.run(
-                "INSERT INTO service_users (id, name, role, password, must_change, active, "
-                "created, password_expires) VALUES (?, ?, ?, ?, 1, 1, ?, ?)",
-                (
-                    *(secrets.token_hex(8), name, role, self._hasher.hash(password)),
-                    *(clock.now(), clock.now() + self._one_time),
-                ),
-            )
+                raise ConflictError("There is, or was, a user of that name; choose another one.")
+            self._insert(together, name, role, self._hasher.hash(password), must_change=True)
         return password
+
+    def _insert(
+        self, together: LedgerTransaction, name: str, role: str, password: str, *, must_change: bool
+    ) -> None:
+        expires = clock.now() + self._one_time if must_change else 0
+        together.run(
+            "INSERT INTO service_users (id, name, role, password, must_change, active, created, "
+            "password_expires) VALUES (?, ?, ?, ?, ?, 1, ?, ?)",
+            (secrets.token_hex(8), name, role, password, must_change + 0, clock.now(), expires),
+        )
 
     def all(self) -> list[tuple[User, bool]]:
         """Return every user, and whether the account is open."""
-        sql = f"SELECT {_COLUMNS}, active FROM service_users ORDER BY name"  # noqa: S608
+        sql = f"SELECT {_COLUMNS}, active FROM service_users WHERE deleted = 0 ORDER BY name"  # noqa: S608
         return [(_user(row[:4]), bool(row[4])) for row in self._database.rows(sql)]
 
-    def named(self, name: str) -> User:
+    def by_name(self, name: str) -> User:
         """Return the user of a name."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ?"  # noqa: S608
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND deleted = 0"  # noqa: S608
         rows = self._database.rows(sql, name_of("user", name))
         if not rows:
             raise NotFoundError("There is no user of that name; check the spelling.")
@@ -131,7 +141,7 @@ class People:
 
     def by_id(self, user_id: str) -> User:
         """Return the user of an id."""
-        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ?"  # noqa: S608
+        sql = f"SELECT {_COLUMNS} FROM service_users WHERE id = ? AND deleted = 0"  # noqa: S608
         rows = self._database.rows(sql, user_id)
         if not rows:
             raise NotFoundError
@@ -143,23 +153,46 @@ class People:
         self._set_password(user, password, must_change=True)
         return password
 
-    def switch_by(self, steward: User, user: User, *, active: bool) -> None:
+    def delete(self, user: User, by: User) -> None:
+        """Delete an account for good; ledger and trail keep its name, which nobody can have again.
+
+        Parameters
+        ----------
+        user : User
+        by : User
+            The steward who deletes it, and who is somebody else.
+        """
+        if user.id == by.id:
+            raise ServiceError("You cannot delete your own account; ask another steward.")
+        with self._database.write_transaction() as together:
+            together.run(
+                "UPDATE service_users SET active = 0, deleted = ?, password = '', must_change = 1, "
+                "password_expires = 0 WHERE id = ?",
+                (clock.now(), user.id),
+            )
+            for table in ("sessions", "tokens", "access"):
+                together.run(f"DELETE FROM service_{table} WHERE user_id = ?", (user.id,))  # noqa: S608
+
+    def set_active_by(self, steward: User, user: User, *, active: bool) -> None:
         """Open or close an account for a steward, but never the steward's own."""
         if user.id == steward.id:
             raise ServiceError("You cannot close your own account; ask another steward.")
-        self.switch(user, active=active)
+        self.set_active(user, active=active)
 
-    def switch(self, user: User, *, active: bool) -> None:
+    def set_active(self, user: User, *, active: bool) -> None:
         """Open or close an account; when it is closed, all its sessions and tokens end."""
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             together.run("UPDATE service_users SET active = ? WHERE id = ?", (active + 0, user.id))
             together.run("DELETE FROM service_sessions WHERE user_id = ?", (user.id,))
             if not active:
                 sql = "UPDATE service_tokens SET revoked = 1 WHERE user_id = ?"
                 together.run(sql, (user.id,))
 
-    def change_password(self, user: User, old: str, new: str) -> None:
-        """Set a password that the user chose; all sessions and tokens of the user end."""
+    def change_password(self, user: User, old: str, new: str) -> str:
+        """Set a password that the user chose, and return the cookie of a new session.
+
+        All other sessions and tokens of the user end.
+        """
         if not self._fits(user.name, old):
             raise ServiceError("The current password is wrong; type it again.")
         if not SHORTEST_PASSWORD <= len(new) <= _LONGEST_PASSWORD or new == old:
@@ -168,10 +201,11 @@ class People:
                 "choose another."
             )
         self._set_password(user, new, must_change=False)
+        return self._begin_session(user)
 
     def _set_password(self, user: User, password: str, *, must_change: bool) -> None:
         stored = self._hasher.hash(password)
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             sql = (
                 "UPDATE service_users SET password = ?, must_change = ?, password_expires = ? "
                 "WHERE id = ?"
@@ -203,27 +237,50 @@ class People:
             known = ""
         if not self._fits(known, password):
             return None
-        return self._begin_session(self.named(known))
+        return self._begin_session(self.by_name(known))
 
-    def sign_in_vouched(self, name: str) -> str | None:
+    def sign_in_external(self, name: str, role: str | None = None) -> str | None:
         """Return the cookie of a new session of somebody whom a provider vouches for.
 
         A one-time password that was never used ends with it.
+
+        Parameters
+        ----------
+        name : str
+        role : str or None
+            The role that the provider's groups give; then an account is made if there is none.
         """
         try:
             known = name_of("user", name)
         except ValueError:
             return None
+        if role is not None:
+            self._take_role(known, role)
         sql = "UPDATE service_users SET password = '', must_change = 0 "
         self._database.write(sql + "WHERE name = ? AND active = 1 AND must_change = 1", known)
         sql = f"SELECT {_COLUMNS} FROM service_users WHERE name = ? AND active = 1"  # noqa: S608
         rows = self._database.rows(sql, known)
         return self._begin_session(_user(rows[0])) if rows else None
 
+    def _take_role(self, name: str, role: str) -> None:
+        """Make an account with a role, or change its role; then tokens of the old role end."""
+        with self._database.write_transaction() as together:
+            sql = "SELECT id, role FROM service_users WHERE name = ?"
+            rows = together.run(sql, (name,))
+            if not rows:
+                if name.lower() != EVERYONE and len(name) <= _LONGEST_NAME:
+                    self._insert(together, name, role, "", must_change=False)
+            elif rows[0][1] != role:
+                for table in ("sessions", "tokens"):
+                    sql = f"DELETE FROM service_{table} WHERE user_id = ?"  # noqa: S608
+                    together.run(sql, (rows[0][0],))
+                sql = "UPDATE service_users SET role = ? WHERE id = ?"
+                together.run(sql, (role, rows[0][0]))
+
     def _begin_session(self, user: User) -> str:
         cookie = secrets.token_urlsafe(32)
         row = (_digest(cookie), user.id, secrets.token_urlsafe(32), clock.now() + self._seconds)
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             together.run("DELETE FROM service_sessions WHERE expires < ?", (clock.now(),))
             together.run("INSERT INTO service_sessions VALUES (?, ?, ?, ?)", row)
         return cookie
@@ -231,12 +288,13 @@ class People:
     def session(self, cookie: str) -> Session | None:
         """Return the session of a cookie, if it lasts."""
         sql = (
-            "SELECT u.id, u.name, u.role, u.must_change, s.form FROM service_sessions s "
+            "SELECT u.id, u.name, u.role, u.must_change, s.form, (SELECT text FROM "
+            "service_notices WHERE name = 'maintenance') FROM service_sessions s "
             "JOIN service_users u ON u.id = s.user_id "
             "WHERE s.id = ? AND s.expires > ? AND u.active = 1"
         )
         rows = self._database.rows(sql, _digest(cookie), clock.now())
-        return Session(_user(rows[0][:4]), rows[0][4]) if rows else None
+        return Session(_user(rows[0][:4]), rows[0][4], rows[0][5] or "") if rows else None
 
     def sign_out(self, cookie: str) -> None:
         """End a session."""

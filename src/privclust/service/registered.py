@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from privclust.ledger.operations import name_of, text_of
 from privclust.ledger.transaction import LedgerTransaction
 from privclust.service import clock
-from privclust.service.checking import Checked, check_files
+from privclust.service.accounts import User
 from privclust.service.database import Database
 from privclust.service.declared import Counts, Declared, declared_from
 from privclust.service.errors import ConflictError, NotFoundError, ServiceError
-from privclust.service.files import place_of
-from privclust.service.people import User
 from privclust.service.questions import budget_of
+from privclust.service.registration import CheckedFiles, check_files, check_rules, resolve_path
+from privclust.service.releases import empty_releases
 from privclust.unit import Unit, unit_from
 
 _MOST_ROWS = 10**10
 _COLUMNS = (
-    "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note, d.version"
+    "d.id, d.name, d.path, d.facts, d.unit, d.most_rows, d.digest, d.frozen, d.note, "
+    "d.version, d.meanings"
 )
 
 
@@ -46,6 +48,8 @@ class Dataset:
         Why nothing can be asked; empty if it can. For stewards only.
     version : int
         Which files these are, counted from the first that were checked in; public.
+    meanings : dict
+        What columns mean and their units of measurement, in the steward's words; public.
     """
 
     id: str
@@ -58,11 +62,26 @@ class Dataset:
     frozen: str
     note: str
     version: int = 1
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_matrix(self) -> bool:
         """Whether it is a matrix of counts, not a table."""
         return isinstance(self.schema, Counts)
+
+
+@dataclass(frozen=True)
+class BudgetRequest:
+    """Budget that an analyst asks for."""
+
+    id: str
+    dataset_id: str
+    dataset: str
+    user: str
+    epsilon: str
+    delta: str
+    reason: str
+    asked_at: int
 
 
 class Datasets:
@@ -87,24 +106,51 @@ class Datasets:
         most_rows: int,
         note: str = "",
         by: str | None = None,
-    ) -> tuple[Dataset, Checked]:
+        meanings: Mapping[str, str] | None = None,
+    ) -> tuple[Dataset, CheckedFiles]:
         """Check the files, pin their digest, and add the data set to service and ledger."""
+        draft = self.draft(name, path, schema, unit, most_rows, note, meanings)
+        checked = check_files(self.resolve_path(draft), schema, unit, most_rows)
+        return self.add(draft, checked, by), checked
+
+    def draft(
+        self,
+        name: str,
+        path: str,
+        schema: Declared,
+        unit: Unit,
+        most_rows: int,
+        note: str = "",
+        meanings: Mapping[str, str] | None = None,
+    ) -> Dataset:
+        """Return a data set whose files have yet to be checked, or refuse what can be known now."""
         name, note = name_of("data set", name), text_of("note", note)
         if not 1 <= most_rows <= _MOST_ROWS:
             raise ServiceError("The bound on the rows is a whole number of at least 1; change it.")
         self._check_new(name)
-        checked = check_files(place_of(self._folder, path), schema, unit, most_rows)
-        made = Dataset(
-            secrets.token_hex(8), name, path, schema, unit, most_rows, checked.digest, "", note
-        )
-        with self._database.writing(by) as together:
+        resolve_path(self._folder, path)
+        check_rules(schema, unit)
+        meant = {column: text_of("meaning", words) for column, words in (meanings or {}).items()}
+        if unknown := sorted(set(meant) - _column_names(schema)):
+            raise ServiceError(
+                f"There is no column {unknown[0][:40]!r}; correct what columns mean."
+            )
+        id_ = secrets.token_hex(8)
+        return Dataset(id_, name, path, schema, unit, most_rows, "", "", note, 1, meant)
+
+    def add(self, draft: Dataset, checked: CheckedFiles, by: str | None = None) -> Dataset:
+        """Add a data set whose files were checked to service and ledger."""
+        made = replace(draft, digest=checked.digest)
+        with self._database.write_transaction(by) as together:
             self._check_apart(together, made, checked)
             self._insert(together, made, checked)
-        return made, checked
+        return made
 
-    def _check_apart(self, together: LedgerTransaction, made: Dataset, checked: Checked) -> None:
+    def _check_apart(
+        self, together: LedgerTransaction, made: Dataset, checked: CheckedFiles
+    ) -> None:
         """Refuse rows that another data set has: they would be paid for from two budgets."""
-        place = place_of(self._folder, made.path)
+        place = resolve_path(self._folder, made.path)
         sql = "SELECT name, path, digest, files FROM service_datasets WHERE id <> ?"
         for name, path, digest, files in together.run(sql, (made.id,)):
             other = (self._folder / path).resolve()
@@ -116,16 +162,16 @@ class Datasets:
                     "its own budget; use that one."
                 )
 
-    def _insert(self, together: LedgerTransaction, made: Dataset, checked: Checked) -> None:
+    def _insert(self, together: LedgerTransaction, made: Dataset, checked: CheckedFiles) -> None:
         together.create_dataset(made.name, made.unit, made.note)
         facts, protects = made.schema.to_json(), json.dumps(made.unit.to_dict())
         together.run(
             "INSERT INTO service_datasets (id, name, path, facts, unit, most_rows, digest, "
-            "frozen, note, created, files) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)",
+            "frozen, note, created, files, meanings) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)",
             (
                 *(made.id, made.name, made.path, facts, protects),
                 *(made.most_rows, made.digest, made.note, clock.now()),
-                json.dumps(checked.files),
+                *(json.dumps(checked.files), json.dumps(made.meanings)),
             ),
         )
 
@@ -133,31 +179,56 @@ class Datasets:
         if self._database.rows("SELECT 1 FROM service_datasets WHERE name = ?", name):
             raise ConflictError("There is a data set of that name already; choose another.")
 
-    def place(self, dataset: Dataset) -> Path:
+    def resolve_path(self, dataset: Dataset) -> Path:
         """Return where the files are."""
-        return place_of(self._folder, dataset.path)
+        return resolve_path(self._folder, dataset.path)
 
-    def check_again(self, dataset: Dataset) -> Checked:
-        """Check the files once more and pin their new digest; the data set is open again.
-
-        Other files than before are another version of the data.
-        """
-        place = self.place(dataset)
+    def check_again(self, dataset: Dataset) -> CheckedFiles:
+        """Check the files once more; the data set is open again."""
+        place = self.resolve_path(dataset)
         checked = check_files(place, dataset.schema, dataset.unit, dataset.most_rows)
+        self.reopen(dataset, checked)
+        return checked
+
+    def reopen(self, dataset: Dataset, checked: CheckedFiles) -> int:
+        """Pin the digest of files that were checked, and open the data set.
+
+        Other files than before are another version of the data; its number is returned.
+        """
         sql = (
             "UPDATE service_datasets SET version = CASE WHEN digest = ? THEN version "
-            "ELSE version + 1 END, digest = ?, files = ?, frozen = '' WHERE id = ?"
+            "ELSE version + 1 END, digest = ?, files = ?, frozen = '' WHERE id = ? "
+            "RETURNING version"
         )
         files = json.dumps(checked.files)
-        with self._database.writing() as together:
+        with self._database.write_transaction() as together:
             self._check_apart(together, dataset, checked)
-            together.run(sql, (checked.digest, checked.digest, files, dataset.id))
-        return checked
+            rows = together.run(sql, (checked.digest, checked.digest, files, dataset.id))
+        return int(rows[0][0])
 
     def freeze(self, dataset: Dataset, reason: str) -> None:
         """Let nothing more be asked until the steward has checked the files again."""
         sql = "UPDATE service_datasets SET frozen = ? WHERE id = ?"
         self._database.write(sql, text_of("reason", reason) or "frozen by a steward", dataset.id)
+
+    def delete(self, dataset: Dataset) -> None:
+        """Delete a data set and its releases; its files stay where they are.
+
+        The ledger keeps its account, and its name and its files cannot be registered again: there
+        would be a second budget for the same rows.
+        """
+        with self._database.write_transaction() as together:
+            sql = (
+                "SELECT 1 FROM service_jobs WHERE dataset_id = ? AND state IN ('queued', 'running')"
+            )
+            if together.run(sql, (dataset.id,)):
+                raise ConflictError("Jobs wait or run on this data set; delete it when they ended.")
+            sql = "UPDATE service_datasets SET deleted = ?, frozen = 'deleted' WHERE id = ?"
+            together.run(sql, (clock.now(), dataset.id))
+            together.run("DELETE FROM service_access WHERE dataset_id = ?", (dataset.id,))
+            sql = "UPDATE service_requests SET state = 'declined' WHERE dataset_id = ?"
+            together.run(sql + " AND state = 'open'", (dataset.id,))
+            empty_releases(together, "dataset_id = ?", dataset.id)
 
     # Who may ask.
     def grant(
@@ -187,17 +258,53 @@ class Datasets:
         if user.role != "analyst":
             raise ServiceError("Budgets are granted to analysts; choose another user.")
         budget = budget_of(epsilon, delta or "0")
-        with self._database.writing(by) as together:
+        with self._database.write_transaction(by) as together:
             together.grant(dataset.name, user.name, budget, note, request)
             sql = "INSERT INTO service_access VALUES (?, ?) ON CONFLICT DO NOTHING"
             together.run(sql, (dataset.id, user.id))
+            sql = "UPDATE service_requests SET state = 'granted' WHERE dataset_id = ? "
+            together.run(sql + "AND user_id = ? AND state = 'open'", (dataset.id, user.id))
 
     def revoke(self, dataset: Dataset, user: User) -> None:
         """Let an analyst ask no more; what was granted and spent stays in the ledger."""
         sql = "DELETE FROM service_access WHERE dataset_id = ? AND user_id = ?"
         self._database.write(sql, dataset.id, user.id)
 
-    def asked_by(self, dataset: Dataset) -> list[str]:
+    def request_budget(
+        self, dataset: Dataset, user: User, epsilon: str, delta: str, reason: str
+    ) -> None:
+        """Ask the stewards for budget; a user has one open request for a data set."""
+        budget, reason = budget_of(epsilon, delta or "0"), text_of("reason", reason)
+        amounts = f"{float(budget.epsilon):g}", f"{float(budget.delta):g}"
+        with self._database.write_transaction() as together:
+            sql = "DELETE FROM service_requests WHERE dataset_id = ? AND user_id = ?"
+            together.run(sql + " AND state = 'open'", (dataset.id, user.id))
+            together.run(
+                "INSERT INTO service_requests VALUES (?, ?, ?, ?, ?, ?, 'open', ?)",
+                (secrets.token_hex(8), dataset.id, user.id, *amounts, reason, clock.now()),
+            )
+
+    def requests(self, dataset: Dataset | None = None) -> list[BudgetRequest]:
+        """Return the open requests for budget, about one data set or all, the oldest first."""
+        sql = (
+            "SELECT r.id, d.id, d.name, u.name, r.epsilon, r.delta, r.reason, r.asked_at "
+            "FROM service_requests r JOIN service_datasets d ON d.id = r.dataset_id "
+            "JOIN service_users u ON u.id = r.user_id WHERE r.state = 'open' AND ? IN ('', d.id) "
+            "ORDER BY r.asked_at, r.id"
+        )
+        rows = self._database.rows(sql, "" if dataset is None else dataset.id)
+        return [BudgetRequest(*row) for row in rows]
+
+    def decline(self, request_id: str) -> BudgetRequest:
+        """Close a request for budget without a grant, and return it."""
+        found = [it for it in self.requests() if it.id == request_id]
+        if not found:
+            raise NotFoundError
+        sql = "UPDATE service_requests SET state = 'declined' WHERE id = ?"
+        self._database.write(sql, request_id)
+        return found[0]
+
+    def names_of_askers(self, dataset: Dataset) -> list[str]:
         """Return the names of those who may ask."""
         sql = (
             "SELECT u.name FROM service_access a JOIN service_users u ON u.id = a.user_id "
@@ -206,11 +313,11 @@ class Datasets:
         return [str(name) for (name,) in self._database.rows(sql, dataset.id)]
 
     def all(self) -> list[Dataset]:
-        """Return every data set."""
-        sql = f"SELECT {_COLUMNS} FROM service_datasets d ORDER BY d.name"  # noqa: S608
+        """Return every data set that was not deleted."""
+        sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE deleted = 0 ORDER BY d.name"  # noqa: S608
         return [dataset_of(row) for row in self._database.rows(sql)]
 
-    def seen_by(self, user: User) -> list[Dataset]:
+    def visible_to(self, user: User) -> list[Dataset]:
         """Return the data sets that a user may know about."""
         if user.reads_ledger:
             return self.all()
@@ -222,7 +329,7 @@ class Datasets:
 
     def one(self, dataset_id: str, user: User) -> Dataset:
         """Return a data set that a user may know about."""
-        sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ?"  # noqa: S608
+        sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ? AND d.deleted = 0"  # noqa: S608
         values = [dataset_id]
         if not user.reads_ledger:
             sql += (
@@ -235,17 +342,29 @@ class Datasets:
             raise NotFoundError
         return dataset_of(rows[0])
 
+    def accounts(self) -> list[tuple[str, str, bool]]:
+        """Return id, name, and whether it was deleted, of all that the ledger has an account of."""
+        sql = "SELECT id, name, deleted FROM service_datasets ORDER BY deleted > 0, name"
+        return [(str(row[0]), str(row[1]), bool(row[2])) for row in self._database.rows(sql)]
+
     def by_id(self, dataset_id: str) -> Dataset:
         """Return a data set, for the service's own use."""
         sql = f"SELECT {_COLUMNS} FROM service_datasets d WHERE d.id = ?"  # noqa: S608
         return dataset_of(self._database.rows(sql, dataset_id)[0])
 
 
+def _column_names(schema: Declared) -> set[str]:
+    return set() if isinstance(schema, Counts) else set(schema.columns)
+
+
 def dataset_of(row: tuple[object, ...]) -> Dataset:
     """Return the data set in a row."""
-    id_, name, path, facts, unit, most_rows, digest, frozen, note, version = map(str, row)
+    id_, name, path, facts, unit, most_rows, digest, frozen, note, version, meant = map(str, row)
     schema, protects, most = _declared(facts), _unit(unit), int(most_rows)
-    return Dataset(id_, name, path, schema, protects, most, digest, frozen, note, int(version))
+    meanings = json.loads(meant)
+    return Dataset(
+        id_, name, path, schema, protects, most, digest, frozen, note, int(version), meanings
+    )
 
 
 @lru_cache(1000)

@@ -13,6 +13,7 @@ from privclust.jobs.fit import Fit, sentence_of
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
 from privclust.service.made_up import places
+from privclust.service.offers import offers_for
 from privclust.service.questions import FitQuestion
 from privclust.unit import Unit
 
@@ -35,10 +36,10 @@ def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **
     model = question.model(declared, unit, **shared)
     if not question.offer.takes_targets:
         return Fit(model, data)
-    return Fit(model, _places(question, declared), {"source": data, **question.beside})
+    return Fit(model, _places(question, declared), {"source": data, **question.fit_arguments})
 
 
-def made_up_fit(
+def synthetic_fit(
     question: FitQuestion, declared: Declared, unit: Unit, n_rows: int, **shared: Any
 ) -> Fit:
     """Return the fit of a question to data made up from what is declared."""
@@ -51,12 +52,42 @@ def made_up_fit(
     return fit_for(question, declared, unit, rows, **shared)
 
 
+def mock_data(declared: Declared, unit: Unit, n_rows: int) -> tuple[str, bytes]:
+    """Return data made up from what is declared, as a name and a file, to try programs on."""
+    import io
+
+    rows = offers_for(declared)[0].rows(declared, 5, n_rows, unit)
+    file = io.BytesIO()
+    if isinstance(declared, Counts):
+        import scipy.sparse
+
+        scipy.sparse.save_npz(file, scipy.sparse.csr_array(rows))
+        return "mock.npz", file.getvalue()
+    import pyarrow.csv
+
+    for place, name in enumerate(rows.column_names):
+        written = _as_written(rows[name], declared.columns.get(name))
+        rows = rows.set_column(place, name, written)
+    pyarrow.csv.write_csv(rows, file)
+    return "mock.csv", file.getvalue()
+
+
+def _as_written(column: Any, fact: Any) -> Any:
+    """Return a column as a file has it: dates and times are kept as days since 1970."""
+    import numpy as np
+
+    if getattr(fact, "form", "") not in ("date", "time"):
+        return column
+    seconds = (86400 * column.to_numpy()).astype("int64").astype("datetime64[s]")
+    return [np.datetime_as_string(seconds, unit="D" if fact.form == "date" else "s").tolist()]
+
+
 def plan_of(question: FitQuestion, declared: Declared, unit: Unit, most_rows: int) -> Any:
     """Return the plan of a question; what cannot be planned is refused in one sentence."""
     targets = _places(question, declared) if question.offer.takes_targets else None
     try:
         # The fit will be charged, and a plan may differ for one that is not.
-        model = question.model(declared, unit, ledger=_Stop(), dataset="made up")
+        model = question.model(declared, unit, ledger=DryRunLedger(), dataset="made up")
         return question.offer.plan(model, declared, most_rows, targets)
     except ValueError as error:
         raise ServiceError(sentence_of(error)) from None
@@ -66,27 +97,27 @@ def check_question(question: FitQuestion, declared: Declared, unit: Unit) -> Non
     """Raise, before anything is charged, if no fit could answer the question."""
     if question.offer.takes_targets and question.targets is None:
         raise ServiceError(_NO_TARGETS)
-    tried = made_up_fit(question, declared, unit, _FEW, ledger=_Stop(), dataset="made up")
+    tried = synthetic_fit(question, declared, unit, _FEW, ledger=DryRunLedger(), dataset="made up")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tried.model.fit(tried.data, **tried.beside)
-        except _ReachedError:
+        except DryRunDoneError:
             return
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
 
 
-class _ReachedError(Exception):
+class DryRunDoneError(Exception):
     """The fit came as far as its charge."""
 
 
-class _Stop:
+class DryRunLedger:
     """A ledger that ends a fit when it would be charged."""
 
     def reserve(self, *_: Any, **__: Any) -> str:
         """End the fit."""
-        raise _ReachedError
+        raise DryRunDoneError
 
 
 def _places(question: FitQuestion, declared: Declared) -> Any:
