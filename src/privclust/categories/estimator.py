@@ -188,7 +188,7 @@ class PrivateDilca(CategoricalEstimator):
     sigma : float, default=1.0
         The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
         this many times the mean form the context.
-    targets : sequence of str or None
+    targets : sequence of str or None, default=None
         The attributes to learn distances for; all if not given.
     ordinal : sequence of str, default=()
         Attributes whose order matters: P(Y <= y | x) is compared instead of P(y | x).

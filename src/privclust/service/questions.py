@@ -139,13 +139,15 @@ class FitQuestion:
 
     def to_python(self, url: str) -> str:
         """Return the question as a program that asks it at the address of its data set."""
-        kind, plain = self.offer.kind.__name__, self.to_dict()
+        variant = self.offer.task.variant(dict(self.options).get("method"))
+        module, _, kind = variant.estimator.partition(":")
+        home, plain = module if variant.paper else "privclust", self.to_dict()
         given: dict[str, Any] = {"epsilon": float(self.budget.epsilon)}
         if self.offer.counted is not None:
             given = {self.offer.counted: self.clusters, **given}
         given |= {"delta": float(self.budget.delta)} if self.budget.delta else {}
         beside = self.fit_arguments
-        given |= {name: it for name, it in self.options if name not in beside}
+        given |= variant.arguments(dict(self.options))
         if self.columns:
             beside = {"columns": plain["columns"], **beside}
         if self.targets is not None:
@@ -153,7 +155,7 @@ class FitQuestion:
         model = ", ".join(f"{name}={value!r}" for name, value in given.items())
         asked = "".join(f",\n    {name}={value!r}" for name, value in beside.items())
         return (
-            f"from privclust import {kind}\nfrom privclust.service import RemoteDataset\n\n"
+            f"from {home} import {kind}\nfrom privclust.service import RemoteDataset\n\n"
             f'data = RemoteDataset("{url}", token)\n'
             f"release = data.fit(\n    {kind}({model}){asked},\n)\n"
         )
