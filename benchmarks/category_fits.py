@@ -19,7 +19,7 @@ from category_measures import MetricOnly
 from privclust import Schema
 from privclust.budget import Budget
 from privclust.categories.context import association, choose_context
-from privclust.categories.learn import BY_TARGET, Options, ask_metric
+from privclust.categories.learn import METHODS, Options, ask_metric, usual_method
 from privclust.categories.metric import CategoricalMetric, attribute_metric
 from privclust.categories.pair_tables import PairTableCells, combine_margins, number_of_rows
 from privclust.categories.shrinkage import Estimate, clip_tables
@@ -28,6 +28,8 @@ from privclust.data.table.door import TableRows
 from privclust.data.table.kernels import EntropyScale
 from privclust.data.table.public import NoisyTables
 from privclust.opening.rows import open_table
+from privclust.papers.dilca.private import BY_TARGET
+from privclust.papers.dilca.private import METHODS as PUBLISHED
 from privclust.papers.dilca.published import Dilca
 from privclust.privacy.meter import Meter
 from privclust.unit import unit_from
@@ -74,7 +76,10 @@ class Fits:
         if method in ("raw", "shrunk"):
             return self._rival(method, budget)
         options = Options(targets=chosen, context_size=context_size)
-        metric = ask_metric(self._view, budget.whole, method, options).metric
+        if method == "auto":
+            method = usual_method(budget.currency)
+        ask = (METHODS | PUBLISHED)[method]
+        metric = ask_metric(self._view, budget.whole, ask, options).metric
         return MetricOnly(metric, self._schema)
 
     def many(self, method: str, epsilon: float, delta: float = 0, *, runs: int) -> list[MetricOnly]:

@@ -60,6 +60,7 @@ def main() -> None:
     elif options.part == "page":
         rows = read_rows("floor", options.output)
         put_table(options.page, "floor", f"{table(rows)}\n\n{run_line(rows, 'floor')}")
+        print(f"{len(rows)} rows shown")
     else:
         with tempfile.TemporaryDirectory() as folder:
             sources = {"before": source_at(BEFORE, Path(folder)), "now": HERE.parent / "src"}

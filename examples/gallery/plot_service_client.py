@@ -21,7 +21,7 @@ import pandas as pd
 from privclust import Box, PrivateKMeans, Schema
 from privclust.service.remote import RemoteDataset
 from privclust.service.settings import Settings
-from privclust.service.site import Site
+from privclust.service.services import Services
 from privclust.unit.rows import AddRemoveRow
 
 # %%
@@ -45,13 +45,13 @@ with socket.socket() as probe:
 url = f"http://127.0.0.1:{port}"
 database, data = str(folder / "service.db"), str(folder / "data")
 schema = Schema({"age": Box(0, 110, missing=50), "days": Box(0, 60, missing=0)})
-site = Site.opened(Settings(url=url, port=port, database=database, data=data), works=False)
-first = site.people.add("ann", "analyst")
-site.people.change_password(site.people.named("ann"), first, "a password of her own")
-ann = site.people.named("ann")
+site = Services.open(Settings(url=url, port=port, database=database, data=data), works=False)
+first = site.accounts.add("ann", "analyst")
+site.accounts.change_password(site.accounts.by_name("ann"), first, "a password of her own")
+ann = site.accounts.by_name("ann")
 dataset, _ = site.datasets.register("stays", "stays.csv", schema, AddRemoveRow(), 5_000)
 site.datasets.grant(dataset, ann, "2", "0", "a study of stays")
-token = site.people.add_token(ann, "laptop", "run", 1)
+token = site.accounts.add_token(ann, "laptop", "run", 1)
 
 (folder / "service.toml").write_text(
     f'url = "{url}"\nport = {port}\ndatabase = "{database}"\ndata = "{data}"\ntick_seconds = 1\n'

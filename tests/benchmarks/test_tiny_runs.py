@@ -134,6 +134,7 @@ CASES = [
         {"SHAPES": [(60, 2)]},
     ),
     Case("kmeans", "run iris --epsilon 1 --runs 2"),
+    Case("floor", "page --page {pages}/research/accuracy.md"),
     Case(
         "ledger",
         "{folder}",

@@ -28,7 +28,7 @@ def test_a_private_algorithm_is_not_refuted(run: Run, monkeypatch: pytest.Monkey
     fit, pairs = audit_subject("kmeans", 5.0, 0.0)
     fit.set_params(method="lloyd", n_clusters=1)
     monkeypatch.setattr(
-        command, "prepared", lambda *_, **__: (fit, pairs[:1])
+        command, "audit_subject", lambda *_, **__: (fit, pairs[:1])
     )  # each takes a while
     # At a large ε nothing honest can be refuted, so that chance does not decide the test.
     result = run("audit", "kmeans", "--epsilon", "5", "--runs", "300", "--jobs", "1", "--json")

@@ -226,7 +226,7 @@ def test_warnings_are_read_where_they_are_shown_and_nowhere_else():
                 key = node.args[0] if node.func.attr == "get" and node.args else None
             if isinstance(key, ast.Constant) and key.value == "warnings":
                 readers.add(path.relative_to(SOURCE).as_posix())
-    assert readers == {"release/signal.py", "reports/page.py"}
+    assert readers == {"release/signal.py", "reports/page.py", "service/web/browse.py"}
 
 
 @every_estimator

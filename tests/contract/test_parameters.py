@@ -31,7 +31,7 @@ def own(variant: Variant) -> list[Parameter]:
 
 
 def described(kind: type, name: str) -> str | None:
-    """Return the type of a parameter as the docstring has it; None if it refers to another class."""
+    """Return the type of a parameter by the docstring; None if that refers to another class."""
     text = inspect.cleandoc(kind.__doc__ or "").replace("\\\n", " ")
     found = re.search(rf"^{name} : ((?:.+\n)(?: {{8,}}.*\n)*?)(?=    \S|\S)", text, re.M)
     return None if found is None else " ".join(found[1].split())

@@ -16,6 +16,7 @@ import pytest
 from scipy import sparse
 
 from privclust import MatrixCount, MatrixEntry, PrivateSourceTargetMedoids, ReplaceRow
+from privclust.papers.targets import PrivateNearestMedoids
 from support.datasets import PLACES
 from support.estimators import ESTIMATORS, EstimatorRecord
 from support.transcripts import recorded_draws, replayed_draws
@@ -96,12 +97,14 @@ def empty_sources(folder: Any) -> dict[str, Any]:
 def test_no_form_of_an_empty_source_can_be_told_from_another(
     method: str, forms: int, tmp_path: Any
 ) -> None:
-    record = RECORDS[PrivateSourceTargetMedoids.__name__]
+    of_a_paper = method != "rings"
+    kind = PrivateNearestMedoids if of_a_paper else PrivateSourceTargetMedoids
+    record, chosen = RECORDS[kind.__name__], {"method": method} if of_a_paper else {}
     sources = empty_sources(tmp_path)
     assert len(sources) == 7
     seen = {
         name: public_outcome(
-            record.fit(record.make(schema=PLACES, method=method, random_state=2), sources[name])
+            record.fit(record.make(schema=PLACES, random_state=2, **chosen), sources[name])
         )
         for name in list(sources)[:forms]
     }

@@ -220,7 +220,7 @@ ANY_OPTION = Walk(
         (
             "cli/screen.py",
             '    "as_json": Annotated[bool',
-            '    "calm": Annotated[bool, typer.Option("--calm", help="Say less.")],\n',
+            '    "hushed": Annotated[bool, typer.Option("--hushed", help="Say less.")],\n',
         ),
     ),
     """
@@ -228,8 +228,8 @@ from privclust.cli import app
 from support.command_line import command_of
 root = command_of(app)
 for name in ("kmeans", "audit", "demo"):
-    assert "calm" in {option.name for option in root.commands[name].params}
-assert "calm" in {option.name for option in root.commands["ledger"].commands["grant"].params}
+    assert "hushed" in {option.name for option in root.commands[name].params}
+assert "hushed" in {option.name for option in root.commands["ledger"].commands["grant"].params}
 """,
 )
 

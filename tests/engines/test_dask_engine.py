@@ -99,7 +99,7 @@ def test_workers_may_join_in_the_middle_of_a_fit(tmp_path, monkeypatch):
                 client.wait_for_workers(2)
             return submitted(self, statistic)
 
-        monkeypatch.setattr(DaskRows, "_submitted", joined)
+        monkeypatch.setattr(DaskRows, "_submit", joined)
         with privclust.engine(client):
             assert digest_of(model.fit(data)) == here
         assert len(client.scheduler_info()["workers"]) == 2
@@ -171,15 +171,15 @@ ALLOWED = {
     "privclust.data.papers.kernels": {"CriticGradients", "FactorSums", "SwapCosts", "ZoneCounts"},
     "privclust.data.papers.public": {"Critic", "Zones"},
     "privclust.data.encode": {"Domain", "CompleteRows"},
-    "privclust.data.engines.base": {"Summed", "Stacked"},
-    "privclust.engines.tasks": {"encoded", "summed", "read_and_sum", "added"},
+    "privclust.data.engines.base": {"CountedSum", "PerRow"},
+    "privclust.engines.tasks": {"encode_part", "sum_statistic", "read_and_sum", "add_results"},
     "privclust.data.matrix.kernels": {
         "BlockShares", "BlockSums", "ColumnScores", "ColumnSums", "ProfileSums", "RowScores",
         "RowSums", "Steps", "StepsOf",
     },
     "privclust.data.numbers.kernels": {"CellCounts", "FiniteNumbers"},
     "privclust.data.points.mixed": {"GridRows", "MixedDomain"},
-    "privclust.data.table.as_points": {"BinCoder", "Embedding"},
+    "privclust.data.table.as_points": {"BinCoder", "EmbedRows"},
     "privclust.schema.coordinates": {"Column", "Coordinates"},
     "privclust.data.points.kernels": {
         "ClusterSums", "ClusterTotals", "GroupSums", "Moments", "ProjectionGrid", "RowCount",
@@ -189,10 +189,10 @@ ALLOWED = {
     "privclust.reading.matrix_parts": {"_NpzPart", "_TriplesPart"},
     "privclust.data.rows": {"FilteredPart", "_SteppedPart"},
     "privclust.reading.files": {"CsvPiece", "FilesPart", "ParquetPiece"},
-    "privclust.reading.locations": {"Place"},
+    "privclust.reading.locations": {"FileLocation"},
     "privclust.data.sites.kernels": {"CellSums", "CellTotals", "NearestOf", "NearestRows",
                                      "RingCounts"},
-    "privclust.data.sites.metrics": {"Metric", "_named"},
+    "privclust.data.sites.metrics": {"Metric", "_metric_named"},
     "privclust.data.sites.public": {"Rings", "TargetSpace"},
     "privclust.data.table.codes": {"AttributeCodes", "CategoryCoder", "ColumnCoder"},
     "privclust.data.table.cut": {"CutCoder"},

@@ -54,7 +54,7 @@ def test_rows_in_memory_and_streams_stay_here(client, charged):
 def test_a_worker_of_another_version_is_refused_before_the_charge(client, charged, tmp_path):
     model, was_charged = charged
     data = parquet_folder(points().drop(columns="who"), tmp_path / "data")
-    with privclust.engine(client), patch.object(cluster.tasks, "look", look_here):
+    with privclust.engine(client), patch.object(cluster.tasks, "worker_facts", look_here):
         refused(EngineError, "A worker has privclust 9.9 and this process 0.1", model.fit, data)
     assert not was_charged()
 
@@ -106,7 +106,7 @@ def test_workers_that_write_rows_to_disk_need_a_folder_of_the_holder(client):
     def spilling(dask_worker=None):
         return tasks.WorkerFacts((), 1, 2**30, False, "/tmp/scratch/w1")  # noqa: S108
 
-    with patch.object(cluster.tasks, "look", spilling):
+    with patch.object(cluster.tasks, "worker_facts", spilling):
         refused(EngineError, "would write rows in the clear to '/tmp/scratch/w1'", entered, client)
         folder = "/tmp/scra"  # noqa: S108
         refused(EngineError, "in the clear", lambda: entered(client, spill_to=folder))
@@ -118,7 +118,7 @@ def test_workers_whose_allocator_trims_are_warned_of(client):
         return tasks.WorkerFacts((), 1, 2**30, True, None)
 
     with (
-        patch.object(cluster.tasks, "look", trimming),
+        patch.object(cluster.tasks, "worker_facts", trimming),
         pytest.warns(EngineWarning, match="MALLOC_TRIM_THRESHOLD_"),
     ):
         entered(client)

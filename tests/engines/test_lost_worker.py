@@ -33,7 +33,7 @@ def test_a_killed_worker_costs_time_and_no_bit(tmp_path, monkeypatch):
                 threading.Thread(target=os.kill, args=(killed[0], signal.SIGKILL)).start()
             return futures
 
-        monkeypatch.setattr(DaskRows, "_submitted", killing)
+        monkeypatch.setattr(DaskRows, "_submit", killing)
         with privclust.engine(client):
             assert digest_of(model.fit(data)) == here
         assert killed

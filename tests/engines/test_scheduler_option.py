@@ -21,7 +21,7 @@ def asked_of_workers(monkeypatch):
         asked.append(statistic)
         return submitted(self, statistic)
 
-    monkeypatch.setattr(DaskRows, "_submitted", noted)
+    monkeypatch.setattr(DaskRows, "_submit", noted)
     return asked
 
 

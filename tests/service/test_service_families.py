@@ -25,7 +25,7 @@ from privclust.service.registered import Dataset
 from privclust.service.registration import check_files
 from privclust.service.releases import release_from
 from privclust.service.remote import RemoteError, question_of
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.source_target.estimator import SourceTargetEstimator
 from privclust.unit import Unit
 from privclust.unit.rows import AddRemoveRow, Person
 from service.browser import Browser, message, services_on
@@ -68,7 +68,7 @@ def with_matrix(serving: Serving, unit: Unit | None = None, more: int = 0) -> Da
 
 
 def asked_by(model: Any) -> dict[str, Any]:
-    takes_targets = isinstance(model, PrivateSourceTargetMedoids)
+    takes_targets = isinstance(model, SourceTargetEstimator)
     columns = ["age", "cost"] if takes_targets else None
     return question_of(model, columns, TOWNS if takes_targets else None)
 
@@ -77,8 +77,9 @@ def asked_by(model: Any) -> dict[str, Any]:
 def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
     offer = OFFERS[family]
     known = {option.name for option in offer.options} | OWN | {offer.counted}
-    of_fit = inspect.signature(offer.kind.fit).parameters  # type: ignore[attr-defined]
-    parameters = {*inspect.signature(offer.kind).parameters, *of_fit} - ROWS
+    kinds: list[Any] = [variant.kind for variant in offer.task.variants if variant.in_service]
+    takers = [it for kind in kinds for it in (kind, kind.fit)]
+    parameters = {name for it in takers for name in inspect.signature(it).parameters} - ROWS
     assert parameters - known == set()
     assert known - OWN - parameters <= {None}
 
@@ -88,34 +89,15 @@ def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
     [(offer.name, option) for offer in OFFERS.values() for option in offer.options],
 )
 def test_an_option_is_what_the_estimator_takes(family: str, option: Option) -> None:
-    kind = OFFERS[family].kind
-    where: Any = kind.fit if option.of_fit else kind  # type: ignore[attr-defined]
-    assert inspect.signature(where).parameters[option.name].default == option.default
-    check = kind._checks.get(option.name)  # type: ignore[attr-defined]
+    record = OFFERS[family].task.parameters(in_service=True).get(option.name)
+    check = None if record is None else record.check
     for choice in option.choices or ("1",):
         value = option.parsed(choice, ["1"])
-        if check is not None and (option.choices or option.kind == "whole"):
-            check(option.name, value)
+        methods = option.name == "method"
+        if check is not None and not methods and (option.choices or option.kind == "whole"):
+            check(value)
         assert option.parsed(option.shown(value), ["1"]) == value
     assert option.parsed("") == option.default
-
-
-@pytest.mark.parametrize(
-    ("family", "option"),
-    [
-        (offer.name, option)
-        for offer in OFFERS.values()
-        for option in offer.options
-        if option.kind == "choice"
-    ],
-)
-def test_every_choice_of_the_estimator_is_on_offer(family: str, option: Option) -> None:
-    """All but distances that are computed beforehand, for which rows would have to be known."""
-    check = OFFERS[family].kind._checks[option.name]  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="one of") as refused:
-        check(option.name, "magic")
-    listed = str(refused.value).partition("one of ")[2].partition(", got")[0].split(", ")
-    assert {*option.choices} == {*listed} - {"precomputed"}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +123,7 @@ def test_every_family_is_planned_and_tried_on_made_up_data(family: str) -> None:
     declared, unit = (COUNTS, MatrixCount()) if matrix else (SCHEMA, AddRemoveRow())
     question = FitQuestion.parse(asked_by(MODELS[family]), declared)
     assert plan_of(question, declared, unit, 100).budget == question.budget
-    release = synthetic_fit(question, declared, unit, 100).released()
+    release = synthetic_fit(question, declared, unit, 100).make_release()
     assert "ε = 0.5" in release.to_html()
 
 
@@ -156,8 +138,7 @@ def test_every_family_is_asked_run_and_released(serving: Serving, family: str) -
     assert job.state == "done", job.details
     release = release_from(serving.releases.file(job.release_id or "", serving.steward))
     assert (release.privacy.receipt, str(release.privacy.epsilon)) == (job.receipt, "1/2")
-    module = import_module(type(model).__module__)
-    assert release.kind == module.__name__.split(".")[1]
+    assert release.kind == type(model)._kind
     assert serving.releases.report(job.release_id or "", serving.steward).startswith("<!doctype")
 
 

@@ -145,7 +145,7 @@ def seen_with(
         patch.setattr("privclust.service.worker.fit_question", slow)
         with_counted_secrets(patch)
         FalseClock(MOMENT).set_for(patch)
-        for module in ("ledger.moments", "service.balance"):
+        for module in ("ledger.chain", "service.balance"):
             patch.setattr(f"privclust.{module}.datetime", Fixed)
         place = Path(folder)
         lines = (line,) if line and line != ONE_COUNT else ()

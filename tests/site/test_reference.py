@@ -30,6 +30,7 @@ INTERNAL = {
     "privclust.notes",
     "privclust.opendp",
     "privclust.opening",
+    "privclust.papers",  # its packages are listed one by one
     "privclust.parameters",
     "privclust.pipelines",
     "privclust.plan",
@@ -39,6 +40,7 @@ INTERNAL = {
     "privclust.reports",
     "privclust.statement",  # PrivacyStatement, by its name in privclust
     "privclust.steward",
+    "privclust.tasks",
 }
 
 

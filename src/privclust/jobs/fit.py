@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from privclust.exceptions import NotSavedError, ReleaseError
 from privclust.jobs import output_paths as places
-from privclust.release.document import About
-from privclust.release.release import Release
 
 if TYPE_CHECKING:
     from privclust.engines.choose import Listener

@@ -112,7 +112,7 @@ def test_a_halved_sensitivity_loses_more_than_either_budget(crowded):
 
 
 def test_what_was_taken_in_pure_epsilon_must_count_in_rho():
-    with patch.object(Allowance, "in_rho", lambda purse, budget: Allowance(budget)):
+    with patch.object(Allowance, "convert_to_rho", lambda purse, budget: Allowance(budget)):
         assert lost_by_either(True) > 1.02
 
 
