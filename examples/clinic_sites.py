@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from privclust import PrivateSourceTargetMedoids
 from privclust.exceptions import PrivclustWarning
-from privclust.papers.targets.published import SourceTargetMedoids
-from privclust.source_target.estimator import PrivateSourceTargetMedoids
+from privclust.papers.targets import SourceTargetMedoids
 
 CITIES = Path(__file__).with_name("clinic_sites_cities.csv")
 

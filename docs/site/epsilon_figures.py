@@ -11,7 +11,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from privclust.budget import Budget
+from privclust import Budget
 from privclust.privacy.mechanisms import choose_additive_noise
 
 FIGURES = Path(__file__).parents[1] / "figures"

@@ -9,8 +9,7 @@ from below. Here a count with enough noise passes, and one with half the noise i
 import matplotlib.pyplot as plt
 import numpy as np
 
-from privclust.audit.neighbours import NeighbourPair
-from privclust.audit.auditor import audit
+from privclust.audit import NeighbourPair, audit
 
 pair = NeighbourPair("one row more", np.zeros((20, 1)), np.zeros((21, 1)))
 

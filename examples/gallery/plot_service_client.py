@@ -18,11 +18,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from privclust import Box, PrivateKMeans, Schema
-from privclust.service.remote import RemoteDataset
-from privclust.service.settings import Settings
+from privclust import AddRemoveRow, Box, PrivateKMeans, Schema
+from privclust.service import RemoteDataset
 from privclust.service.services import Services
-from privclust.unit.rows import AddRemoveRow
+from privclust.service.settings import Settings
 
 # %%
 # **The steward's side.** A file of rows and a settings file. A steward would register the data set,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import secrets
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 

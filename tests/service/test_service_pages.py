@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import privclust
 from privclust import AddRemoveRow, Box, Categories, MatrixCount, Person, PrivateKMeans, Schema
 from privclust.cli.commands import app
 from privclust.service import clock
