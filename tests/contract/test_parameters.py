@@ -19,7 +19,7 @@ from support.command_line import command_of
 
 COMMANDS: dict[str, tuple[Task, ...]] = {
     name: tasks
-    for folder in {family.folder for family in FAMILIES}
+    for folder in dict.fromkeys(family.folder for family in FAMILIES)
     for name, tasks in import_module(f"privclust.{folder}.task").COMMANDS.items()
 }
 VARIANTS = [variant for tasks in COMMANDS.values() for task in tasks for variant in task.variants]

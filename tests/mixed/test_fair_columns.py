@@ -12,9 +12,14 @@ import pandas as pd
 import pytest
 
 from privclust import Ball, Bins, Box, Categories, PrivateKMeans, PrivateSummary, Release, Schema
-from privclust.clustering.agreement import agreeing, told_by_others
+from privclust.clustering.agreement import agreement_weights, predictability
 from privclust.clustering.answers import Summary
-from privclust.clustering.columns import column_notes, loose_notes, separating, share_sentences
+from privclust.clustering.columns import (
+    column_notes,
+    loose_notes,
+    separation_shares,
+    share_sentences,
+)
 from privclust.clustering.release import cells_from_release, column_scales, scaling_of
 from privclust.data.encode import GRID_RADIUS
 from privclust.data.points.mixed import region_of
@@ -25,8 +30,8 @@ from privclust.schema.coordinates import (
     CATEGORY_GAP,
     NUMBER_GAP,
     Coordinates,
+    assumed_shares,
     category_gap,
-    taken_shares,
 )
 
 SCHEMA = Schema(
@@ -159,7 +164,7 @@ def test_a_gap_that_is_no_number_above_zero_is_refused(gap):
 
 def test_taken_shares_are_those_of_the_gaps():
     penguins = Schema({**{f"x{i}": Box(0, 1) for i in range(4)}, "sex": Categories(list("fm?"))})
-    before, now = (taken_shares(penguins, True, gap) for gap in (None, CATEGORY_GAP))
+    before, now = (assumed_shares(penguins, True, gap) for gap in (None, CATEGORY_GAP))
     assert before["sex"] == pytest.approx(0.68, abs=0.01)
     assert now["sex"] == pytest.approx(1 / 6)
     assert sum(now.values()) == pytest.approx(1)
@@ -186,7 +191,7 @@ def test_shares_of_what_separates_are_those_of_the_centres():
     schema = Schema({"x": Box(0, 1), "c": Categories(["p", "q"])})
     coordinates, sizes = Coordinates(schema), np.array([100.0, 300.0, -5.0])
     centers = np.array([[0.2, 1, 0], [0.6, 0, 1], [0.9, 0.5, 0.5]])
-    first, second = separating(coordinates, coordinates.scales(True), centers, sizes)
+    first, second = separation_shares(coordinates, coordinates.scales(True), centers, sizes)
     between = np.array([0.25 * 0.75 * 0.4**2, 0.25 * 0.75])
     assert (first.name, second.name) == ("c", "x")
     assert first.share == pytest.approx(between[1] / between.sum())
@@ -202,7 +207,9 @@ def test_a_note_is_given_only_if_one_column_is_nearly_all(share, told, noted):
     high = (1 + np.sqrt(told)) / 2
     gap = np.sqrt(told * (1 - share) / share)
     centers = np.array([[0.5 - gap / 2, high, 1 - high], [0.5 + gap / 2, 1 - high, high]])
-    parts = separating(Coordinates(schema), Coordinates(schema).scales(True), centers, np.ones(2))
+    parts = separation_shares(
+        Coordinates(schema), Coordinates(schema).scales(True), centers, np.ones(2)
+    )
     by_name = {part.name: part for part in parts}
     assert by_name["c"].share == pytest.approx(share)
     assert by_name["c"].tau == pytest.approx(told)
@@ -299,10 +306,10 @@ def test_a_column_that_the_others_do_not_tell_counts_less_and_one_that_they_tell
     schema = Schema({**schema_with().columns, "group": Categories(["a", "b", "c"])})
     summary = fitted(PrivateSummary, schema, frame, epsilon=3, delta=1e-6)
     cells = cells_from_release(summary.release())
-    told = told_by_others(cells, 3, schema, CATEGORY_GAP)
+    told = predictability(cells, 3, schema, CATEGORY_GAP)
     assert told["coin"] < 0.05
     assert told["group"] > 0.9
-    weighed = agreeing(cells, 3, schema, CATEGORY_GAP)
+    weighed = agreement_weights(cells, 3, schema, CATEGORY_GAP)
     assert weighed["coin"].weight == pytest.approx(np.sqrt(0.2), abs=0.05)
     assert weighed["group"].weight == pytest.approx(1, abs=1e-9)
     assert weighed["x"] == schema["x"]

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 
 from privclust import Box, Categories, PrivateSummary, Schema
 from privclust.clustering.choose_k import Verdicts, _rand_index, _separation
-from privclust.clustering.shortlist import listed
+from privclust.clustering.shortlist import shortlist_of
 from privclust.exceptions import ParameterError
 
 
@@ -183,8 +183,8 @@ def test_the_shortlist_begins_with_the_suggestion_and_says_what_splits():
 def test_a_candidate_splits_the_clusters_whose_cells_part():
     labels = {1: np.zeros(6, int), 2: np.array([0, 0, 0, 0, 1, 1]), 3: np.array([0, 0, 1, 1, 2, 2])}
     stability, separation = np.array([1, 0.95, 0.9]), np.array([0, 5.0, 4.8])
-    found = listed((1, 2, 3), separation, stability, labels, np.ones(6), 2)
+    found = shortlist_of((1, 2, 3), separation, stability, labels, np.ones(6), 2)
     assert [candidate.n_clusters for candidate in found] == [2, 3]
     assert (found[1].beside, found[1].splits) == (2, (0,))
     assert found[1].sentence == "3: stability 0.90; of the 2 clusters it splits 0"
-    assert listed((1, 2, 3), separation, stability, labels, np.ones(6), 1)[0].n_clusters == 1
+    assert shortlist_of((1, 2, 3), separation, stability, labels, np.ones(6), 1)[0].n_clusters == 1

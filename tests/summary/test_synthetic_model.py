@@ -14,7 +14,7 @@ from privclust.clustering.binned_columns import (
     divided_cells,
     histograms_from,
 )
-from privclust.clustering.cell_tables import raked, shrunk
+from privclust.clustering.cell_tables import rake, shrunk
 from privclust.clustering.result import Cells
 from privclust.clustering.synthetic import SyntheticModel
 from privclust.clustering.tables import Tables
@@ -167,7 +167,7 @@ def test_noise_in_a_table_is_not_believed_and_a_clear_gap_is():
 
 def test_raking_agrees_with_both_margins():
     rows, columns = np.array([3.0, 7]), np.array([2.0, 5, 3])
-    found = raked(RNG.random((2, 3)), rows, columns)
+    found = rake(RNG.random((2, 3)), rows, columns)
     np.testing.assert_allclose(found.sum(axis=0), columns)
     np.testing.assert_allclose(found.sum(axis=1), rows, rtol=1e-6)
 

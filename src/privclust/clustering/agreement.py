@@ -28,7 +28,7 @@ _FEWEST_CELLS = 2
 _MOST_COLUMNS = 32
 
 
-def clustered_by_agreement(
+def cluster_by_agreement(
     cells: Cells, n_clusters: int, schema: Schema, gap: float | None
 ) -> tuple[Clusters, Schema]:
     """Return clusters of the cells, and the schema whose weights they are nearest by.
@@ -36,16 +36,16 @@ def clustered_by_agreement(
     Without a gap (numbers alone, categories alone, an older release, or cells that were made up
     where noise hides the rows) nothing is weighed anew.
     """
-    weighed = schema if gap is None else agreeing(cells, n_clusters, schema, gap)
+    weighed = schema if gap is None else agreement_weights(cells, n_clusters, schema, gap)
     if weighed is schema:
         return cluster_cells(cells, n_clusters), schema
     factors = Coordinates(schema).scales(True) / Coordinates(weighed).scales(True)
     return cluster_cells(cells, n_clusters, factors), weighed
 
 
-def agreeing(cells: Cells, n_clusters: int, schema: Schema, gap: float | None) -> Schema:
+def agreement_weights(cells: Cells, n_clusters: int, schema: Schema, gap: float | None) -> Schema:
     """Return the schema with the weights of categories by agreement; itself if none changes."""
-    told = told_by_others(cells, n_clusters, schema, gap)
+    told = predictability(cells, n_clusters, schema, gap)
     if not told:
         return schema
     usual = max(float(np.mean(list(told.values()))), 1e-9)
@@ -56,7 +56,7 @@ def agreeing(cells: Cells, n_clusters: int, schema: Schema, gap: float | None) -
     return schema.with_columns(facts)
 
 
-def told_by_others(
+def predictability(
     cells: Cells, n_clusters: int, schema: Schema, gap: float | None
 ) -> dict[str, float]:
     """Return which share of each column clusters of the others explain; empty if not to be told."""
@@ -68,12 +68,14 @@ def told_by_others(
     places, weights = cells.cells[live], cells.counts[live]
     scales = Coordinates(schema).scales(True, gap)
     return {
-        column.name: _explained(places, weights, n_clusters, column, float(scales[column.start]))
+        column.name: _share_explained(
+            places, weights, n_clusters, column, float(scales[column.start])
+        )
         for column in columns
     }
 
 
-def _explained(
+def _share_explained(
     places: Floats, weights: Floats, n_clusters: int, column: Column, scale: float
 ) -> float:
     """Return which share of the square of a column clusters of the others explain."""

@@ -204,7 +204,7 @@ class _TableQuestions:
         self, shares: _TableShares, result: SummaryResult, counts: HistogramCounts
     ) -> Tables:
         """Ask for groups of cells against numbers, for the tree, and for its tables."""
-        cells, seen = _released(self._door, result.cells), signal_of(result.notes) == "seen"
+        cells, seen = _to_tables(self._door, result.cells), signal_of(result.notes) == "seen"
         total = counts.total(cells.n_rows, cells.n_rows_error)
         found = histograms_from(counts, self.axes, total)
         numbers = [j for j, axis in enumerate(self.axes) if axis.ordered]
@@ -224,7 +224,7 @@ class _TableQuestions:
             scales = self._door.domain.scales
             return SyntheticModel(self._door.schema, cells, scales, known, seen=seen)
 
-        offered = _offered(model_of(tables))
+        offered = _pairs_on_offer(model_of(tables))
         cuts = [
             self._whole_cut(j, h.edges, b) for j, (h, b) in enumerate(zip(found, bins, strict=True))
         ]
@@ -280,7 +280,7 @@ def _ask_tree(
     )
 
 
-def _released(door: PointRows, cells: Cells) -> Cells:
+def _to_tables(door: PointRows, cells: Cells) -> Cells:
     """Return the cells as they will be released, in the metric of the summary."""
     domain = door.domain
     places = domain.released(cells.cells)
@@ -308,7 +308,7 @@ def _lines(
 def _bins(histogram: Histogram, n_bins: int, rare: float) -> Integers:
     """Return the bin of each cell: runs of about equal mass, or categories that stand out."""
     if not histogram.axis.ordered:
-        return _pooled(histogram.mass, rare)
+        return _pool(histogram.mass, rare)
     codes, code, mass = np.zeros(len(histogram.mass), np.int64), 0, 0.0
     most = histogram.mass.sum() / n_bins
     for cell, rows in enumerate(histogram.mass):
@@ -319,7 +319,7 @@ def _bins(histogram: Histogram, n_bins: int, rare: float) -> Integers:
     return codes
 
 
-def _pooled(mass: Floats, rare: float) -> Integers:
+def _pool(mass: Floats, rare: float) -> Integers:
     """Return a bin for each category, and one for all that are rare."""
     few = mass < rare
     if len(mass) > _MOST_CATEGORIES:
@@ -340,7 +340,7 @@ def _groups(cells: Cells, n_groups: int) -> Integers:
     return group
 
 
-def _offered(model: SyntheticModel) -> list[tuple[int, int]]:
+def _pairs_on_offer(model: SyntheticModel) -> list[tuple[int, int]]:
     """Return the pairs that may be picked; of many columns those that the cells think strongest."""
     d = len(model.axes)
     every = list(combinations(range(d), 2))

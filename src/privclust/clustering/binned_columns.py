@@ -180,7 +180,7 @@ def histograms_from(counts: HistogramCounts, axes: Sequence[Axis], total: float)
     for column, axis in enumerate(axes):
         first = counts.of(column, 0)
         edges = np.append(first.low, first.high[-1:])
-        histogram = Histogram(axis, edges, _cleaned(first, axis, total))
+        histogram = Histogram(axis, edges, _clean(first, axis, total))
         for level in range(1, int(counts.levels.max()) + 1):
             histogram = histogram.refined(counts.of(column, level))
         found.append(histogram)
@@ -194,7 +194,7 @@ def divided_cells(histogram: Histogram) -> Floats:
     return np.concatenate([np.empty((0, 2)), *(np.column_stack([c[:-1], c[1:]]) for c in cut)])
 
 
-def _cleaned(counts: HistogramCounts, axis: Axis, total: float) -> Floats:
+def _clean(counts: HistogramCounts, axis: Axis, total: float) -> Floats:
     """Return counts without what is likely noise, coarse runs first, on the simplex.
 
     Noise in empty tails would inflate variances and dilute correlations.

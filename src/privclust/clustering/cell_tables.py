@@ -72,14 +72,14 @@ def number_table(column: CellColumn, weights: Floats, within: float) -> Floats:
     flat, steep = 0.0, _STEEPEST
     for _ in range(_STEPS):
         width = (flat + steep) / 2
-        chances, variances = _tilted(grid, logs, places, width)
+        chances, variances = _tilt(grid, logs, places, width)
         wide = float(share @ variances) * span**2 > within
         flat, steep = (width, steep) if wide else (flat, width)
-    seen = _seen(column.means[:, None], column.errors[:, None], share)
+    seen = _visible(column.means[:, None], column.errors[:, None], share)
     return _mixed(chances, seen, weights, column.margin)
 
 
-def _seen(places: Floats, errors: Floats, share: Floats) -> float:
+def _visible(places: Floats, errors: Floats, share: Floats) -> float:
     """Return which part of the variance between cells is not noise."""
     between = float((share @ (places - share @ places) ** 2).sum())
     noise = float((share @ errors**2).sum())
@@ -89,10 +89,10 @@ def _seen(places: Floats, errors: Floats, share: Floats) -> float:
 def _mixed(chances: Floats, seen: float, weights: Floats, margin: Floats) -> Floats:
     """Return the table of a column, drawn towards independence by what noise makes of the cells."""
     mixed = seen * chances + (1 - seen) * margin / margin.sum()
-    return raked(mixed * weights[:, None], weights, margin)
+    return rake(mixed * weights[:, None], weights, margin)
 
 
-def _tilted(grid: Floats, logs: Floats, places: Floats, width: float) -> tuple[Floats, Floats]:
+def _tilt(grid: Floats, logs: Floats, places: Floats, width: float) -> tuple[Floats, Floats]:
     """Return p(v | cell) with the means at ``places``, by Newton's method, and the variances."""
     slopes = np.zeros(len(places))
     base = logs - width * (grid - places[:, None]) ** 2
@@ -113,10 +113,10 @@ def share_table(
     binned = project_shares(shares) @ np.eye(len(margin))[bins]
     mixed = np.clip(errors.mean(axis=1, keepdims=True), _LEAST_MIXED, _MOST_MIXED)
     chances = (1 - mixed) * binned + mixed * margin / margin.sum()
-    return raked(chances * weights[:, None], weights, margin)
+    return rake(chances * weights[:, None], weights, margin)
 
 
-def raked(table: Floats, rows: Floats, columns: Floats, rounds: int = _ROUNDS) -> Floats:
+def rake(table: Floats, rows: Floats, columns: Floats, rounds: int = _ROUNDS) -> Floats:
     """Return the table scaled, in turns, to the sums of its rows and of its columns."""
     for _ in range(rounds):
         table = table * (rows / np.maximum(table.sum(axis=1), _TINY))[:, None]

@@ -35,7 +35,7 @@ import numpy as np
 from privclust._typing import Floats, Indices
 from privclust.clustering.from_cells import Clusters, cluster_cells, most_clusters, squares
 from privclust.clustering.result import Cells
-from privclust.clustering.shortlist import Candidate, listed
+from privclust.clustering.shortlist import Candidate, shortlist_of
 from privclust.clustering.weighted_kmeans import nearest_centre, weighted_kmeans
 from privclust.exceptions import ParameterError
 from privclust.parameters import WHOLE
@@ -285,7 +285,7 @@ class _Criteria:
         """Return the shortlist."""
         pairs = zip(ks, self.centers, strict=True)
         labels = {k: nearest_centre(self.places, found) for k, found in pairs}
-        return listed(ks, self.separation, self.stability, labels, self.weights, suggestion)
+        return shortlist_of(ks, self.separation, self.stability, labels, self.weights, suggestion)
 
 
 def _stabilities(

@@ -13,7 +13,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.notes import Note
-from privclust.schema.coordinates import SPREAD, Coordinates, taken_shares
+from privclust.schema.coordinates import SPREAD, Coordinates, assumed_shares
 from privclust.schema.schema import Schema
 
 # One column of categories is nearly all there is if it has more than this part of what separates
@@ -44,7 +44,7 @@ class ColumnPart:
     tau: float | None
 
 
-def separating(
+def separation_shares(
     coordinates: Coordinates, scales: Floats, centers: Floats, sizes: Floats
 ) -> list[ColumnPart]:
     """Return the part of each column in what separates clusters, the largest first.
@@ -122,7 +122,7 @@ def share_sentences(
     """Return what a plan says of the columns: their shares, and what loose bounds would cost."""
     if len(schema) < 2 or schema.ball is not None:
         return ()
-    shares = taken_shares(schema, rescale, gap)
+    shares = assumed_shares(schema, rescale, gap)
     told = []
     if max(shares.values()) - min(shares.values()) > _SAME:
         told.append(f"Taken shares of the distance between two rows: {_listed(shares)}.")

@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
 from privclust.clustering.choose_k import DEFAULT_RANGE
-from privclust.clustering.columns import column_notes, loose_notes, separating, share_sentences
+from privclust.clustering.columns import (
+    column_notes,
+    loose_notes,
+    separation_shares,
+    share_sentences,
+)
 from privclust.clustering.histograms import (
     PROFILE_ARRAYS,
     ask_histograms,
@@ -315,7 +320,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         schema, centers, sizes = self.schema_, self.cluster_centers_, self.cluster_sizes_
         coordinates = Coordinates(schema)
         scales = coordinates.scales(**self._scaled)
-        yield from column_notes(separating(coordinates, scales, centers, sizes))
+        yield from column_notes(separation_shares(coordinates, scales, centers, sizes))
         # Clusters of categories need not differ in the numbers beside them.
         if not schema.categorical and schema.ball is None:
             sure = np.where(sizes > 2 * self.cluster_sizes_error_, sizes, 0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from privclust._typing import Floats
 from privclust.budget import Budget, Share
-from privclust.clustering.agreement import clustered_by_agreement
+from privclust.clustering.agreement import cluster_by_agreement
 from privclust.clustering.choose_k import choose_n_clusters
 from privclust.clustering.from_cells import most_clusters
 from privclust.clustering.result import ClusterProfiles, SummaryResult
@@ -134,7 +134,7 @@ def ask_cluster_histograms(
     # Where noise hides the rows there is nothing to choose by.
     clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
     k = choose_n_clusters(cells, schema=schema).suggestion if clear else 1
-    found, weighed = clustered_by_agreement(cells, k, schema, gap if clear else None)
+    found, weighed = cluster_by_agreement(cells, k, schema, gap if clear else None)
     centers = Coordinates(schema).project(found.centers * domain.scales)
     seen = view if weighed is schema else seen_by(weighed)
     asked = ask_histograms(seen, share, seen.domain.to_unit_ball(centers), schema)

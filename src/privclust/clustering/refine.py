@@ -177,7 +177,7 @@ def ask_refined_centres(
         closest = _closest_clip(shape[1], within)
         if last and view.domain.has_shares:
             closest = max(closest, _clip_of_shares(noise, within))
-        radius = _balanced_clip(sketch, centres, within, noise, closest)
+        radius = _best_clip(sketch, centres, within, noise, closest)
         answer = view.ask_clusters(f"step {number}", frame, centres, radius, **paid)
         sizes, least = answer.counts.value, 2 * answer.counts.standard_error
         moves = shrink_means(answer.offsets, sizes, least, radius)
@@ -220,7 +220,7 @@ def _closest_clip(dimension: int, within: float) -> float:
     return min((1 + 0.5 / math.sqrt(dimension)) * math.sqrt(within), _FARTHEST_CLIP)
 
 
-def _balanced_clip(
+def _best_clip(
     sketch: Sketch, centres: Floats, within: float, noise: float, closest: float
 ) -> float:
     """Return the clip whose squared bias, by the sketch, and squared noise add up to least."""

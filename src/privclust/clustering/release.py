@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privclust._typing import Floats
-from privclust.clustering.agreement import clustered_by_agreement
-from privclust.clustering.columns import ColumnPart, column_notes, percent, separating
+from privclust.clustering.agreement import cluster_by_agreement
+from privclust.clustering.columns import ColumnPart, column_notes, percent, separation_shares
 from privclust.clustering.from_cells import Clusters, most_clusters
 from privclust.clustering.histograms import PROFILE_ARRAYS, check_profiles
 from privclust.clustering.result import Cells, LearnedCenters
@@ -228,7 +228,9 @@ def column_parts(release: Release) -> list[ColumnPart]:
         return []
     coordinates = Coordinates(release.schema)
     scales = coordinates.scales(**scaling_of(release))
-    return separating(coordinates, scales, arrays["cluster_centers"], arrays["cluster_sizes"])
+    return separation_shares(
+        coordinates, scales, arrays["cluster_centers"], arrays["cluster_sizes"]
+    )
 
 
 def column_listing(release: Release) -> list[Listing]:
@@ -314,7 +316,7 @@ def cells_from_release(release: Release) -> Cells:
 def clusters_of(release: Release, n_clusters: int) -> tuple[Clusters, Schema]:
     """Return clusters of a summary, and the schema whose weights rows are nearest by."""
     gap = scaling_of(release)["gap"] if release.signal == "seen" else None
-    return clustered_by_agreement(cells_from_release(release), n_clusters, release.schema, gap)
+    return cluster_by_agreement(cells_from_release(release), n_clusters, release.schema, gap)
 
 
 @lru_cache(maxsize=4)
@@ -366,7 +368,7 @@ def _told(release: Release, schema: Schema, centers: Floats, sizes: Floats) -> d
     if scaling["gap"] is None or told.get("signal") != "seen":
         return told
     coordinates = Coordinates(schema)
-    parts = separating(coordinates, coordinates.scales(**scaling), centers, sizes)
+    parts = separation_shares(coordinates, coordinates.scales(**scaling), centers, sizes)
     return with_notes(told, column_notes(parts))
 
 

@@ -105,7 +105,7 @@ def ask_moved_cells(
     cells *= _SEED_SPREAD if plan.scout is None else _SCOUT_SPREAD
     if plan.scout is not None:
         counts = view.ask_clusters("scout", axes.frame, cells, 1.0, counts=plan.scout).counts
-        cells = _thrown_again(cells, counts, deviations, rng)
+        cells = _throw_again(cells, counts, deviations, rng)
     within = math.inf
     for number, paid in enumerate(plan.rounds, start=1):
         kept, closer = _clips(paid.unit_error, len(cells), spread.n_rows)
@@ -120,7 +120,7 @@ def ask_moved_cells(
         cells, within = seen.cells, seen.within
         if number < len(plan.rounds) and seen.weights.any():
             reach = min(radius, _RESEEDED * math.sqrt(within))
-            cells = _reseeded(cells, seen.weights, reach, rng)
+            cells = _reseed(cells, seen.weights, reach, rng)
     return seen
 
 
@@ -203,7 +203,7 @@ def residual_mean_square(
     return float(np.clip((visible - gain) / n_rows, least, most))
 
 
-def _thrown_again(
+def _throw_again(
     cells: Floats, counts: Noisy, deviations: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return as many cells, thrown in proportion to the rows that wide ones have counted."""
@@ -217,7 +217,7 @@ def _thrown_again(
     return np.asarray(cells[sources] + moves)
 
 
-def _reseeded(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
+def _reseed(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
     """Keep the cells with weight and put the others beside them, in proportion to weight."""
     dead = weights == 0
     sources = rng.choice(len(cells), int(dead.sum()), p=weights / weights.sum())

@@ -54,7 +54,7 @@ class Candidate:
         return f"{told}; of the {self.beside} clusters it splits {parted}"
 
 
-def listed(
+def shortlist_of(
     ks: Sequence[int],
     separation: Floats,
     stability: Floats,
@@ -75,7 +75,7 @@ def listed(
     suggestion : int
     """
     known = dict(zip(ks, np.nan_to_num(stability).tolist(), strict=True))
-    ranked = _ranked(ks, separation, np.nan_to_num(stability))
+    ranked = _rank(ks, separation, np.nan_to_num(stability))
     taken = [suggestion, *(k for k in ranked if k not in (1, suggestion))][:_LENGTH]
     found = []
     for k in taken:
@@ -85,7 +85,7 @@ def listed(
     return tuple(found)
 
 
-def _ranked(ks: Sequence[int], separation: Floats, stability: Floats) -> list[int]:
+def _rank(ks: Sequence[int], separation: Floats, stability: Floats) -> list[int]:
     """Return the numbers, best first."""
     numbers = np.array(ks)
     relative = separation / max(float(separation.max()), 1e-300)

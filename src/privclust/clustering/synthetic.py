@@ -19,7 +19,7 @@ from privclust.clustering.cell_tables import (
     CellColumn,
     Shrunk,
     number_table,
-    raked,
+    rake,
     share_table,
     shrunk,
 )
@@ -137,13 +137,13 @@ class SyntheticModel:
         rows *= self.total / rows.sum()
         weights = weights * (rows / np.maximum(member @ weights, 1e-9))[group]
         weights *= self.total / weights.sum()
-        given = [raked(s, weights, o) for s, o in zip(given, self.margins, strict=True)]
+        given = [rake(s, weights, o) for s, o in zip(given, self.margins, strict=True)]
         rows = member @ weights
         for j, part in zip(numbers, parts, strict=True):
             known = member @ given[j]
-            found = raked(shrunk(part, known, error).table, rows, self.margins[j])
+            found = rake(shrunk(part, known, error).table, rows, self.margins[j])
             scaled = given[j] * (found / np.maximum(known, _TINY))[group]
-            given[j] = raked(scaled, weights, self.margins[j])
+            given[j] = rake(scaled, weights, self.margins[j])
         return weights, given
 
     # Pairs of columns.
@@ -165,7 +165,7 @@ class SyntheticModel:
         found = []
         for pair, table in zip(self.tables.pairs.tolist(), noisy, strict=True):
             known = shrunk(table, self.expected(*pair), error)
-            agreed = raked(known.table, *(self.margins[end] for end in pair))
+            agreed = rake(known.table, *(self.margins[end] for end in pair))
             found.append(_Edge(tuple(pair), known, agreed))
         return found
 

@@ -186,7 +186,7 @@ def category_gap(schema: Schema, rescale: bool) -> float | None:
     return CATEGORY_GAP if rescale and schema.numeric and schema.categorical else None
 
 
-def taken_shares(schema: Schema, rescale: bool, gap: float | None) -> dict[str, float]:
+def assumed_shares(schema: Schema, rescale: bool, gap: float | None) -> dict[str, float]:
     """Return which share of the squared distance of two rows each column is taken to have."""
     gaps = {c.name: c.taken_gap(rescale, gap) for c in Coordinates(schema).columns}
     whole = sum(gaps.values()) or 1.0
