@@ -207,9 +207,8 @@ def test_a_note_is_given_only_if_one_column_is_nearly_all(share, told, noted):
     high = (1 + np.sqrt(told)) / 2
     gap = np.sqrt(told * (1 - share) / share)
     centers = np.array([[0.5 - gap / 2, high, 1 - high], [0.5 + gap / 2, 1 - high, high]])
-    parts = separation_shares(
-        Coordinates(schema), Coordinates(schema).scales(True), centers, np.ones(2)
-    )
+    coordinates = Coordinates(schema)
+    parts = separation_shares(coordinates, coordinates.scales(True), centers, np.ones(2))
     by_name = {part.name: part for part in parts}
     assert by_name["c"].share == pytest.approx(share)
     assert by_name["c"].tau == pytest.approx(told)

@@ -228,9 +228,8 @@ def column_parts(release: Release) -> list[ColumnPart]:
         return []
     coordinates = Coordinates(release.schema)
     scales = coordinates.scales(**scaling_of(release))
-    return separation_shares(
-        coordinates, scales, arrays["cluster_centers"], arrays["cluster_sizes"]
-    )
+    centers, sizes = arrays["cluster_centers"], arrays["cluster_sizes"]
+    return separation_shares(coordinates, scales, centers, sizes)
 
 
 def column_listing(release: Release) -> list[Listing]:
