@@ -95,7 +95,7 @@ from run import Mutant, import_libraries, verdict
 import_libraries()
 original = Path(sys.argv[1], "src")
 right, wrong = "float(np.mean(errors))", "float(np.min(errors))"
-test = "tests/unit/test_plan.py::test_the_expected_error_is_the_mean_of_the_rehearsals"
+test = "tests/estimator/test_plan.py::test_the_expected_error_is_the_mean_of_the_rehearsals"
 for new, name in [
     (wrong, test),
     (right + " ", test),
