@@ -42,7 +42,7 @@ Code = Literal[
     "spread-hidden",
     "tables-left-out",
 ]
-_HIDDEN = {"clusters-hidden", "columns-hidden", "one-centre-as-good"}
+_HIDDEN = {"clusters-hidden", "columns-hidden"}
 
 # Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
 _AT_THE_BOUND = 0.002
