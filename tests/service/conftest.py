@@ -1,11 +1,14 @@
 """A service to try: a small data set, a steward and two analysts, in a folder in memory."""
 
+import logging
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ledger.conftest import new_postgres_url, postgres_server, postgres_url, tmp_path
+from privclust.service.settings import _LEVELS
 from service.clocks import false_clock
 from service.serving import Serving
 
@@ -15,6 +18,17 @@ __all__ = ["false_clock", "new_postgres_url", "postgres_server", "postgres_url",
 @pytest.fixture(autouse=True)
 def _blank_pictures(blank_pictures: None) -> None:
     """Jobs write reports; what is drawn there is tested elsewhere."""
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """A test that logs to its own stream leaves none behind that is closed."""
+    loggers = [logging.getLogger(name) for name in _LEVELS]
+    before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")
