@@ -217,8 +217,7 @@ def spend_the_rest(walker: Walker, dataset: str) -> None:
     walker.wait_for_release()
 
 
-@pytest.mark.parametrize("screen", ["desktop-light", "phone-dark"])
-def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
+def go_the_whole_way(chromium: Any, running: Running, screen: str) -> None:
     walker, name, dataset = Walker(chromium, running, screen), f"a-{screen}", f"visits {screen}"
     walker.go("/sign-in")
     walker.look("sign-in")
@@ -266,14 +265,7 @@ def test_a_browser_goes_the_whole_way(chromium: Any, running: Running, screen: s
     walker.context.close()
 
 
-@pytest.mark.parametrize(
-    ("screen", "family", "last"),
-    [
-        ("desktop-dark", "Distances between categories", "/api"),
-        ("phone-light", "New centres beside these", "/tokens"),
-    ],
-)
-def test_pages_can_be_read_on_other_screens(
+def read_on_another_screen(
     chromium: Any, running: Running, screen: str, family: str, last: str
 ) -> None:
     walker = Walker(chromium, running, screen)
@@ -292,7 +284,7 @@ def test_pages_can_be_read_on_other_screens(
     walker.context.close()
 
 
-def test_an_auditor_reads_statements_and_the_trail(chromium: Any, running: Running) -> None:
+def audit(chromium: Any, running: Running) -> None:
     walker = Walker(chromium, running, "desktop-light")
     walker.sign_in("steward")
     walker.go("/steward/users")
@@ -308,3 +300,15 @@ def test_an_auditor_reads_statements_and_the_trail(chromium: Any, running: Runni
     assert walker.page.get_by_role("cell", name="asked for budget").count()
     assert walker.errors == []
     walker.context.close()
+
+
+def test_steward_analyst_and_auditor_go_the_whole_way(chromium: Any, running: Running) -> None:
+    """Each walk goes on where the one before has left the service, so they are one test."""
+    for screen in ("desktop-light", "phone-dark"):
+        go_the_whole_way(chromium, running, screen)
+    for screen, family, last in (
+        ("desktop-dark", "Distances between categories", "/api"),
+        ("phone-light", "New centres beside these", "/tokens"),
+    ):
+        read_on_another_screen(chromium, running, screen, family, last)
+    audit(chromium, running)
