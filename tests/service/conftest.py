@@ -21,14 +21,17 @@ def _blank_pictures(blank_pictures: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    """A test that logs to its own stream leaves none behind that is closed."""
-    loggers = [logging.getLogger(name) for name in _LEVELS]
-    before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
+def _no_handlers_of_logs() -> Iterator[None]:
+    """A test that logs to its own stream leaves none behind, nor does one of another folder."""
+    _forget_handlers()
     yield
-    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
-        logger.handlers, logger.propagate = handlers, propagate
-        logger.setLevel(level)
+    _forget_handlers()
+
+
+def _forget_handlers() -> None:
+    for logger in map(logging.getLogger, _LEVELS):
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
