@@ -10,19 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 from privclust import PrivateKMeans
 from privclust.budget import Budget
-from privclust.cli.ledger import app as commands
-from privclust.cli.screen import PLAIN, OneSentence
+from privclust.cli import app
 from privclust.ledger.ledger import Ledger
 from privclust.unit.rows import AddRemoveRow, Person
 from support.command_line import CliRunner
-
-app = typer.Typer(cls=OneSentence, **PLAIN)
-app.add_typer(commands, name="ledger")
-app.callback()(lambda: None)
 
 
 @pytest.fixture

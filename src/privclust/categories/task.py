@@ -26,7 +26,7 @@ CONTEXT_RULE = Parameter(
     label="Columns that others are compared by",
 )
 CONTEXT_SIZE = Parameter(
-    "context_size", WHOLE, 3, "Columns in a context of fixed size.", label="How many of them"
+    "context_size", WHOLE, 3, "Columns in a context.", label="How many of them"
 )
 SIGMA = Parameter("sigma", POSITIVE, 1.0, "Factor on the mean; mean-su.", label="Sigma")
 SELECTION_SHARE = Parameter(
@@ -66,13 +66,13 @@ N_CLUSTERS = Parameter(
     8,
     "Number of clusters.",
     option=("--clusters", "-k"),
-    shown="metric only",
+    shown="none",
 )
 METRIC_SHARE = Parameter(
     "metric_share",
     SHARE,
     0.5,
-    "Share of the metric; with -k.",
+    "Share of the metric.",
     label="Learning the distances (share of the budget)",
 )
 # Options of contexts in the order of a form; the papers' classes take no rule beside their method.
@@ -137,7 +137,7 @@ CATEGORICAL = Task(
             paper=PAPER,
         ),
     ),
-    "Learn distances between categories. With -k, clusters too; both may be published.",
+    "Learn distances between categories and, with -k, clusters, to be published.",
     "Rehearse a categorical fit on synthetic rows: questions, cost, noise.",
     clusters="n_clusters",
     fewest=2,

@@ -108,7 +108,7 @@ class FitOptions(EngineOptions, BudgetOptions):
         typer.Option("--seed", min=0, metavar="INT", help="For tests: makes it NOT PRIVATE."),
     ] = None
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PATH", help="Folder, or .privclust file.")
+        Path, typer.Option("--output", "-o", metavar="PATH", help="Folder, or .privclust.")
     ] = Path("release")
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="An HTML page for readers.")
@@ -261,14 +261,17 @@ def options_of(base: type[TaskOptions], tasks: tuple[Task, ...]) -> type[TaskOpt
 
 def _method_option(tasks: tuple[Task, ...]) -> tuple[Any, None]:
     choices = tuple(dict.fromkeys(method for task in tasks for method in task.methods))
-    option = typer.Option("--method", help="The algorithm.", show_default=choices[0])
+    option = typer.Option("--method", help="The algorithm; the first by default.")
     return Annotated[Literal[choices] | None, option], None
 
 
 def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
     """Return the type and the default of an option: None, which leaves it to the estimator."""
     kind, settings = parameter.kind, dict[str, Any](help=parameter.words, rich_help_panel=panel)
-    settings["show_default"] = parameter.shown or _format_default(parameter.default)
+    listed_first = isinstance(kind, OneOf) and kind.choices[0] == parameter.default
+    settings["show_default"] = parameter.shown or (
+        False if listed_first else _format_default(parameter.default)
+    )
     if parameter.metavar:
         settings["metavar"] = parameter.metavar
     names = list(parameter.option) or [parameter.flag]
@@ -295,7 +298,8 @@ def _option(parameter: Parameter, panel: str | None) -> tuple[Any, None]:
 
 
 def _format_default(default: Any) -> str | bool:
-    return str(default) if default not in (None, (), True, False) else False
+    nothing = default is None or isinstance(default, (bool, tuple))
+    return False if nothing else str(default)
 
 
 def _number_or_auto(parameter: Parameter) -> Callable[[str], Any]:

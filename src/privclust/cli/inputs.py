@@ -284,7 +284,7 @@ def plan_matrix(
 # Private sources beside public targets.
 
 TargetPath = Annotated[
-    Path, typer.Option("--target", metavar="FILE", help="Public points to serve (CSV, Parquet).")
+    Path, typer.Option("--target", metavar="FILE", help="Public points to serve.")
 ]
 
 
@@ -328,7 +328,7 @@ class TargetOptions(TaskOptions):
 def fit_targets(
     source: Annotated[
         Path,
-        typer.Option("--source", metavar="FILE", help="Private existing centres (CSV, Parquet)."),
+        typer.Option("--source", metavar="FILE", help="Private existing centres."),
     ],
     target: TargetPath,
     own: TargetOptions,

@@ -103,7 +103,7 @@ Clusters = Annotated[
 
 Rows = Annotated[
     int,
-    typer.Option("--rows", min=1, metavar="N", help="About how many rows, publicly known."),
+    typer.Option("--rows", min=1, metavar="N", help="About how many rows."),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id-column", metavar="NAME", help="The column that names a person.")
@@ -164,8 +164,8 @@ class EngineOptions:
         typer.Option(
             "--memory",
             metavar="SIZE",
-            help="Limit for kept rows.",
-            show_default="half of what is free",
+            help="Limit for rows.",
+            show_default="half of free",
         ),
     ] = None
 
@@ -280,7 +280,12 @@ class RowUnitOptions(PersonOptions):
 
     unit: Annotated[
         RowUnitName,
-        typer.Option("--unit", metavar="UNIT", help=f"One of {', '.join(ROW_UNITS)}."),
+        typer.Option(
+            "--unit",
+            metavar="UNIT",
+            help=f"One of {', '.join(ROW_UNITS)}.",
+            show_default=False,
+        ),
     ] = "add-remove-row"
 
     def parameters(self) -> dict[str, Any]:

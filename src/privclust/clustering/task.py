@@ -49,7 +49,7 @@ RESCALE = Parameter(
     "rescale",
     FLAG,
     None,
-    "Distances in widths of columns.",
+    "Distances in widths.",
     also=(None,),
     label="Distances in units of declared widths",
     shown="with a schema",
@@ -94,7 +94,7 @@ KMEANS = Task(
         ),
     ),
     "Cluster private rows; centres and sizes may be published.",
-    "Rehearse a k-means fit on synthetic rows: questions, cost, noise, error to expect.",
+    "Rehearse a k-means fit on synthetic rows: questions, cost, noise, error.",
     clusters="n_clusters",
     audit="privclust.clustering.audited:kmeans_subject",
 )
