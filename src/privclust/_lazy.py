@@ -23,12 +23,7 @@ def names_of_stub(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package with a stub.
 
-    Parameters
-    ----------
-    package : str
-        The name of the package, ``__name__``.
-    file : str
-        Its ``__file__``; the stub lies beside it.
+    ``file``: its ``__file__``; the stub lies beside it.
     """
     homes = _homes(Path(file).with_suffix(".pyi"))
 

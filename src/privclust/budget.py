@@ -32,18 +32,11 @@ _SLACK = Decimal("1e-40")
 
 @dataclass(frozen=True)
 class Loss:
-    """The privacy cost of an answer, or of several taken together.
+    """The privacy cost of an answer, or of several taken together."""
 
-    Attributes
-    ----------
-    pure : Fraction or None
-        The answer is ``pure``-differentially private; ``None`` when no finite ε covers it.
-    rho : Fraction
-        The answer is ``rho``-zero-concentrated differentially private.
-    """
-
+    # The answer is ``pure``-differentially private; ``None`` when no finite ε covers it.
     pure: Fraction | None
-    rho: Fraction
+    rho: Fraction  # the answer is ``rho``-zero-concentrated differentially private
 
     def __post_init__(self) -> None:
         if self.rho < 0 or (self.pure is not None and self.pure < 0):

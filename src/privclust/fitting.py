@@ -22,28 +22,15 @@ Then = TypeVar("Then")
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws.
-
-    Attributes
-    ----------
-    budget : Budget
-    meter : Meter
-        Debits every question before it is asked.
-    seed : SeedSequence or None
-        The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
-    public_rng : Generator
-        Public random choices, which protect nothing.
-    flaws : tuple of str
-        Why the result is not private, besides a seed.
-    charged : bool
-        Whether a ledger is charged; a rehearsal says so of the fit that it stands for.
-    """
+    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws."""
 
     budget: Budget
-    meter: Meter
+    meter: Meter  # debits every question before it is asked
+    # The seed of the noise; None for the system's bits. A seed means NOT PRIVATE.
     seed: np.random.SeedSequence | None
-    public_rng: np.random.Generator
-    flaws: tuple[str, ...] = ()
+    public_rng: np.random.Generator  # public random choices, which protect nothing
+    flaws: tuple[str, ...] = ()  # why the result is not private, besides a seed
+    # Whether a ledger is charged; a rehearsal says so of the fit that it stands for.
     charged: bool = False
 
     def another_seed(self) -> np.random.SeedSequence | None:

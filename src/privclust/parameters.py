@@ -81,19 +81,12 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class OneOf(Kind):
-    """One of a list of texts.
-
-    Attributes
-    ----------
-    choices : tuple of str
-    elsewhere : mapping of str to str
-        Texts that another class takes, and its name.
-    former : mapping of str to str
-        Former texts that are still allowed, and what they are called now.
-    """
+    """One of a list of texts."""
 
     choices: tuple[str, ...]
+    # Texts that another class takes, and its name.
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    # Former texts that are still allowed, and what they are called now.
     former: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -138,45 +131,22 @@ WHOLE, POSITIVE, SHARE, FLAG = Whole(), Number(), Number(1), Flag()
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an estimator.
+    """One parameter of an estimator."""
 
-    Attributes
-    ----------
-    name : str
-        As the estimator calls it, and questions to a service.
-    kind : Kind
-    default : Any
-        The estimator's own.
-    words : str
-        The help of its option, and its label in a form if there is no ``label``.
-    also : tuple
-        Values beside those of the kind: ``"auto"``, None.
-    option : tuple of str
-        How its option is spelled, if not ``--name-with-dashes``.
-    label : str
-        What it is called in a form.
-    metavar, shown : str
-        What stands for a value in the help, and for the default, if not the default itself.
-    seen : frozenset of str
-        Where it is offered.
-    methods : tuple of str
-        The methods of its estimator that it belongs to; empty for all of them.
-    of_fit : bool
-        Whether it is an argument of ``fit``, not of the constructor.
-    """
-
-    name: str
+    name: str  # as the estimator calls it, and questions to a service
     kind: Kind
-    default: Any
-    words: str
-    also: tuple[Any, ...] = ()
-    option: tuple[str, ...] = ()
-    label: str = ""
+    default: Any  # the estimator's own
+    words: str  # the help of its option, and its label in a form if there is no ``label``
+    also: tuple[Any, ...] = ()  # values beside those of the kind: ``"auto"``, None
+    option: tuple[str, ...] = ()  # how its option is spelled, if not ``--name-with-dashes``
+    label: str = ""  # what it is called in a form
+    # What stands for a value in the help, and for the default, if not the default itself.
     metavar: str = ""
     shown: str = ""
-    seen: frozenset[str] = EVERYWHERE
+    seen: frozenset[str] = EVERYWHERE  # where it is offered
+    # The methods of its estimator that it belongs to; empty for all of them.
     methods: tuple[str, ...] = ()
-    of_fit: bool = False
+    of_fit: bool = False  # whether it is an argument of ``fit``, not of the constructor
 
     def check(self, value: Any) -> None:
         """Raise with one sentence if a value does not fit."""

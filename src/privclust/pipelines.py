@@ -21,18 +21,10 @@ from sklearn.utils import get_tags
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that was learned from the private rows without noise.
+    """Something that was learned from the private rows without noise."""
 
-    Attributes
-    ----------
-    flaw : str
-        What happened, a clause for the privacy statement.
-    remedy : str
-        What to do instead.
-    """
-
-    flaw: str
-    remedy: str
+    flaw: str  # what happened, a clause for the privacy statement
+    remedy: str  # what to do instead
 
     def __str__(self) -> str:
         flaw = self.flaw[0].upper() + self.flaw[1:]
@@ -52,12 +44,7 @@ _SEARCHED = Leak(
 def find_leaks(estimator: BaseEstimator, private: type) -> Iterator[Leak]:
     """Yield what the callers of the running fit learned from the same rows without noise.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The one that is being fitted.
-    private : type
-        The base of estimators whose results are noisy; such steps do not leak.
+    ``private``: the base of estimators whose results are noisy; such steps do not leak.
     """
     inner, searched = estimator, False
     for frame in _callers():

@@ -31,40 +31,24 @@ _STATED = (
 
 @dataclass(frozen=True)
 class Measure:
-    """What error a plan reports, and how much of it is too much.
+    """What error a plan reports, and how much of it is too much."""
 
-    Attributes
-    ----------
-    name : str
-        What is measured, such as ``"inertia"``.
-    good, hopeless : float
-        Up to the first the budget suffices; above the second the result would be mostly noise.
-    sentence : str
-        How the error is worded, with ``{name}``, ``{error}`` and ``{n_rows}``.
-    remedy : str
-        What helps.
-    """
-
-    name: str
+    name: str  # what is measured, such as ``"inertia"``
+    # Up to the first the budget suffices; above the second the result would be mostly noise.
     good: float = 1.5
     hopeless: float = np.inf
+    # How the error is worded, with ``{name}``, ``{error}`` and ``{n_rows}``.
     sentence: str = "Expected {name}: {error:.3g} times that without privacy."
+    # What helps.
     remedy: str = "raise epsilon, set delta, ask for fewer clusters or columns, or gather more rows"
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Data made up for one rehearsal.
+    """Data made up for one rehearsal."""
 
-    Attributes
-    ----------
-    data : tuple
-        What a model is fitted to; see ``PrivateEstimator._rehearse``.
-    error_ratio : callable
-        Takes the fitted model and returns its error, relative to a fit without privacy.
-    """
-
-    data: tuple[Any, ...]
+    data: tuple[Any, ...]  # what a model is fitted to; see ``PrivateEstimator._rehearse``
+    # Takes the fitted model and returns its error, relative to a fit without privacy.
     error_ratio: Callable[[Any], float]
 
 
@@ -166,20 +150,9 @@ def rehearse(
 ) -> Plan:
     """Fit copies of a model to synthetic data, and report what they asked and how well they did.
 
-    Parameters
-    ----------
-    model : PrivateEstimator
-        It is left as it is.
-    synthetic : callable
-        Makes the data of a rehearsal from its number.
-    n_rows : int
-        The number of rows that the data are taken to have.
-    measure : Measure
-        What error is measured on the synthetic data.
-    known : dict or None
-        Parameters of the copies that differ from the model's.
-    times : int
-        The number of rehearsals.
+    ``synthetic``: makes the data of a rehearsal from its number. ``n_rows``: the number of rows
+    that the data are taken to have. ``measure``: what error is measured on the synthetic data.
+    ``known``: parameters of the copies that differ from the model's.
     """
     unit = unit_from(model.unit) if isinstance(model.unit, Mapping) else model.unit
     declared = unit if isinstance(unit, ReplaceRow) and unit.n_rows is not None else None

@@ -18,27 +18,15 @@ from privclust.parameters import Parameter
 
 @dataclass(frozen=True)
 class Variant:
-    """One estimator that can do a task.
+    """One estimator that can do a task."""
 
-    Attributes
-    ----------
-    estimator : str
-        The class, as ``module:name``.
-    parameters : tuple of Parameter
-        Those that the family has beside budget, schema and unit.
-    methods : tuple of str
-        What ``method`` may be for it, the default first; empty if the task has no such choice.
-    paper : str
-        The paper that it is from, which has a help panel of its own; empty for the family's own.
-    in_service : bool
-        Whether the service offers it.
-    """
-
-    estimator: str
-    parameters: tuple[Parameter, ...]
+    estimator: str  # the class, as ``module:name``
+    parameters: tuple[Parameter, ...]  # those that the family has beside budget, schema and unit
+    # What ``method`` may be for it, the default first; empty if the task has no such choice.
     methods: tuple[str, ...] = ()
+    # The paper that it is from, which has a help panel of its own; empty for the family's own.
     paper: str = ""
-    in_service: bool = True
+    in_service: bool = True  # whether the service offers it
 
     @property
     def kind(self) -> type:
@@ -54,39 +42,23 @@ class Variant:
 
 @dataclass(frozen=True)
 class Task:
-    """One task.
+    """One task."""
 
-    Attributes
-    ----------
-    name : str
-        What a request calls it.
-    title, sentence : str
-        What a reader calls it, and what it is good for.
-    variants : tuple of Variant
-        The first is the family's own.
-    fit_words, plan_words : str
-        The help of its commands.
-    clusters : str
-        The parameter that is the number of clusters; empty if it has none.
-    takes : {"rows", "categories", "targets", "forms", "matrix"}
-        Rows of numbers and categories, or of categories alone, sources beside public targets,
-        numbers of unknown range, or a matrix of counts.
-    fewest : int
-        How many columns it needs at least; 0 if it takes a matrix.
-    audit : str
-        The function that returns what an audit of it runs, and pairs of neighbours, as
-        ``module:name``.
-    """
-
-    name: str
+    name: str  # what a request calls it
+    # What a reader calls it, and what it is good for.
     title: str
     sentence: str
-    variants: tuple[Variant, ...]
+    variants: tuple[Variant, ...]  # the first is the family's own
+    # The help of its commands.
     fit_words: str = ""
     plan_words: str = ""
-    clusters: str = ""
+    clusters: str = ""  # the parameter that is the number of clusters; empty if it has none
+    # Rows of numbers and categories, or of categories alone, sources beside public targets, numbers
+    # of unknown range, or a matrix of counts.
     takes: str = "rows"
-    fewest: int = 1
+    fewest: int = 1  # how many columns it needs at least; 0 if it takes a matrix
+    # The function that returns what an audit of it runs, and pairs of neighbours, as
+    # ``module:name``.
     audit: str = ""
 
     @property

@@ -31,14 +31,7 @@ from privclust.audit.features import Feature
 def probability_below(hits: ArrayLike, trials: int, error: float) -> Floats:
     """Return a lower bound on a probability, wrong with probability at most ``error``.
 
-    Parameters
-    ----------
-    hits : int or array of ints
-        How often the event happened.
-    trials : int
-        Number of independent runs.
-    error : float
-        Probability, above 0 and below 1, that the bound exceeds the true probability.
+    ``error``: probability, above 0 and below 1, that the bound exceeds the true probability.
     """
     counts = np.asarray(hits, dtype=np.float64)
     bound = betaincinv(np.maximum(counts, 1), trials - counts + 1, error)
@@ -58,22 +51,12 @@ def epsilon_bound(
 ) -> Floats:
     """Return a lower bound on ε at ``delta``, wrong with probability at most ``error``.
 
-    Parameters
-    ----------
-    likely_hits, unlikely_hits : int or array of ints
-        How often the event happened on the data set where it is likelier, and on its neighbour.
-    trials : int
-        Number of independent runs on each of the two.
-    error : float
-        Total error probability; half of it goes to each of the two probabilities, so the bound
-        holds whether or not the two sides are independent of each other.
-    delta : float, default=0
-        The δ at which ε is bounded.
-
-    Returns
-    -------
-    array of floats
-        May be negative or minus infinity, which says nothing about ε but still ranks events.
+    ``likely_hits``, ``unlikely_hits``: how often the event happened on the data set where it is
+    likelier, and on its neighbour. ``trials``: number of independent runs on each of the two.
+    ``error``: total error probability; half of it goes to each of the two probabilities, so the
+    bound holds whether or not the two sides are independent of each other. ``delta``: the δ at
+    which ε is bounded. May be negative or minus infinity, which says nothing about ε but still
+    ranks events.
     """
     p = probability_below(likely_hits, trials, error / 2)
     q = probability_above(unlikely_hits, trials, error / 2)
@@ -137,12 +120,7 @@ class Event:
 class Score:
     """A learned estimate of which side a run came from.
 
-    Parameters
-    ----------
-    left, right : arrays of shape (runs, features)
-        Runs on the two data sets.
-    seed : int
-        Seed of the learner.
+    ``left``, ``right``: (runs, features).
     """
 
     def __init__(self, left: Floats, right: Floats, seed: int) -> None:
@@ -182,16 +160,10 @@ class Score:
 def choose_event(left: Floats, right: Floats, error: float, delta: float) -> tuple[Event, Side]:
     """Choose the event that promises the largest bound on ε, and the side where it is likelier.
 
-    Parameters
-    ----------
-    left, right : arrays of shape (runs, columns)
-        Runs on the two data sets, of equal number and with at least one column. They must not
-        serve again for the bound itself.
-    error : float
-        The error probability of the bound to come. Events compete with a smaller one, divided by
-        their number, so that none wins by luck.
-    delta : float
-        The δ at which ε will be bounded.
+    ``left``, ``right``: (runs, columns), runs on the two data sets, of equal number and with at
+    least one column. They must not serve again for the bound itself. ``error``: the error
+    probability of the bound to come. Events compete with a smaller one, divided by their number, so
+    that none wins by luck. ``delta``: the δ at which ε will be bounded.
     """
     strict_error = error / (left.shape[1] * MOST_EVENTS)
     best_bound, best = -np.inf, (Event(0, "!=", np.nan), SIDES[0])
@@ -210,11 +182,8 @@ def choose_event(left: Floats, right: Floats, error: float, delta: float) -> tup
 def _candidates(left: Floats, right: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Return values to compare a column with, and how often each comparison held.
 
-    Returns
-    -------
-    values : array of shape (values,)
-        Thresholds, common values, and NaN at the end.
-    hits : array of shape (2 sides, 4 relations, values)
+    Returns ``values``: (values,), thresholds, common values, and NaN at the end. Returns ``hits``:
+    (2 sides, 4 relations, values).
     """
     values = _values_to_try(np.concatenate([left, right]))
     return values, np.stack([_hits(left, values), _hits(right, values)])

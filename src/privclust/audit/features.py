@@ -37,17 +37,10 @@ ZERO_LAST_BIT, NEGATIVE_ZERO_LAST_BIT = 1100, 1101
 
 
 class Feature(NamedTuple):
-    """What one column says.
+    """What one column says."""
 
-    Attributes
-    ----------
-    name : str
-        In words.
-    labels : tuple of str
-        What the codes 0, 1, ... stand for; empty if the column holds numbers.
-    """
-
-    name: str
+    name: str  # in words
+    # What the codes 0, 1, ... stand for; empty if the column holds numbers.
     labels: tuple[str, ...] = ()
 
 
@@ -57,18 +50,8 @@ _Columns = Iterator[tuple[Feature, Floats]]
 class FeatureMap:
     """The columns that outputs are described by.
 
-    Parameters
-    ----------
-    outputs : Outputs
-        The runs, of both data sets, that lay out the columns. Columns that are constant in them
-        are left out.
-    groups : collection of str
-        The names from ``GROUPS`` that are wanted.
-
-    Attributes
-    ----------
-    features : list of Feature
-        What each column says.
+    ``outputs``: the runs, of both data sets, that lay out the columns. Columns that are constant in
+    them are left out. ``groups``: the names from ``GROUPS`` that are wanted.
     """
 
     def __init__(self, outputs: Outputs, groups: frozenset[str]) -> None:
@@ -97,20 +80,12 @@ class FeatureMap:
 def low_bits(values: Floats, precision: int = 53) -> dict[str, Floats]:
     """Describe how finely each number is cut.
 
-    Parameters
-    ----------
-    values : array of floats
-    precision : int, default=53
-        Bits in the significand of the type the numbers come from; 24 for single precision.
-
-    Returns
-    -------
-    dict of arrays of the same shape
-        ``"last bit"``: the largest e such that the number is a multiple of 2^e. Integers have
-        e >= 0; a sum that was rounded at the size of its larger term has e no smaller than the
-        last place of that term, which is what betrays floating-point noise. ``"exponent"``: of
-        the number in binary. ``"trailing zeros"`` and ``"low four bits"``: of its significand.
-        NaN where the number is not finite.
+    ``precision``: bits in the significand of the type the numbers come from; 24 for single
+    precision. ``"last bit"``: the largest e such that the number is a multiple of 2^e. Integers
+    have e >= 0; a sum that was rounded at the size of its larger term has e no smaller than the
+    last place of that term, which is what betrays floating-point noise. ``"exponent"``: of the
+    number in binary. ``"trailing zeros"`` and ``"low four bits"``: of its significand. NaN where
+    the number is not finite.
     """
     finite = np.isfinite(values)
     fraction, exponent = np.frexp(np.where(finite, np.abs(values), 0.0))

@@ -55,13 +55,8 @@ _Walk = Iterator[tuple[str, Leaf]]
 def list_leaves(output: object, path: str = "output") -> Leaves:
     """Take an output apart.
 
-    Parameters
-    ----------
-    output : object
-        Numbers, arrays, texts, frames, sparse matrices, sequences, mappings, dataclasses, fitted
-        estimators (see :func:`fitted_attributes`) and objects with public attributes, nested.
-    path : str, default="output"
-        The name of the output itself.
+    ``output``: numbers, arrays, texts, frames, sparse matrices, sequences, mappings, dataclasses,
+    fitted estimators (see :func:`fitted_attributes`) and objects with public attributes, nested.
     """
     return dict(_walk(output, path, ()))
 
@@ -196,17 +191,10 @@ def _attributes(value: object) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Outputs:
-    """The outputs of many independent runs.
+    """The outputs of many independent runs."""
 
-    Attributes
-    ----------
-    runs : int
-        How many runs there are.
-    columns : dict from (path, kind of leaf) to Column
-        A path can hold leaves of different kinds in different runs.
-    """
-
-    runs: int
+    runs: int  # how many runs there are
+    # A path can hold leaves of different kinds in different runs.
     columns: dict[tuple[str, type], Column]
 
     @classmethod

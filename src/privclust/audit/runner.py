@@ -54,22 +54,13 @@ FeatureFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is under audit and how its outputs are looked at.
-
-    Attributes
-    ----------
-    fit : callable or estimator
-    batch : bool
-        Whether ``fit`` is called as ``fit(data, runs)`` and answers for all runs at once.
-    catch : bool
-        Whether an exception is an output; otherwise it ends the audit.
-    functions : sequence of callables
-        Feature functions of the user, applied to each output that is not an exception.
-    """
+    """What is under audit and how its outputs are looked at."""
 
     fit: Any
+    # Whether ``fit`` is called as ``fit(data, runs)`` and answers for all runs at once.
     batch: bool = False
-    catch: bool = True
+    catch: bool = True  # whether an exception is an output; otherwise it ends the audit
+    # Feature functions of the user, applied to each output that is not an exception.
     functions: tuple[FeatureFunction, ...] = ()
 
     def run(self, data: Any, runs: int, rng: np.random.Generator) -> Outputs:
@@ -139,23 +130,8 @@ def draw(
 ) -> list[Outputs]:
     """Run the subject on each data set.
 
-    Parameters
-    ----------
-    subject : Subject
-    data_sets : sequence
-    runs : int
-        Number of runs on each data set.
-    seed : SeedSequence
-        Every chunk of runs gets its own child.
-    n_jobs : int or None, default=1
-        Number of processes, as in joblib.
-    tell : callable or None
-        Called with the number of runs in each chunk when it is done.
-
-    Returns
-    -------
-    list of Outputs
-        One for each data set.
+    ``runs``: number of runs on each data set. ``seed``: every chunk of runs gets its own child.
+    ``tell``: called with the number of runs in each chunk when it is done. One for each data set.
     """
     sizes = [len(chunk) for chunk in np.array_split(np.arange(runs), min(CHUNKS, runs))]
     tasks = [(data, size) for data in data_sets for size in sizes]

@@ -30,15 +30,10 @@ _TOGETHER = 1, 2, 4
 def occupied_cells(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
     """Return which cells stand out from the noise, alone or with their neighbours.
 
-    Parameters
-    ----------
-    cells : ndarray of shape (n_cells,)
-        Noisy counts.
-    largest_noise : float
-        What the noise of no cell is likely to exceed. The noise of L cells together is then
-        unlikely to exceed √L times as much, because sums have lighter tails.
-    mirror : int or None
-        The cell of zero: those at equal distances from it are also looked at together.
+    ``cells``: (n_cells,). ``largest_noise``: what the noise of no cell is likely to exceed. The
+    noise of L cells together is then unlikely to exceed √L times as much, because sums have lighter
+    tails. ``mirror``: the cell of zero: those at equal distances from it are also looked at
+    together.
     """
     found = np.zeros(len(cells), bool)
     for length in _TOGETHER:
@@ -81,16 +76,8 @@ def is_covered(
 ) -> bool:
     """Tell whether a run leaves out no more rows than the noise may hide.
 
-    Parameters
-    ----------
-    cells : ndarray of shape (n_cells,)
-        Noisy counts.
-    run : tuple of int
-        The first and the last cell.
-    wanted : float
-        How many rows it should hold.
-    error, wanted_error : float
-        The standard errors of a count and of what is wanted.
+    ``cells``: (n_cells,). ``error``, ``wanted_error``: the standard errors of a count and of what
+    is wanted.
     """
     first, last = run
     inside = float(cells[first : last + 1].sum())
@@ -114,22 +101,15 @@ def grow_until_covered(
 
 @dataclass(frozen=True)
 class Range:
-    """The range of one column.
+    """The range of one column."""
 
-    Attributes
-    ----------
-    low, high : float
-        It is infinite on both sides if noise hides the column.
-    inside, inside_error : float
-        The noisy number of rows within it, and its standard error.
-    missing, missing_error : float
-        That of rows whose number is missing or not finite.
-    """
-
+    # It is infinite on both sides if noise hides the column.
     low: float
     high: float
+    # The noisy number of rows within it, and its standard error.
     inside: float
     inside_error: float
+    # That of rows whose number is missing or not finite.
     missing: float
     missing_error: float
 
@@ -141,20 +121,13 @@ class Range:
 
 @dataclass(frozen=True)
 class BoundsResult:
-    """The ranges of all columns, in their order.
-
-    Attributes
-    ----------
-    ranges : tuple of Range
-    n_rows, n_rows_error : float
-        The noisy number of rows.
-    notes : tuple of Note
-        Of columns that noise hides, and of bounds that leave out more than was declared.
-    """
+    """The ranges of all columns, in their order."""
 
     ranges: tuple[Range, ...]
+    # The noisy number of rows.
     n_rows: float
     n_rows_error: float
+    # Of columns that noise hides, and of bounds that leave out more than was declared.
     notes: tuple[Note, ...] = ()
 
     @property

@@ -20,18 +20,12 @@ Context = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Association:
-    """Mutual information in bits and symmetric uncertainty of all pairs, zero where unknown.
+    """Mutual information in bits and symmetric uncertainty of all pairs, zero where unknown."""
 
-    Attributes
-    ----------
-    information, uncertainty : ndarray of shape (n_attributes, n_attributes)
-    known : ndarray of bool, shape (n_attributes, n_attributes)
-        Which pairs have a table.
-    """
-
+    # (n_attributes, n_attributes).
     information: Floats
     uncertainty: Floats
-    known: NDArray[np.bool_]
+    known: NDArray[np.bool_]  # (n_attributes, n_attributes): which pairs have a table
 
 
 def association(estimate: Estimate) -> Association:
@@ -74,15 +68,8 @@ def choose_context(
 ) -> Context:
     """Return the context of a target, in the order of the attributes.
 
-    Parameters
-    ----------
-    rule : {"mean-su", "relevant-non-redundant", "max-relevance", "all"}
-        Attributes whose symmetric uncertainty is at least ``sigma`` times the mean; relevant ones
-        that no better one makes redundant; the ``size`` most informative ones; or all.
-    target : int
-    pairs : Association
-    size : int
-    sigma : float
+    ``rule``: attributes whose symmetric uncertainty is at least ``sigma`` times the mean; relevant
+    ones that no better one makes redundant; the ``size`` most informative ones; or all.
     """
     candidates = np.flatnonzero(pairs.known[target])
     if rule == "all":

@@ -39,51 +39,24 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Options:
-    """Choices that the methods share.
+    """Choices that the methods share."""
 
-    Attributes
-    ----------
-    targets : tuple of int
-        The attributes that get a distance.
-    context_size : int
-        k, the number of attributes in a context, where the rule fixes it.
-    selection_share : float
-        h, the share of the budget of a target that its context may cost.
-    rule : str
-        The rule that chooses contexts where that costs nothing.
-    sigma : float
-        The factor on the mean in the rule ``mean-su``.
-    """
-
-    targets: tuple[int, ...]
-    context_size: int = 3
-    selection_share: float = 0.3
-    rule: str = "max-relevance"
-    sigma: float = 1.0
+    targets: tuple[int, ...]  # the attributes that get a distance
+    context_size: int = 3  # k, the number of attributes in a context, where the rule fixes it
+    selection_share: float = 0.3  # h, the share of the budget of a target that its context may cost
+    rule: str = "max-relevance"  # the rule that chooses contexts where that costs nothing
+    sigma: float = 1.0  # the factor on the mean in the rule ``mean-su``
 
 
 @dataclass(frozen=True)
 class MetricTables:
-    """What a method learned: for each target its context, and the tables to compare values with.
-
-    Attributes
-    ----------
-    contexts : dict of int to tuple of int
-    estimates : dict of int to Estimate
-        By target; several targets may share one.
-    cell_error : float
-        The standard error of the noise on a cell of the tables.
-    n_rows : Noisy
-        The noisy number of rows.
-    notes : tuple of Note
-        Reasons not to trust the tables, if any.
-    """
+    """What a method learned: for each target its context, and the tables to compare values with."""
 
     contexts: dict[int, Context]
-    estimates: dict[int, Estimate]
-    cell_error: float
-    n_rows: Noisy
-    notes: tuple[Note, ...] = ()
+    estimates: dict[int, Estimate]  # by target; several targets may share one
+    cell_error: float  # the standard error of the noise on a cell of the tables
+    n_rows: Noisy  # the noisy number of rows
+    notes: tuple[Note, ...] = ()  # reasons not to trust the tables, if any
 
 
 # Our own methods: measure tables once, use each for both of its attributes, shrink, then choose.

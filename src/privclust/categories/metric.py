@@ -31,22 +31,12 @@ _LEAST_SPREAD = 1e-3
 
 @dataclass(frozen=True)
 class AttributeMetric:
-    """Coordinates of the values of one attribute.
-
-    Attributes
-    ----------
-    name : str
-    labels : tuple of str
-        What the values are called.
-    context : tuple of str
-        The attributes that the distances were learned from.
-    coordinates : ndarray of shape (n_values, n_axes)
-    """
+    """Coordinates of the values of one attribute."""
 
     name: str
-    labels: tuple[str, ...]
-    context: tuple[str, ...]
-    coordinates: Floats
+    labels: tuple[str, ...]  # what the values are called
+    context: tuple[str, ...]  # the attributes that the distances were learned from
+    coordinates: Floats  # (n_values, n_axes)
 
     def distances(self) -> Floats:
         """Return the distances between all values, of shape (n_values, n_values)."""
@@ -59,18 +49,10 @@ class AttributeMetric:
 
 @dataclass(frozen=True)
 class CategoricalMetric:
-    """A metric on rows of categories.
+    """A metric on rows of categories."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The columns of the rows, in order.
-    attributes : mapping of str to AttributeMetric
-        The columns that count, in order.
-    """
-
-    names: tuple[str, ...]
-    attributes: Mapping[str, AttributeMetric]
+    names: tuple[str, ...]  # the columns of the rows, in order
+    attributes: Mapping[str, AttributeMetric]  # the columns that count, in order
 
     @property
     def n_axes(self) -> int:
@@ -118,21 +100,10 @@ def attribute_metric(
 ) -> AttributeMetric:
     """Return the metric of one attribute, learned from its context.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        Tables of the target with every attribute of the context.
-    target : int
-    context : sequence of int
-    names : sequence of str
-        Names of all attributes.
-    labels : sequence of str
-        The values of the target.
-    ordinal : bool
-        Compare P(Y <= y | x), so that the order of the values counts.
-    n_listed : sequence of int or None
-        How many values of each attribute are listed. Those after them are declared in case some are
-        missing or unlisted, and are left out of contexts unless they clearly occur.
+    ``estimate``: tables of the target with every attribute of the context. ``ordinal``: compare P(Y
+    <= y | x), so that the order of the values counts. ``n_listed``: how many values of each
+    attribute are listed. Those after them are declared in case some are missing or unlisted, and
+    are left out of contexts unless they clearly occur.
     """
     parts = [_conditional_on(estimate, target, other, n_listed) for other in context]
     chances = np.concatenate([chances for chances, _ in parts], axis=1)
@@ -191,14 +162,7 @@ def principal_axes(
 ) -> tuple[ValuePoints, float]:
     """Return the values as points on the leading axes, and a radius that holds most rows.
 
-    Parameters
-    ----------
-    metric : CategoricalMetric
-        A metric on all attributes.
-    estimate : Estimate
-        Tables of all pairs.
-    n_clusters : int
-        Clusters to be told apart: at most this many axes are kept, within limits.
+    ``n_clusters``: clusters to be told apart: at most this many axes are kept, within limits.
     """
     n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
     cells = PairTableCells(estimate.layout)

@@ -32,15 +32,9 @@ from privclust.data.table.public import NoisyTables, PairLayout
 class PairTableCells:
     """Where every cell belongs.
 
-    Attributes
-    ----------
-    layout : PairLayout
-    offsets : ndarray of shape (n_attributes + 1,)
-        Where the values of each attribute start in a vector of all values.
-    pair : ndarray of shape (n_cells,)
-        The table of each cell.
-    first, second : ndarray of shape (n_cells,)
-        The values, numbered over all attributes, that the cell counts together.
+    ``offsets``: (n_attributes + 1,), where the values of each attribute start in a vector of all
+    values. ``pair``: (n_cells,). ``first``, ``second``: (n_cells,), the values, numbered over all
+    attributes, that the cell counts together.
     """
 
     def __init__(self, layout: PairLayout) -> None:
@@ -231,15 +225,8 @@ def _precision_weighted(
 def _gains(squares: Floats, variances: Floats, sizes: Indices, n_rows: float) -> Floats:
     """Return for each attribute the share of its inequality that is likely not noise.
 
-    Parameters
-    ----------
-    squares : ndarray of shape (n_attributes,)
-        Squared distances of the noisy margins from equal ones.
-    variances : ndarray of shape (n_attributes,)
-        Of the noise of each margin.
-    sizes : ndarray of shape (n_attributes,)
-        Numbers of values.
-    n_rows : float
+    ``squares``: (n_attributes,), squared distances of the noisy margins from equal ones.
+    ``variances``: (n_attributes,). ``sizes``: (n_attributes,).
     """
     most = np.maximum(n_rows**2 * (1 - 1 / sizes), _TINY)
     noise, free = variances / most, sizes - 1

@@ -53,35 +53,21 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated tables of pairs of attributes.
-
-    Attributes
-    ----------
-    layout : PairLayout
-    n_rows : float
-    margins : ndarray of shape (n_values,)
-        Counts of all values.
-    counts, variances : ndarray of shape (layout.n_cells,)
-        Estimated counts of the cells, and how uncertain each is.
-    unlearned : ndarray of shape (n_pairs,)
-        The share of each table's dependence that noise hides; 0 where the table is exact.
-    credible : ndarray of shape (n_pairs,) or float
-        How strong the hidden dependence of each may be, as a share of the strongest possible.
-    margin_variances : ndarray of shape (n_values,) or float
-        How uncertain the margins are.
-    signal : {"seen", "hidden", "absent"}
-        Whether any dependence stands out from noise.
-    """
+    """Estimated tables of pairs of attributes."""
 
     layout: PairLayout
     n_rows: float
-    margins: Floats
+    margins: Floats  # (n_values,): counts of all values
+    # (layout.n_cells,): estimated counts of the cells, and how uncertain each is.
     counts: Floats
     variances: Floats
+    # (n_pairs,): the share of each table's dependence that noise hides; 0 where the table is exact.
     unlearned: Floats
+    # (n_pairs,): how strong the hidden dependence of each may be, as a share of the strongest
+    # possible.
     credible: Floats | float = CONTEXT_STRENGTH
-    margin_variances: Floats | float = 0.0
-    signal: Signal = "seen"
+    margin_variances: Floats | float = 0.0  # (n_values,): how uncertain the margins are
+    signal: Signal = "seen"  # whether any dependence stands out from noise
 
     def conditional(self, target: int, given: int) -> tuple[Floats, Floats]:
         """Return P(target | given), of shape (n_target, n_given), and the doubt about each column.
@@ -133,15 +119,7 @@ def shrink_tables(
 ) -> Estimate:
     """Return the empirical-Bayes estimate of the tables.
 
-    Parameters
-    ----------
-    histograms : Noisy
-        Noisy counts of all values.
-    tables : NoisyTables
-    currency : {"pure", "zcdp"}
-        What they were paid for in.
-    n_rows : float or None
-        The number of rows, if it is known exactly.
+    ``n_rows``: the number of rows, if it is known exactly.
     """
     cells = PairTableCells(tables.layout)
     if n_rows is None:

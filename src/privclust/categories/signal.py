@@ -43,21 +43,12 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Strengths:
-    """Measured strengths of all pairs.
+    """Measured strengths of all pairs."""
 
-    Attributes
-    ----------
-    found : ndarray of shape (n_pairs,)
-        Unbiased, so that some are below zero.
-    terms : tuple of three ndarray of shape (n_pairs,)
-        The variance of each, for a true strength t, is a polynomial in t.
-    strongest : ndarray of shape (n_pairs,)
-        What a strength of one is in the units of the prior.
-    """
-
-    found: Floats
+    found: Floats  # (n_pairs,): unbiased, so that some are below zero
+    # (n_pairs,): the variance of each, for a true strength t, is a polynomial in t.
     terms: tuple[Floats, Floats, Floats]
-    strongest: Floats
+    strongest: Floats  # (n_pairs,): what a strength of one is in the units of the prior
 
     def uncertainty(self, strengths: Floats) -> Floats:
         """Return the standard errors at some true strengths, of shape (n_pairs, n_strengths)."""
@@ -90,14 +81,8 @@ def strengths_by(
 
     Residuals are what the tables say beyond independence, an array of shape (n_cells,).
 
-    Parameters
-    ----------
-    other : ndarray of shape (n_cells,)
-        The variance that noise and sampling explain.
-    shape : ndarray of shape (n_cells,)
-        The variance that dependence adds, up to its strength.
-    strongest : ndarray of shape (n_pairs,)
-    cells : PairTableCells
+    ``other``: (n_cells,), the variance that noise and sampling explain. ``shape``: (n_cells,), the
+    variance that dependence adds, up to its strength. ``strongest``: (n_pairs,).
     """
     scale = cells.per_table(shape**2) * strongest
     constant, linear, square = (
@@ -137,14 +122,7 @@ _HIDDEN = Note(
 
 @dataclass(frozen=True)
 class IndependentTables:
-    """Tables of attributes that do not depend on each other, with given margins.
-
-    Attributes
-    ----------
-    cells : PairTableCells
-    margins : Margins
-    n_rows : float
-    """
+    """Tables of attributes that do not depend on each other, with given margins."""
 
     cells: PairTableCells
     margins: Margins
@@ -202,18 +180,9 @@ def has_signal(
 ) -> Signal:
     """Return whether the dependence of any pair, or of all together, stands out from chance.
 
-    Parameters
-    ----------
-    residuals : ndarray of shape (n_cells,)
-        What the tables say beyond independence.
-    strengths : callable
-        From residuals to the strengths of all pairs.
-    independent : IndependentTables
-        Makes up similar tables without dependence.
-    error : float
-        The standard error of the noise on a cell.
-    currency : {"pure", "zcdp"}
-        What the tables were paid for in, which says what noise they have.
+    ``residuals``: (n_cells,). ``strengths``: from residuals to the strengths of all pairs.
+    ``error``: the standard error of the noise on a cell. ``currency``: what the tables were paid
+    for in, which says what noise they have.
     """
     rng = np.random.default_rng(0)  # public, and the same for all: it protects nothing
 

@@ -118,10 +118,7 @@ class FitOptions(EngineOptions, BudgetOptions):
     def parameters_for(self, data: str | Path | Sequence[str]) -> dict[str, Any]:
         """Return budget, seed and charge as parameters of an estimator.
 
-        Parameters
-        ----------
-        data : path or sequence of paths
-            The private data; the name of one file is that of the data set, if none is given.
+        ``data``: the private data; the name of one file is that of the data set, if none is given.
         """
         return self.parameters() | {"random_state": self.seed} | self._charge(data)
 

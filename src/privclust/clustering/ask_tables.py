@@ -76,16 +76,8 @@ def ask_with_tables(
 ) -> SummaryResult:
     """Ask for the cells of a summary and for tables beside them.
 
-    Parameters
-    ----------
-    door : PointRows
-    run : Run
-    budget : Share
-        What all of it may spend.
-    ask_cells : callable
-        Asks for a summary without tables, within a share.
-    share : float or None
-        Of the budget, for all tables; None for what the number of rows suggests.
+    ``ask_cells``: asks for a summary without tables, within a share. ``share``: of the budget, for
+    all tables; None for what the number of rows suggests.
     """
     asked = _TableQuestions(door, run)
     n_rows, left = asked.ask_count(budget)

@@ -30,22 +30,13 @@ _MOST_EXACT = 2.0**50
 
 @dataclass(frozen=True)
 class Axis:
-    """The line that a column lies on.
+    """The line that a column lies on."""
 
-    Attributes
-    ----------
-    low, high : float
-        Where it begins and ends.
-    whole : bool
-        Whether it has whole numbers only.
-    ordered : bool
-        Whether neighbours are alike, as numbers are and categories are not.
-    """
-
+    # Where it begins and ends.
     low: float
     high: float
-    whole: bool
-    ordered: bool
+    whole: bool  # whether it has whole numbers only
+    ordered: bool  # whether neighbours are alike, as numbers are and categories are not
 
     @classmethod
     def of(cls, fact: Fact) -> Axis:
@@ -92,22 +83,15 @@ def axes_of(schema: Schema) -> list[Axis]:
 
 @dataclass(frozen=True)
 class HistogramCounts:
-    """Raw noisy counts of cells, a line each; later levels divide cells of earlier ones.
+    """Raw noisy counts of cells, a line each; later levels divide cells of earlier ones."""
 
-    Attributes
-    ----------
-    columns, levels : ndarray of int64, of shape (n_cells,)
-        The column, in the order of the schema, and the level, from 0.
-    low, high : ndarray of shape (n_cells,)
-        Where the cell lies on the line of its column.
-    counts, counts_error : ndarray of shape (n_cells,)
-        The noisy number of rows, and the standard error of the noise.
-    """
-
+    # (n_cells,): the column, in the order of the schema, and the level, from 0.
     columns: Integers
     levels: Integers
+    # (n_cells,): where the cell lies on the line of its column.
     low: Floats
     high: Floats
+    # (n_cells,): the noisy number of rows, and the standard error of the noise.
     counts: Floats
     counts_error: Floats
 
@@ -138,18 +122,11 @@ class HistogramCounts:
 
 @dataclass(frozen=True)
 class Histogram:
-    """About how many rows lie in each cell of a column: never below zero, all rows together.
-
-    Attributes
-    ----------
-    axis : Axis
-    edges : ndarray of shape (n_cells + 1,)
-    mass : ndarray of shape (n_cells,)
-    """
+    """About how many rows lie in each cell of a column: never below zero, all rows together."""
 
     axis: Axis
-    edges: Floats
-    mass: Floats
+    edges: Floats  # (n_cells + 1,)
+    mass: Floats  # (n_cells,)
 
     def heavy(self) -> Indices:
         """Return the cells that hold much of the column and can be divided."""

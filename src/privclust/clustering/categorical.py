@@ -30,22 +30,12 @@ from privclust.unit import Unit
 
 @dataclass(frozen=True)
 class CategoricalClusters:
-    """A learned metric, the points that rows become under it, and the clusters of these points.
-
-    Attributes
-    ----------
-    learning : Learning
-    embedding : ValuePoints
-        The points of the values; a row is the sum of those of its values.
-    centres : ndarray of shape (n_clusters, n_axes)
-    found : KMeansResult
-        The same centres in the unit ball, with their sizes.
-    """
+    """A learned metric, the points that rows become under it, and the clusters of these points."""
 
     learning: MetricResult
-    embedding: ValuePoints
-    centres: Floats
-    found: KMeansResult
+    embedding: ValuePoints  # the points of the values; a row is the sum of those of its values
+    centres: Floats  # (n_clusters, n_axes)
+    found: KMeansResult  # the same centres in the unit ball, with their sizes
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -26,20 +26,11 @@ _TINY = 1e-300
 
 @dataclass(frozen=True)
 class CellColumn:
-    """What cells and the histogram of a column of numbers know of it.
+    """What cells and the histogram of a column of numbers know of it."""
 
-    Attributes
-    ----------
-    margin : ndarray of shape (n_bins,)
-        The rows of each bin.
-    values : ndarray of shape (n_bins,)
-        The mean number of each bin.
-    means, errors : ndarray of shape (n_cells,)
-        The number of each cell, and its standard error.
-    """
-
-    margin: Floats
-    values: Floats
+    margin: Floats  # (n_bins,): the rows of each bin
+    values: Floats  # (n_bins,): the mean number of each bin
+    # (n_cells,): the number of each cell, and its standard error.
     means: Floats
     errors: Floats
 
@@ -126,20 +117,11 @@ def rake(table: Floats, rows: Floats, columns: Floats, rounds: int = _ROUNDS) ->
 
 @dataclass(frozen=True)
 class Shrunk:
-    """A noisy table that was drawn towards what is expected without it.
-
-    Attributes
-    ----------
-    table : ndarray
-    hidden : bool
-        Whether noise explains all of the difference, so that nothing of it is believed.
-    error : float
-        About how far it is off, as a part of all rows: total variation.
-    """
+    """A noisy table that was drawn towards what is expected without it."""
 
     table: Floats
-    hidden: bool
-    error: float
+    hidden: bool  # whether noise explains all of the difference, so that nothing of it is believed
+    error: float  # about how far it is off, as a part of all rows: total variation
 
 
 def shrunk(noisy: Floats, expected: Floats, standard_error: float) -> Shrunk:

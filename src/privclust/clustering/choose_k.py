@@ -117,14 +117,8 @@ def beat_independent_columns(
 ) -> bool:
     """Tell whether centres explain more of the cells than columns by themselves would.
 
-    Parameters
-    ----------
-    places : ndarray of shape (n_cells, n_features)
-        Around their mean.
-    weights : ndarray of shape (n_cells,)
-    centers : ndarray of shape (n_clusters, n_features)
-    columns : sequence of slice
-        Where the coordinates of each column are.
+    ``places``: (n_cells, n_features). ``weights``: (n_cells,). ``centers``: (n_clusters,
+    n_features). ``columns``: where the coordinates of each column are.
     """
     rng = np.random.default_rng(len(centers))  # public choices; the answer is the same every time
     chances, equal = weights / weights.sum(), np.ones(len(places))
@@ -215,14 +209,8 @@ def choose_n_clusters(
 ) -> Choice:
     """Choose the number of clusters of the cells among candidates; it costs nothing.
 
-    Parameters
-    ----------
-    cells : Cells
-    candidates : iterable of int
-    schema : Schema or None
-        Of the coordinates of the cells, if some of them are shares of categories.
-    whole_curve : bool
-        Otherwise the stability is NaN where the answer does not need it.
+    ``schema``: of the coordinates of the cells, if some of them are shares of categories.
+    ``whole_curve``: otherwise the stability is NaN where the answer does not need it.
     """
     ks, columns = _valid_candidates(cells, candidates), _columns(schema)
     seen = _Criteria.of(cells, ks, every=whole_curve or bool(columns))

@@ -27,20 +27,12 @@ _SAME = 0.005
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """What a column has to do with released clusters.
-
-    Attributes
-    ----------
-    name : str
-    share : float
-        Its share of the squared distances between the centres.
-    tau : float or None
-        Of a column of categories, how far the clusters tell it: the measure of Goodman and
-        Kruskal, 1 if they are its values.
-    """
+    """What a column has to do with released clusters."""
 
     name: str
-    share: float
+    share: float  # its share of the squared distances between the centres
+    # Of a column of categories, how far the clusters tell it: the measure of Goodman and Kruskal, 1
+    # if they are its values.
     tau: float | None
 
 
@@ -49,15 +41,8 @@ def separation_shares(
 ) -> list[ColumnPart]:
     """Return the part of each column in what separates clusters, the largest first.
 
-    Parameters
-    ----------
-    coordinates : Coordinates
-    scales : ndarray of shape (n_features,)
-        What counts as one in each coordinate.
-    centers : ndarray of shape (n_clusters, n_features)
-        In the units of the data.
-    sizes : ndarray of shape (n_clusters,)
-        Noisy numbers of rows.
+    ``scales``: (n_features,), what counts as one in each coordinate. ``centers``: (n_clusters,
+    n_features). ``sizes``: (n_clusters,).
     """
     weights = np.maximum(sizes, 0)
     weights = weights / weights.sum() if weights.any() else np.full(len(sizes), 1 / len(sizes))
@@ -93,13 +78,8 @@ def column_notes(parts: list[ColumnPart]) -> Iterator[Note]:
 def loose_notes(schema: Schema, places: Floats, weights: Floats) -> Iterator[Note]:
     """Yield a note if released places fill a small part of the bounds of every number.
 
-    Parameters
-    ----------
-    schema : Schema
-    places : ndarray of shape (n_places, n_features)
-        Centres or cells, in the units of the data.
-    weights : ndarray of shape (n_places,)
-        About how many rows each stands for; at least zero.
+    ``places``: (n_places, n_features), centres or cells, in the units of the data. ``weights``:
+    (n_places,), about how many rows each stands for; at least zero.
     """
     if (weights > 0).sum() < 2 or not schema.numeric:
         return

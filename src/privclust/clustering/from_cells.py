@@ -32,24 +32,17 @@ _CROSSING, _LENGTHENED = 0.75**2, 0.5**2
 
 @dataclass(frozen=True)
 class Clusters:
-    """k clusters of the cells, largest first.
+    """k clusters of the cells, largest first."""
 
-    Attributes
-    ----------
-    centers, centers_error : ndarray of shape (k, n_features)
-        The errors are standard errors of the noise alone.
-    sizes, sizes_error : ndarray of shape (k,)
-        Numbers of rows; they may be negative. Their errors also cover rows at the border of two
-        clusters, which may be counted in the wrong one.
-    inertia, inertia_error : float
-        The approximate sum of squared distances of the rows to their nearest centre. The error
-        includes what noise in the cells' places may have added to it.
-    """
-
+    # (k, n_features): the errors are standard errors of the noise alone.
     centers: Floats
     centers_error: Floats
+    # (k,): numbers of rows; they may be negative. Their errors also cover rows at the border of two
+    # clusters, which may be counted in the wrong one.
     sizes: Floats
     sizes_error: Floats
+    # The approximate sum of squared distances of the rows to their nearest centre. The error
+    # includes what noise in the cells' places may have added to it.
     inertia: float
     inertia_error: float
 

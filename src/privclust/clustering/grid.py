@@ -79,25 +79,14 @@ grid: Method = partial(ask_with_row_count, ask_grid_given_count)
 
 @dataclass(frozen=True)
 class _Table:
-    """The noisy counts of a grid.
+    """The noisy counts of a grid."""
 
-    Attributes
-    ----------
-    axes : tuple of ndarray
-        The middles of the cells along each axis.
-    widths : ndarray of shape (d,)
-        Of a cell.
-    counts, weights : ndarray of shape (n_cells,)
-        As answered, and brought to what is known of them.
-    error : float
-        The error of a count.
-    """
-
-    axes: tuple[Floats, ...]
-    widths: Floats
+    axes: tuple[Floats, ...]  # the middles of the cells along each axis
+    widths: Floats  # (d,): of a cell
+    # (n_cells,): as answered, and brought to what is known of them.
     counts: Floats
     weights: Floats
-    error: float
+    error: float  # the error of a count
 
     @classmethod
     def ask_counts(

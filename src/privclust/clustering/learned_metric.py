@@ -47,26 +47,13 @@ _MIDDLES = (np.arange(BINS) + 0.5) / BINS
 
 @dataclass(frozen=True)
 class PointMetric:
-    """What tables of all pairs of columns show.
+    """What tables of all pairs of columns show."""
 
-    Attributes
-    ----------
-    points : ValuePoints
-        The values of every column as points of a few axes.
-    radius : float
-        A radius around the origin that holds most rows.
-    shares : ndarray of shape (n_values,)
-        The share of rows of every value.
-    slopes : ndarray of shape (n_axes, n_values)
-        How the shares change with the place on the axes.
-    notes : tuple of Note
-        Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
-    """
-
-    points: ValuePoints
-    radius: float
-    shares: Floats
-    slopes: Floats
+    points: ValuePoints  # the values of every column as points of a few axes
+    radius: float  # a radius around the origin that holds most rows
+    shares: Floats  # (n_values,): the share of rows of every value
+    slopes: Floats  # (n_axes, n_values): how the shares change with the place on the axes
+    # Reasons not to trust the metric, if any; of the rows on its axes they say nothing.
     notes: tuple[Note, ...] = ()
 
     def centers(self, places: Floats, schema: Schema) -> Floats:
@@ -90,18 +77,7 @@ class PointMetric:
 
 
 def ask_point_metric(view: TableView, share: Share, schema: Schema, n_clusters: int) -> PointMetric:
-    """Learn a metric within ``share``, and where the values lie on the axes of the rows.
-
-    Parameters
-    ----------
-    view : TableView
-        The rows with numbers in bins.
-    share : Share
-    schema : Schema
-        As it is declared.
-    n_clusters : int
-        Clusters to be told apart.
-    """
+    """Learn a metric within ``share``, and where the values lie on the axes of the rows."""
     size = min(_CONTEXT, view.n_attributes - 1)
     options = Options(targets=tuple(range(view.n_attributes)), context_size=size)
     learning = ask_metric(view, share, METHODS[usual_method(share.currency)], options)
@@ -173,13 +149,7 @@ def ask_by_learned_metric(
 ) -> KMeansResult:
     """Learn a metric, and cluster the rows as points of its axes.
 
-    Parameters
-    ----------
-    door : PointRows
-    run : Run
-    n_clusters : int
-    cluster : callable
-        Clusters the rows of a view within a share.
+    ``cluster``: clusters the rows of a view within a share.
     """
     for_metric = run.budget.whole.take(METRIC)
     view = door.table(run.meter, run.seed)
@@ -204,14 +174,7 @@ def ask_summary_by_learned_metric(
 ) -> SummaryResult:
     """Learn a metric, and summarise the rows as points of its axes.
 
-    Parameters
-    ----------
-    door : PointRows
-    run : Run
-    view : PointsView
-        The rows by mismatches, for the last question.
-    budget : Share
-        What all of it may spend.
+    ``view``: the rows by mismatches, for the last question.
     """
     for_metric, for_within = budget.take(METRIC), budget.take(_WITHIN)
     table = door.table(run.meter, run.seed)

@@ -60,15 +60,8 @@ def ask_lloyd_points(
 
     A cluster without rows, by its noisy count, stays.
 
-    Parameters
-    ----------
-    view : PointsView
-    name : str
-        What the question is called in the statement.
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball; a row belongs to the cluster of the nearest one.
-    share : Share
-        Divided between counts and sums as the paper says.
+    ``centres``: (n_clusters, n_features), points of the unit ball; a row belongs to the cluster of
+    the nearest one. ``share``: divided between counts and sums as the paper says.
     """
     dimension = view.domain.dimension
     low, high = view.domain.box_in_unit_ball()

@@ -43,19 +43,10 @@ _HIDDEN = Note(
 
 @dataclass(frozen=True)
 class Working:
-    """What later questions are asked within.
+    """What later questions are asked within."""
 
-    Attributes
-    ----------
-    schema : Schema
-        With a working range and a weight for each number, if noise does not hide them.
-    gap : float or None
-        The gap of categories beside such numbers.
-    notes : tuple of Note
-    """
-
-    schema: Schema
-    gap: float | None
+    schema: Schema  # with a working range and a weight for each number, if noise does not hide them
+    gap: float | None  # the gap of categories beside such numbers
     notes: tuple[Note, ...] = ()
 
 

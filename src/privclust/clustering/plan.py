@@ -56,18 +56,11 @@ def synthetic_rows(
 
 @dataclass(frozen=True)
 class Clumps:
-    """Rows in clumps spread evenly over the declared bounds and categories.
-
-    Attributes
-    ----------
-    schema : Schema
-    numbers : ndarray of shape (n_rows, n_numbers)
-    codes : ndarray of shape (n_rows, n_categorical)
-        Places in the lists of categories, of those that can be given.
-    """
+    """Rows in clumps spread evenly over the declared bounds and categories."""
 
     schema: Schema
-    numbers: Floats
+    numbers: Floats  # (n_rows, n_numbers)
+    # (n_rows, n_categorical): places in the lists of categories, of those that can be given.
     codes: Indices
 
     @classmethod
@@ -151,10 +144,7 @@ def synthetic_summary_rows(
 class SampleErrors:
     """What rehearsals of a summary with tables say about its synthetic_summary_rows rows.
 
-    Parameters
-    ----------
-    budget : Budget
-        That of the plan; rehearsals with another are not looked at.
+    ``budget``: that of the plan; rehearsals with another are not looked at.
     """
 
     def __init__(self, budget: Budget) -> None:

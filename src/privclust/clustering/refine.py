@@ -34,12 +34,7 @@ class Sketch:
         The step is made on the cells. It falls short where rows are clipped, and where they are
         nearer to another centre once all have moved.
 
-        Parameters
-        ----------
-        centres : ndarray of shape (n_clusters, n_features)
-            The centres before the step.
-        radius : float
-            What offsets are clipped to.
+        ``centres``: (n_clusters, n_features).
         """
         offsets = self.cells - centres[nearest_centre(self.cells, centres)]
         lengths = np.sqrt((offsets**2).sum(axis=1) + self.blur)
@@ -53,13 +48,8 @@ class Sketch:
 
         What is symmetric around the mean of a cluster's cells does no harm if it is clipped.
 
-        Parameters
-        ----------
-        centres : ndarray of shape (n_clusters, n_features)
-        radii : ndarray of shape (n_radii,)
-            What offsets may be clipped to.
-        within : float
-            The mean square distance of rows to their centre, which that to their cell is below.
+        ``centres``: (n_clusters, n_features). ``radii``: (n_radii,). ``within``: the mean square
+        distance of rows to their centre, which that to their cell is below.
         """
         labels = nearest_centre(self.cells, centres)
         offsets = self.cells - centres[labels]
@@ -93,16 +83,9 @@ def errors_of_means(
 
     Noise of a sum moves its centre; noise of a count stretches or shortens the move.
 
-    Parameters
-    ----------
-    answer : ClusterAnswer
-        Counts and offsets of the last step.
-    moves : ndarray of shape (n_clusters, n_features)
-        The mean offsets made of them.
-    least : float
-        Clusters with a count of this or below are hidden by noise.
-    hidden : ndarray of shape (n_features,) or float
-        The error of such clusters, and the largest of the others.
+    ``answer``: counts and offsets of the last step. ``moves``: (n_clusters, n_features). ``least``:
+    clusters with a count of this or below are hidden by noise. ``hidden``: (n_features,), the error
+    of such clusters, and the largest of the others.
     """
     counts, sums = answer.counts, answer.offsets
     sizes = np.maximum(counts.value, 1)[:, None]
@@ -153,19 +136,8 @@ def ask_refined_centres(
 
     It returns the centres and their errors: of the noise, and of what the last step leaves out.
 
-    Parameters
-    ----------
-    view : PointsView
-    budget : Share
-        What all steps may spend.
-    n_rows : float
-        The noisy number of rows.
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball.
-    within : float
-        About the mean square distance of rows to their centre.
-    sketch : Sketch
-        Where the rows are, to show what a clip, and the last step, leave out.
+    ``centres``: (n_clusters, n_features). ``within``: about the mean square distance of rows to
+    their centre. ``sketch``: where the rows are, to show what a clip, and the last step, leave out.
     """
     frame, shape = Projection(np.zeros(centres.shape[1])), centres.shape
     shares = _shares(budget, _refine_steps(view, budget, n_rows, shape))

@@ -24,22 +24,12 @@ _PART = 0.2
 
 @dataclass(frozen=True)
 class Candidate:
-    """A number of clusters worth a look.
-
-    Attributes
-    ----------
-    n_clusters : int
-    stability : float
-        The mean adjusted Rand index of redraws; one for a single cluster.
-    beside : int
-        The next smaller number of the list, or 1.
-    splits : tuple of int
-        The clusters of that smaller number, from the largest on, whose rows part.
-    """
+    """A number of clusters worth a look."""
 
     n_clusters: int
-    stability: float
-    beside: int
+    stability: float  # the mean adjusted Rand index of redraws; one for a single cluster
+    beside: int  # the next smaller number of the list, or 1
+    # The clusters of that smaller number, from the largest on, whose rows part.
     splits: tuple[int, ...]
 
     @property
@@ -64,15 +54,8 @@ def shortlist_of(
 ) -> tuple[Candidate, ...]:
     """Return the shortlist.
 
-    Parameters
-    ----------
-    ks : sequence of int
-        The numbers that were looked at.
-    separation, stability : ndarray of shape (len(ks),)
-    labels : mapping of int to ndarray of shape (n_cells,)
-        For each number the clusters of the cells, from the largest on.
-    weights : ndarray of shape (n_cells,)
-    suggestion : int
+    ``separation``, ``stability``: (len(ks). ``labels``: (n_cells,), for each number the clusters of
+    the cells, from the largest on. ``weights``: (n_cells,).
     """
     known = dict(zip(ks, np.nan_to_num(stability).tolist(), strict=True))
     ranked = _rank(ks, separation, np.nan_to_num(stability))

@@ -106,19 +106,8 @@ def ask_moves_in_groups(
 ) -> CellsInColumns:
     """Move groups of cells by noisy mean offsets in all columns.
 
-    Parameters
-    ----------
-    view : PointsView
-    share : Share
-        What all steps may spend.
-    placed : CellsInColumns
-        The cells, whose groups are chosen here.
-    n_rows : float
-        The noisy number of rows.
-    fewest : int
-        There are at least this many groups, if there are that many cells.
-    rng : Generator
-        Public choices.
+    ``placed``: the cells, whose groups are chosen here. ``fewest``: there are at least this many
+    groups, if there are that many cells.
     """
     n_groups, steps = _groups_and_steps(view, share, len(placed.cells), n_rows, fewest)
     groups = _group_cells(placed, n_groups, rng)

@@ -51,17 +51,8 @@ class _Edge:
 class SyntheticModel:
     """A model of rows that agrees with all released counts.
 
-    Parameters
-    ----------
-    schema : Schema
-    cells : Cells
-        In the metric of the summary.
-    scales : ndarray of shape (n_coordinates,)
-        What counts as one in each coordinate, in the units of the data.
-    tables : Tables
-        Groups and pairs may be missing.
-    seen : bool, default=True
-        Whether the cells show the rows; otherwise columns are independent of each other.
+    ``scales``: (n_coordinates,), what counts as one in each coordinate, in the units of the data.
+    ``seen``: whether the cells show the rows; otherwise columns are independent of each other.
     """
 
     def __init__(

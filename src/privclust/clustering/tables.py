@@ -21,41 +21,27 @@ _LINES = tuple(field.name for field in fields(HistogramCounts))
 
 @dataclass(frozen=True)
 class Tables:
-    """Histograms of all columns, groups of cells against numbers, and tables of some pairs.
-
-    Attributes
-    ----------
-    histograms : HistogramCounts
-    bin_columns : ndarray of int64, of shape (n_cells,)
-        The column of each cell of the finest histograms, in the order of the schema.
-    bin_low : ndarray of shape (n_cells,)
-        Where these cells begin.
-    bin_codes : ndarray of int64, of shape (n_cells,)
-        The bin of the column, from 0, that the cell belongs to in all tables.
-    group_of_cell : ndarray of int64, of shape (n_released_cells,)
-        The group of each released cell; -1 for one without rows, and if no groups were asked about.
-    group_counts : ndarray of shape (n_groups, n_bins_of_numbers)
-        How many rows nearest to a cell of the group are in each bin of each number.
-    group_counts_error : ndarray of shape (1,)
-        The standard error of each.
-    pairs : ndarray of int64, of shape (n_pairs, 2)
-        Columns whose tables were asked for; no two ways lead from one column to another.
-    pair_counts : ndarray of shape (n_pair_cells,)
-        These tables one after the other, the bins of the first column in rows.
-    pair_counts_error : ndarray of shape (1,)
-        The standard error of each count.
-    """
+    """Histograms of all columns, groups of cells against numbers, and tables of some pairs."""
 
     histograms: HistogramCounts
+    # (n_cells,): the column of each cell of the finest histograms, in the order of the schema.
     bin_columns: Integers
-    bin_low: Floats
+    bin_low: Floats  # (n_cells,): where these cells begin
+    # (n_cells,): the bin of the column, from 0, that the cell belongs to in all tables.
     bin_codes: Integers
+    # (n_released_cells,): the group of each released cell; -1 for one without rows, and if no
+    # groups were asked about.
     group_of_cell: Integers
+    # (n_groups, n_bins_of_numbers): how many rows nearest to a cell of the group are in each bin of
+    # each number.
     group_counts: Floats
-    group_counts_error: Floats
+    group_counts_error: Floats  # (1,): the standard error of each
+    # (n_pairs, 2): columns whose tables were asked for; no two ways lead from one column to
+    # another.
     pairs: Integers
+    # (n_pair_cells,): these tables one after the other, the bins of the first column in rows.
     pair_counts: Floats
-    pair_counts_error: Floats
+    pair_counts_error: Floats  # (1,): the standard error of each count
 
     def bins(self, n_columns: int) -> list[Integers]:
         """Return for each column the bins of its cells."""

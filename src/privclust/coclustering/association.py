@@ -36,12 +36,7 @@ def noisy_tau(table: Floats, error: float) -> float:
     Squares of noise are positive, so τ of a noisy table is too large: mere noise has a τ. What they
     add on average is taken off. Column clusters whose totals are lost in noise say nothing.
 
-    Parameters
-    ----------
-    table : ndarray of shape (n_row_clusters, n_column_clusters)
-        Noisy sums.
-    error : float
-        Their standard error.
+    ``table``: (n_row_clusters, n_column_clusters).
     """
     total, rows, columns = float(table.sum()), table.sum(axis=1), table.sum(axis=0)
     height = len(table)

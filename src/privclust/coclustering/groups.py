@@ -38,34 +38,19 @@ _LOST = 0.25
 
 @dataclass(frozen=True)
 class EmbeddedLines:
-    """Rows of a table in few directions.
+    """Rows of a table in few directions."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_rows, n_directions)
-        Where the rows lie along the strongest directions.
-    weights : ndarray of shape (n_rows,)
-        How much each row is worth, at most 1.
-    strengths : ndarray of shape (n_groups,)
-        How strong each direction of the table is, the strongest first.
-    """
-
-    points: Floats
-    weights: Floats
-    strengths: Floats
+    points: Floats  # (n_rows, n_directions): where the rows lie along the strongest directions
+    weights: Floats  # (n_rows,): how much each row is worth, at most 1
+    strengths: Floats  # (n_groups,): how strong each direction of the table is, the strongest first
 
 
 def embed_lines(table: Noisy, n_directions: int, *, trust: float = 0.0) -> EmbeddedLines:
     """Return the rows of a noisy table along the directions in which they differ most.
 
-    Parameters
-    ----------
-    table : Noisy, value of shape (n_rows, n_groups)
-    n_directions : int
-        The directions wanted.
-    trust : float, default=0
-        Rows weigh in proportion to this power of their expected ratio of signal to noise. With 0
-        all weigh the same; 1 is best where the totals of rows differ widely, as those of words do.
+    ``table``: (n_rows, n_groups). ``trust``: rows weigh in proportion to this power of their
+    expected ratio of signal to noise. With 0 all weigh the same; 1 is best where the totals of rows
+    differ widely, as those of words do.
     """
     values, error = table.value, table.standard_error
     width = values.shape[1]
@@ -131,12 +116,8 @@ def merge_clusters(
     Lines are compared by where they point among as many directions as there are groups, the
     strongest of them all. So many tell the groups apart; in the others there is noise.
 
-    Parameters
-    ----------
-    lines : ndarray of shape (n_lines, n_columns)
-        Sums over rows.
-    weights : ndarray of shape (n_lines,)
-        About how many rows each of them is the sum of; above zero.
+    ``lines``: (n_lines, n_columns). ``weights``: (n_lines,), about how many rows each of them is
+    the sum of; above zero.
     """
     spread = lines / np.sqrt(weights)[:, None]
     strengths, directions = np.linalg.eigh(spread @ spread.T)
@@ -220,17 +201,10 @@ def directions_above_noise(
 ) -> int:
     """Return how many directions of a table are stronger than chance would make them.
 
-    Parameters
-    ----------
-    last : Noisy, value of shape (n_rows, n_groups)
-        Sums over the best groups: if anything can be seen, it is here. It may look as if there
-        were structure because the groups were found in the same counts.
-    first : Noisy
-        Sums over blind groups, which cannot look so. It decides where the last table does not.
-    currency : {"pure", "zcdp"}
-        What the tables were paid for in, which says what noise they have.
-    rng : Generator
-        Makes up the tables without structure.
+    ``last``: (n_rows, n_groups), sums over the best groups: if anything can be seen, it is here. It
+    may look as if there were structure because the groups were found in the same counts. ``first``:
+    sums over blind groups, which cannot look so. It decides where the last table does not.
+    ``currency``: what the tables were paid for in, which says what noise they have.
     """
     counting, noise = max(0.0, float(last.value.mean())), last.standard_error**2
     if counting < _HIDDEN * noise:

@@ -45,14 +45,8 @@ _PSEUDO = 3
 def column_clusters(profiles: Noisy, n_clusters: int, rng: np.random.Generator) -> Groups:
     """Return column clusters by the τ rule, as long as it empties none.
 
-    Parameters
-    ----------
-    profiles : Noisy, value of shape (n_row_clusters, n_columns)
-        Noisy sums of each column over each row cluster.
-    n_clusters : int
-        The number of column clusters.
-    rng : Generator
-        Picks the start where there are not as many column clusters as row clusters.
+    ``profiles``: (n_row_clusters, n_columns), noisy sums of each column over each row cluster.
+    ``rng``: picks the start where there are not as many column clusters as row clusters.
     """
     values = profiles.value
     if n_clusters == len(values):
@@ -92,9 +86,7 @@ def prototype_weights(profiles: Noisy) -> Floats:
     It is the logarithm of the column's share in the cluster over its share in all. Deviations from
     the common share are shrunk by what noise alone would do to them (James and Stein).
 
-    Returns
-    -------
-    weights : ndarray of shape (n_row_clusters, n_columns)
+    Returns ``weights``: (n_row_clusters, n_columns).
     """
     values, error = profiles.value, profiles.standard_error
     shares = np.maximum(values.sum(axis=0), 0) + 1e-9
@@ -272,12 +264,7 @@ def affordable_rounds(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
     answer that the whole budget would buy. The more clusters there are, the more directions must be
     told from noise, whose length in them grows with the root of their number.
 
-    Parameters
-    ----------
-    totals : Noisy, value of shape (n_columns,)
-        The sum of all profiles.
-    n_clusters : int
-        The number of row clusters.
+    ``totals``: (n_columns,).
     """
     error = totals.standard_error * np.sqrt(_ALL)
     signal = signal_length(totals) / (n_clusters**1.5 * error)

@@ -45,24 +45,13 @@ _FEWEST_ROW_GROUPS = 16
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which tables to ask for, fixed by the budget, the noisy total and the shape.
+    """Which tables to ask for, fixed by the budget, the noisy total and the shape."""
 
-    Attributes
-    ----------
-    n_tables : int
-        The number of tables; the last one gives the profiles.
-    columns_first : bool
-        Whether the first table is over blind groups of rows, from which columns are grouped.
-    fineness : int
-        How many groups there are on the way for each cluster: 1, 2 or 3.
-    trust : float
-        How strongly frequent columns are preferred; see :func:`embed`.
-    """
-
-    n_tables: int
+    n_tables: int  # the number of tables; the last one gives the profiles
+    # Whether the first table is over blind groups of rows, from which columns are grouped.
     columns_first: bool
-    fineness: int
-    trust: float
+    fineness: int  # how many groups there are on the way for each cluster: 1, 2 or 3
+    trust: float  # how strongly frequent columns are preferred; see :func:`embed`
 
     @classmethod
     def of(cls, loss: float, per_row: float, n_clusters: int, *, capped: bool) -> Schedule:

@@ -39,12 +39,7 @@ def noise_source(
 ) -> NoiseSource:
     """Return where the noise of a view comes from: the system, unless there is a seed.
 
-    Parameters
-    ----------
-    seed : SeedSequence or None
-        Makes the noise reproducible, and NOT PRIVATE.
-    given : NoiseSource or None
-        Used instead; for tests.
+    ``seed``: makes the noise reproducible, and NOT PRIVATE.
     """
     if given is not None:
         return given
@@ -54,12 +49,7 @@ def noise_source(
 class Door:
     """Opened rows behind a door; they are first read when a view asks.
 
-    Parameters
-    ----------
-    opened : OpenedRows
-        Whoever opened the rows closes them.
-    noise : NoiseSource or None
-        Used instead of the system's noise; for tests.
+    ``noise``: used instead of the system's noise; for tests.
     """
 
     def __init__(self, opened: OpenedRows, *, noise: NoiseSource | None = None) -> None:

@@ -54,38 +54,24 @@ _FAR_OUT = 2.0**60
 
 @dataclass(frozen=True)
 class Domain(PublicBox):
-    """The declared region of numeric rows, mapped to the ball of radius one around the origin.
+    """The declared region of numeric rows, mapped to the ball of radius one around the origin."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The numeric columns.
-    low, high : ndarray of shape (n_features,)
-        Declared bounds; rows are clipped to them.
-    widths : ndarray of shape (n_features,)
-        The unit of each column: 1, or the declared width if distances are to be rescaled; over
-        its weight.
-    center : ndarray of shape (n_features,)
-        What becomes the origin.
-    radius : float
-        The distance from the center, in the units above, that becomes one.
-    fill : ndarray of shape (n_features,)
-        What stands for a value that is not a finite number; NaN where that is an error.
-    within_ball : bool
-        Whether rows must also be clipped to the radius, because a Ball was declared; the corners
-        of the box alone lie at the radius by definition.
-    forms : mapping of str to form
-        How columns are written that are not stored as numbers.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the numeric columns
+    # (n_features,): declared bounds; rows are clipped to them.
     low: Floats
     high: Floats
+    # (n_features,): the unit of each column: 1, or the declared width if distances are to be
+    # rescaled; over its weight.
     widths: Floats
-    center: Floats
-    radius: float
+    center: Floats  # (n_features,): what becomes the origin
+    radius: float  # the distance from the center, in the units above, that becomes one
+    # (n_features,): what stands for a value that is not a finite number; NaN where that is an
+    # error.
     fill: Floats
+    # Whether rows must also be clipped to the radius, because a Ball was declared; the corners of
+    # the box alone lie at the radius by definition.
     within_ball: bool
+    # How columns are written that are not stored as numbers.
     forms: Mapping[str, Form] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

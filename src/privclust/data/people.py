@@ -133,12 +133,7 @@ class ContributionBound:
     Meanwhile it remembers twelve bytes of each row, or twenty if its content packs into eight, and
     about 200 bytes of each person.
 
-    Parameters
-    ----------
-    unit : Person
-        Whose rows are bounded.
-    key : bytes
-        What the ranks depend on beside the rows: any bytes that are chosen without the data.
+    ``key``: what the ranks depend on beside the rows: any bytes that are chosen without the data.
 
     Notes
     -----
@@ -164,12 +159,7 @@ class ContributionBound:
     def add(self, ids: TypedColumn, content: npt.NDArray[Any]) -> None:
         """Show the next block.
 
-        Parameters
-        ----------
-        ids : TypedColumn
-            The person of each row.
-        content : ndarray of shape (n_rows, n_columns)
-            What the view sees of each row.
+        ``content``: (n_rows, n_columns), what the view sees of each row.
         """
         people = self._numbers_of(ids)
         seeds = np.array(self._seeds, np.uint64)
@@ -183,11 +173,8 @@ class ContributionBound:
     def kept(self, again: Again) -> list[Mask]:
         """Return which rows of each block count.
 
-        Parameters
-        ----------
-        again : callable
-            ``again(masks)`` returns, block by block, the contents of the rows where masks are true.
-            It is called only if words do not decide.
+        ``again``: ``again(masks)`` returns, block by block, the contents of the rows where masks
+        are true. It is called only if words do not decide.
         """
         people = np.concatenate([people for people, _ in self._seen])
         words = np.concatenate([words for _, words in self._seen])
@@ -241,15 +228,8 @@ class PersonRows(RowSource):
     A pass of its own decides which rows count and remembers one bit per row. Where a limit cuts
     through rows of a person that look alike, a second one compares them.
 
-    Parameters
-    ----------
-    source : RowSource
-        Opened with the id column of the unit.
-    unit : Person
-    content : callable
-        Returns what a view sees of the rows of a block.
-    key : bytes
-        Chosen without the data; see :class:`ContributionBound`.
+    ``source``: opened with the id column of the unit. ``content``: returns what a view sees of the
+    rows of a block.
     """
 
     def __init__(self, source: RowSource, unit: Person, content: Content, key: bytes) -> None:
@@ -316,14 +296,8 @@ def limit_rows_per_person(
 ) -> RowSource:
     """Return the rows that count: all of them unless the unit is a person.
 
-    Parameters
-    ----------
-    source : RowSource
-    unit : Unit
-    content : callable
-        Returns what a view sees of the rows of a block.
-    seed : SeedSequence or None
-        Which rows are drawn; the system decides afresh each time if not given.
+    ``content``: returns what a view sees of the rows of a block. ``seed``: which rows are drawn;
+    the system decides afresh each time if not given.
     """
     if not isinstance(unit, Person):
         return source

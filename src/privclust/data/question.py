@@ -21,21 +21,11 @@ from privclust.unit.base import UnitStep
 
 @dataclass(frozen=True)
 class Size:
-    """Bounds on a table of integers.
+    """Bounds on a table of integers."""
 
-    Attributes
-    ----------
-    l1 : int
-        On the sum of the absolute values.
-    square : int
-        On the sum of the squares.
-    length : int
-        On the Euclidean lengths of the table's rows, added up.
-    """
-
-    l1: int
-    square: int
-    length: int
+    l1: int  # on the sum of the absolute values
+    square: int  # on the sum of the squares
+    length: int  # on the Euclidean lengths of the table's rows, added up
 
     def __post_init__(self) -> None:
         _check_exact(self.l1, self.square, self.length)
@@ -47,21 +37,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Term:
-    """What one row more changes in a statistic, whatever the other rows are.
+    """What one row more changes in a statistic, whatever the other rows are."""
 
-    Attributes
-    ----------
-    added : Size
-        Of the change by one row.
-    replaced : Size
-        Of the difference between the changes by two rows, beside the same other rows.
-    low, high : int or ndarray of int64
-        What so many rows add up to, in each entry, is held to so many times these; see
-        :meth:`Question.held`.
-    """
-
-    added: Size
-    replaced: Size
+    added: Size  # of the change by one row
+    replaced: Size  # of the difference between the changes by two rows, beside the same other rows
+    # What so many rows add up to, in each entry, is held to so many times these; see
+    # :meth:`Question.held`.
     low: int | Integers
     high: int | Integers
 
@@ -92,14 +73,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Scores:
-    """What one row more adds to each score of one pick; the scores of other picks stay.
+    """What one row more adds to each score of one pick; the scores of other picks stay."""
 
-    Attributes
-    ----------
-    low, high : int
-        Zero lies between them, so that scores may be cut off where samplers want it.
-    """
-
+    # Zero lies between them, so that scores may be cut off where samplers want it.
     low: int
     high: int
 
@@ -122,26 +98,14 @@ def _whole(total: Any) -> Integers:
 
 @dataclass(frozen=True)
 class _Declared:
-    """What questions and choices have in common.
+    """What questions and choices have in common."""
 
-    Attributes
-    ----------
-    of : str
-        The question of the view, or the part of its answer.
-    term : Term or Scores
-        What one row more changes.
-    part : callable
-        Takes the exact integers from what the kernel adds up.
-    base : int or ndarray of int64
-        Public: what the entries are if there are no rows at all.
-    terms : callable
-        Takes the number of rows; returns of how many terms an entry is the sum.
-    """
-
-    of: str
-    term: Term | Scores
+    of: str  # the question of the view, or the part of its answer
+    term: Term | Scores  # what one row more changes
+    # Takes the exact integers from what the kernel adds up.
     part: Callable[[Any], Integers] = _whole
-    base: int | Integers = 0
+    base: int | Integers = 0  # public: what the entries are if there are no rows at all
+    # Takes the number of rows; returns of how many terms an entry is the sum.
     terms: Callable[[int], int] = int
 
     def held(self, exact: Integers, n_rows: int) -> Integers:
@@ -161,44 +125,25 @@ class _Declared:
 
 @dataclass(frozen=True)
 class Question(_Declared):
-    """An integer statistic that leaves with noise on it.
-
-    Attributes
-    ----------
-    step : float
-        What one step of the integers means.
-    dimension : int
-        Of the vectors that are noised as a whole; 0 for numbers that are noised one by one.
-    """
+    """An integer statistic that leaves with noise on it."""
 
     term: Term
-    step: float = 1.0
+    step: float = 1.0  # what one step of the integers means
+    # Of the vectors that are noised as a whole; 0 for numbers that are noised one by one.
     dimension: int = 0
 
 
 @dataclass(frozen=True)
 class Pick(_Declared):
-    """Candidates of which some are picked by exact scores, a row of them for each pick.
-
-    Attributes
-    ----------
-    words : str
-        How it is picked, for the privacy statement, with the title, scale and epsilon in braces.
-    bounded : bool
-        Whether the pick has a bounded range in pure ε as well.
-    top : int or None
-        How many are picked at once, best first.
-    turns : int
-        How often one is picked in turn, about the same rows.
-    left : callable or None
-        Takes what was picked in earlier turns; returns the candidates that are left.
-    """
+    """Candidates of which some are picked by exact scores, a row of them for each pick."""
 
     term: Scores
+    # How it is picked, for the privacy statement, with the title, scale and epsilon in braces.
     words: str = "{title}"
-    bounded: bool = False
-    top: int | None = None
-    turns: int = 1
+    bounded: bool = False  # whether the pick has a bounded range in pure ε as well
+    top: int | None = None  # how many are picked at once, best first
+    turns: int = 1  # how often one is picked in turn, about the same rows
+    # Takes what was picked in earlier turns; returns the candidates that are left.
     left: Callable[[Sequence[int]], Sequence[int]] | None = None
 
 

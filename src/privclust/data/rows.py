@@ -39,12 +39,8 @@ Bits = tuple[int, npt.NDArray[np.uint8]]
 class Block:
     """A run of rows, as typed columns of one length.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The columns asked for, in that order; an id column may stand beside them.
-    n_rows : int
-        Number of rows. PRIVATE, like everything a block holds.
+    ``names``: the columns asked for, in that order; an id column may stand beside them. ``n_rows``:
+    number of rows. PRIVATE, like everything a block holds.
     """
 
     def __init__(self, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> None:
@@ -73,10 +69,7 @@ class Block:
 class DenseBlock(Block):
     """A run of rows as one array of numbers, so that all columns are of one kind.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_columns)
-        Of booleans, integers or floats.
+    ``rows``: (n_rows, n_columns).
     """
 
     def __init__(self, names: Sequence[str], rows: AnyArray) -> None:
@@ -125,18 +118,11 @@ class Selection:
 
 
 class Part(ABC):
-    """Some rows of a source, as a frozen value that can travel and be read alone.
+    """Some rows of a source, as a frozen value that can travel and be read alone."""
 
-    Attributes
-    ----------
-    n_rows : int or None
-        The number of its rows, if it is known beforehand. PRIVATE, like that of a source.
-    n_bytes : int
-        About its size where it is stored.
-    """
-
+    # The number of its rows, if it is known beforehand. PRIVATE, like that of a source.
     n_rows: int | None
-    n_bytes: int
+    n_bytes: int  # about its size where it is stored
 
     @abstractmethod
     def blocks(self) -> Iterator[Any]:
@@ -174,20 +160,12 @@ class RowSource(ABC):
 
     Opening a source looks at column names and types only; rows are first read by :meth:`blocks`.
 
-    Attributes
-    ----------
-    names : tuple of str or None
-        Names of the columns asked for; ``None`` for an unnamed array opened without names.
-    n_columns : int
-        Number of columns asked for.
-    id_column : str or None
-        The column that names a person, read beside the others.
-    block_rows : int
-        Rows per block, the last block excepted.
-    n_rows : int or None
-        The number of rows, if the source states it beforehand or it is declared; then so many are
-        read, or none is taken for what was asked. PRIVATE when rows are added or removed between
-        neighbours: it may drive a progress display of whoever holds the data and must never leave.
+    ``names``: names of the columns asked for; ``None`` for an unnamed array opened without names.
+    ``id_column``: the column that names a person, read beside the others. ``block_rows``: rows per
+    block, the last block excepted. ``n_rows``: the number of rows, if the source states it
+    beforehand or it is declared; then so many are read, or none is taken for what was asked.
+    PRIVATE when rows are added or removed between neighbours: it may drive a progress display of
+    whoever holds the data and must never leave.
     """
 
     def __init__(
@@ -343,11 +321,7 @@ class FilteredPart(Part):
 class MappedRows(RowSource):
     """The rows of another source, whose every block takes one more step.
 
-    Parameters
-    ----------
-    source : RowSource
-    step : callable
-        Takes a block and returns one; a frozen value that depends on nothing but the block.
+    ``step``: takes a block and returns one; a frozen value that depends on nothing but the block.
     """
 
     def __init__(self, source: RowSource, step: Callable[[Block], Block]) -> None:

@@ -125,24 +125,10 @@ class Picked:
 
 
 class View:
-    """Data that answer questions only through noise.
+    """Data that answer questions only through noise."""
 
-    Parameters
-    ----------
-    unit : Unit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
-
-    Attributes
-    ----------
-    asks : dict
-        What each question asks in plain words, by the name of its method or of the part of the
-        answer; plans, statements and reports show it, and the reference lists it.
-    """
-
+    # What each question asks in plain words, by the name of its method or of the part of the
+    # answer; plans, statements and reports show it, and the reference lists it.
     asks: ClassVar[dict[str, str]] = {}
     _rows: EncodedRows
 
@@ -158,18 +144,9 @@ class View:
     def _ask(self, kernel: Any, *paid: tuple[str, Asked, Share]) -> list[Any]:
         """Charge all parts of a question together, read once, and draw.
 
-        Parameters
-        ----------
-        kernel : callable
-            What is added up over the rows.
-        *paid : tuple of (str, Question or Pick, Share)
-            What a part is called in the privacy statement, what the kernel declares about it, and
-            what to pay.
-
-        Returns
-        -------
-        list
-            For each part a noisy answer, or what was picked.
+        ``kernel``: what is added up over the rows. ``*paid``: what a part is called in the privacy
+        statement, what the kernel declares about it, and what to pay. For each part a noisy answer,
+        or what was picked.
 
         Notes
         -----

@@ -36,13 +36,8 @@ _WAIT_SECONDS = 10
 class Cluster:
     """The scheduler and the workers of a client.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    insecure : bool
-        Whether rows may cross a network that is not encrypted.
-    spill_to : str or None
-        A folder that workers may write rows to.
+    ``insecure``: whether rows may cross a network that is not encrypted. ``spill_to``: a folder
+    that workers may write rows to.
     """
 
     def __init__(self, client: Client, *, insecure: bool, spill_to: str | None) -> None:
@@ -159,16 +154,10 @@ _UNFINISHED = (
 class DaskEngine(Engine):
     """Workers of a Dask cluster.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    kept_bytes : int or None
-        How much memory the kept rows of a fit may take on all workers together; half of what they
-        have if not given. No answer depends on it.
-    insecure : bool
-        Whether rows may cross a network that is not encrypted.
-    spill_to : str or None
-        A folder where workers may write rows to disk, if the holder of the rows allows it.
+    ``kept_bytes``: how much memory the kept rows of a fit may take on all workers together; half of
+    what they have if not given. No answer depends on it. ``insecure``: whether rows may cross a
+    network that is not encrypted. ``spill_to``: a folder where workers may write rows to disk, if
+    the holder of the rows allows it.
     """
 
     def __init__(

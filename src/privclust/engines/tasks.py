@@ -46,18 +46,10 @@ class HeldRows:
 
 @dataclass(frozen=True)
 class TaskRefusal:
-    """Why a task has no result.
+    """Why a task has no result."""
 
-    Attributes
-    ----------
-    kind : str
-        The name of the error.
-    sentence : str
-        What it says; never a value of a row.
-    """
-
-    kind: str
-    sentence: str
+    kind: str  # the name of the error
+    sentence: str  # what it says; never a value of a row
 
 
 def _return_refusals(task: Callable[P, Result]) -> Callable[P, Result | TaskRefusal]:
@@ -136,27 +128,13 @@ def add_results(
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is like.
+    """What a worker is like."""
 
-    Attributes
-    ----------
-    versions : tuple of (str, str)
-        Of the libraries on which bits depend.
-    threads : int
-        How many tasks it runs at a time.
-    memory : int
-        The bytes it may use.
-    trims : bool
-        Whether its allocator gives memory back at once.
-    spills_to : str or None
-        The folder to which it writes results when memory is short.
-    """
-
-    versions: tuple[tuple[str, str], ...]
-    threads: int
-    memory: int
-    trims: bool
-    spills_to: str | None
+    versions: tuple[tuple[str, str], ...]  # of the libraries on which bits depend
+    threads: int  # how many tasks it runs at a time
+    memory: int  # the bytes it may use
+    trims: bool  # whether its allocator gives memory back at once
+    spills_to: str | None  # the folder to which it writes results when memory is short
 
 
 def worker_facts(dask_worker: Any = None) -> WorkerFacts:

@@ -50,13 +50,7 @@ def each(
 class OwnPoints:
     """The caller's own rows, seen as points.
 
-    Parameters
-    ----------
-    opened : Opened
-    rescale : bool
-        Whether distances are measured in units of the declared widths.
-    gap : float or None
-        The gap of categories, see ``Coordinates.scales``.
+    ``rescale``: whether distances are measured in units of the declared widths.
     """
 
     def __init__(self, opened: Opened, *, rescale: bool = False, gap: float | None = None) -> None:
@@ -66,10 +60,8 @@ class OwnPoints:
     def use_value_points(self, values: Floats) -> None:
         """Measure distances between points of a public embedding from now on.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n_values, n_axes)
-            The points of the values of all columns, numbers in bins, one column after another.
+        ``values``: (n_values, n_axes), the points of the values of all columns, numbers in bins,
+        one column after another.
         """
         coder = BinCoder(self._opened.schema)
         if len(values) != sum(coder.sizes):
@@ -105,12 +97,7 @@ class OwnPoints:
 
 
 class OwnMatrix:
-    """The caller's own matrix.
-
-    Parameters
-    ----------
-    opened : OpenedMatrix
-    """
+    """The caller's own matrix."""
 
     def __init__(self, opened: OpenedMatrix) -> None:
         self._opened = opened
@@ -138,17 +125,7 @@ class OwnMatrix:
 
 
 class OwnTable:
-    """The caller's own rows of categories.
-
-    Parameters
-    ----------
-    opened : Opened
-
-    Attributes
-    ----------
-    coder : CategoryCoder
-        How values become codes.
-    """
+    """The caller's own rows of categories."""
 
     def __init__(self, opened: Opened) -> None:
         refuse_weights(opened.schema)
@@ -162,10 +139,8 @@ class OwnTable:
     def coordinates(self, tables: Sequence[tuple[int, Floats]]) -> Floats:
         """Return for each row the coordinates of its values, column after column.
 
-        Parameters
-        ----------
-        tables : sequence of (int, ndarray of shape (n_values, n_axes))
-            The number of a column, and the public coordinates of its values.
+        ``tables``: (n_values, n_axes)), the number of a column, and the public coordinates of its
+        values.
         """
         parts = [
             np.concatenate([table[codes[:, column]] for column, table in tables], axis=1)
@@ -188,13 +163,8 @@ class OwnTable:
 class OwnFactors:
     """The caller's own rows of non-negative numbers.
 
-    Parameters
-    ----------
-    opened : Opened
-    radius : float or None
-        The length to which rows are shortened; see :func:`around_origin`.
-    rescale : bool
-        Whether lengths are measured in units of the declared widths.
+    ``radius``: the length to which rows are shortened; see :func:`around_origin`. ``rescale``:
+    whether lengths are measured in units of the declared widths.
     """
 
     def __init__(self, opened: Opened, *, radius: float | None, rescale: bool) -> None:

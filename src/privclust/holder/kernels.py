@@ -24,17 +24,10 @@ _FARTHEST = 1e150
 
 @dataclass(frozen=True)
 class EmbeddingDomain:
-    """Rows as points of a public embedding.
-
-    Attributes
-    ----------
-    coder : CategoryCoder
-    points : ValuePoints
-        The points of the values of every column.
-    """
+    """Rows as points of a public embedding."""
 
     coder: CategoryCoder
-    points: ValuePoints
+    points: ValuePoints  # the points of the values of every column
 
 
 Seen = Domain | MixedDomain | EmbeddingDomain
@@ -43,17 +36,11 @@ Seen = Domain | MixedDomain | EmbeddingDomain
 def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = False) -> Floats:
     """Return the squared distances of the rows of a block to public centres.
 
-    Parameters
-    ----------
-    seen : Domain, MixedDomain or EmbeddingDomain
-        What the rows are seen as. Those of a mixed domain are seen on the grid, clipped and rounded
-        as in a fit: to a millionth of the radius.
-    block : Block
-    centers : ndarray of shape (n_centers, n_coordinates)
-        Numbers in the units of the data, and shares; or points of the embedding.
-    up_to_row : bool
-        Leave out the squared length of the row: it is the same for all centres, and for a row far
-        out it would drown their differences.
+    ``seen``: what the rows are seen as. Those of a mixed domain are seen on the grid, clipped and
+    rounded as in a fit: to a millionth of the radius. ``centers``: (n_centers, n_coordinates),
+    numbers in the units of the data, and shares; or points of the embedding. ``up_to_row``: leave
+    out the squared length of the row: it is the same for all centres, and for a row far out it
+    would drown their differences.
     """
     if isinstance(seen, Domain):
         return _of_numbers(seen, block, centers, up_to_row)

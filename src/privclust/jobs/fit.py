@@ -98,10 +98,8 @@ class Destination:
     def publish(self, release: Release) -> Publication:
         """Write the release, and then its report, which can be made at any time.
 
-        Raises
-        ------
-        NotSavedError
-            The release could not be written here; the error says where it is kept, if anywhere.
+        Raises NotSavedError: the release could not be written here; the error says where it is
+        kept, if anywhere.
         """
         try:
             release.save(self.release, overwrite=self.overwrite)
@@ -160,22 +158,13 @@ def try_describe(release: Release, about: About) -> Release:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit that is ready to run; nothing is read and nothing charged before it runs.
+    """A fit that is ready to run; nothing is read and nothing charged before it runs."""
 
-    Attributes
-    ----------
-    model : private estimator
-        With its budget, unit and ledger.
-    data : anything that ``model.fit`` takes first
-    beside : mapping
-        What else ``model.fit`` takes, by name.
-    names : callable or None
-        Takes the release and returns public names of what it numbers.
-    """
-
-    model: Any
+    model: Any  # with its budget, unit and ledger
     data: Any
+    # What else ``model.fit`` takes, by name.
     beside: Mapping[str, Any] = field(default_factory=dict)
+    # Takes the release and returns public names of what it numbers.
     names: Callable[[Release], Sequence[str]] | None = None
 
     def run(
@@ -183,19 +172,10 @@ class Fit:
     ) -> Publication:
         """Fit the model and publish its release.
 
-        Parameters
-        ----------
-        place : Destination
-            Where the release goes; checked beforehand, because a fit costs budget.
-        about : About or None
-            What its publisher says about it.
-        listener : callable or None
-            Told how many rows are read, for the eyes of whoever holds them.
-
-        Raises
-        ------
-        NotSavedError
-            The release could not be written; the error says where it is kept, if anywhere.
+        ``place``: where the release goes; checked beforehand, because a fit costs budget.
+        ``listener``: told how many rows are read, for the eyes of whoever holds them. Raises
+        NotSavedError: the release could not be written; the error says where it is kept, if
+        anywhere.
         """
         return place.publish(self._describe(self.make_release(listener), about))
 

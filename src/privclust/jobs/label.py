@@ -40,20 +40,9 @@ def write_labels(
 ) -> None:
     """Write the label of every row to a CSV or Parquet file, which appears at the end or never.
 
-    Parameters
-    ----------
-    release : Release
-        What to label by.
-    data : path, or anything that ``release.predict`` takes
-        New rows.
-    output : Path
-        A file that ends in one of ``SUFFIXES``.
-    id_column : str or None
-        A column of the data to copy beside the labels.
-    shape : tuple of int or None
-        The shape of a matrix that is given as triples.
-    progress : callable
-        Told how many rows are done, for the eyes of whoever holds them.
+    ``output``: a file that ends in one of ``SUFFIXES``. ``id_column``: a column of the data to copy
+    beside the labels. ``shape``: the shape of a matrix that is given as triples. ``progress``: told
+    how many rows are done, for the eyes of whoever holds them.
     """
     write = _write_parquet if output.suffix.lower() == ".parquet" else _write_csv
     with places.replace_atomically(output) as temporary:

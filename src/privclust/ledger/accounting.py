@@ -97,15 +97,9 @@ APPROXIMATE: Final = "approximate"
 def currency_named(what: str, budget: Budget, currency: str | None) -> str:
     """Return the currency of a charge or a grant, if it goes with the budget.
 
-    Parameters
-    ----------
-    what : {"charge", "grant"}
-        What has the currency. A charge with a δ must name one, because a mechanism that is (ε, δ)-
-        differentially private need not be zCDP; a grant with a δ is of zCDP unless it says more.
-    budget : Budget
-        The ε and δ.
-    currency : str or None
-        The name, if one was given.
+    ``what``: what has the currency. A charge with a δ must name one, because a mechanism that is
+    (ε, δ)- differentially private need not be zCDP; a grant with a δ is of zCDP unless it says
+    more.
     """
     usual = PURE if not budget.delta else ZCDP if what == "grant" else None
     chosen = usual if currency is None else currency

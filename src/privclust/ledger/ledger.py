@@ -37,14 +37,8 @@ def write_backup(
 ) -> Head:
     """Write a ledger into a new file and return the head of what was written.
 
-    Parameters
-    ----------
-    store : Store
-        The ledger.
-    place : str or path
-        The file to make, which must not exist.
-    verified : callable
-        Verifies the ledger in a file and returns its head.
+    ``place``: the file to make, which must not exist. ``verified``: verifies the ledger in a file
+    and returns its head.
     """
     target = Path(place).expanduser().absolute()
     if target.exists():

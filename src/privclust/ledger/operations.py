@@ -53,15 +53,7 @@ _UNSEEN = re.compile(
 
 
 def name_of(what: str, text: str) -> str:
-    """Return the one form of a name, if it can serve as one.
-
-    Parameters
-    ----------
-    what : str
-        What is named, for the message.
-    text : str
-        The name as somebody wrote it.
-    """
+    """Return the one form of a name, if it can serve as one."""
     if not isinstance(text, str):
         raise LedgerError(f"The {what} is named by text, not by {type(text).__name__}.")
     name = re.sub(" +", " ", unicodedata.normalize("NFKC", text)).strip(" ")
@@ -92,10 +84,8 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
 def public_key(text: str) -> str:
     """Return an Ed25519 public key, given as hex or base64, as 64 hex digits.
 
-    Parameters
-    ----------
-    text : str
-        The 32 bytes of the key as 64 hex digits or as base64, with or without ``ed25519:`` before.
+    ``text``: the 32 bytes of the key as 64 hex digits or as base64, with or without ``ed25519:``
+    before.
     """
     bare = text.strip().removeprefix("ed25519:")
     if _HEX.fullmatch(bare):

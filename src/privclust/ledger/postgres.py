@@ -54,15 +54,9 @@ _ENABLED = (
 class PostgresStore:
     """A ledger in a PostgreSQL database.
 
-    Parameters
-    ----------
-    url : str
-        What libpq understands, without a password; one that was given with the address when the
-        handle was made is asked of :mod:`~privclust.ledger.address`.
-    shown : str
-        The address without a password, for messages.
-    timeout : float
-        Seconds to wait for the server and for other writers.
+    ``url``: what libpq understands, without a password; one that was given with the address when
+    the handle was made is asked of :mod:`~privclust.ledger.address`. ``shown``: the address without
+    a password, for messages. ``timeout``: seconds to wait for the server and for other writers.
     """
 
     def __init__(self, url: str, shown: str, timeout: float) -> None:

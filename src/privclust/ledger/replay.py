@@ -32,12 +32,7 @@ from privclust.ledger.store import Book
 class Replay:
     """The state of a ledger, built up entry by entry.
 
-    Attributes
-    ----------
-    head : Head
-        The newest entry so far.
-    pots : dict
-        Every pot by data set, holder and name.
+    ``pots``: every pot by data set, holder and name.
     """
 
     def __init__(self, identity: str) -> None:
@@ -103,14 +98,8 @@ class Replay:
 def replay(identity: str, entries: Iterable[Entry], kept: Head | str | None = None) -> Replay:
     """Replay the entries of a ledger.
 
-    Parameters
-    ----------
-    identity : str
-        The digest that the first entry continues.
-    entries : iterable of Entry
-        All of them, in order.
-    kept : Head, str or None
-        An earlier head that was kept elsewhere, or its digest; it must be part of the chain.
+    ``identity``: the digest that the first entry continues. ``kept``: an earlier head that was kept
+    elsewhere, or its digest; it must be part of the chain.
     """
     digest = kept.digest if isinstance(kept, Head) else kept
     state, seen = Replay(identity), digest in (None, identity)
@@ -125,16 +114,7 @@ def replay(identity: str, entries: Iterable[Entry], kept: Head | str | None = No
 def verify_head(book: Book, damage: str | None, kept: Head | str | None, where: str) -> Head:
     """Return the head of a ledger, or raise if anything in it does not follow from the rest.
 
-    Parameters
-    ----------
-    book : Book
-        The ledger at one moment.
-    damage : str or None
-        What the database itself finds damaged.
-    kept : Head, str or None
-        An earlier head, its digest, or a receipt, which ends in a digest.
-    where : str
-        The ledger's address, for the message.
+    ``kept``: an earlier head, its digest, or a receipt, which ends in a digest.
     """
     kept = kept.strip().rpartition(":")[2] if isinstance(kept, str) else kept
     state = replay(book.identity(), book.entries(), kept)

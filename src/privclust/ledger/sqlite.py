@@ -44,15 +44,7 @@ _OBJECTS = "SELECT type, name, sql FROM sqlite_master WHERE name LIKE 'privclust
 
 
 class SQLiteStore:
-    """A ledger in an SQLite file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    timeout : float
-        Seconds to wait for other writers.
-    """
+    """A ledger in an SQLite file."""
 
     def __init__(self, path: Path, timeout: float) -> None:
         self._path, self._timeout = path, timeout

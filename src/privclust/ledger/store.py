@@ -154,14 +154,8 @@ def pooled_connection(
 ) -> Iterator[_Connection]:
     """Lend the connection that waits under this key, or a newly opened one.
 
-    Parameters
-    ----------
-    key : hashable
-        Stands for one database and one way to open it.
-    opened : callable
-        Opens a connection.
-    is_alive : callable
-        Tells whether a connection that waited can still be used; by default it can.
+    ``key``: stands for one database and one way to open it. ``is_alive``: tells whether a
+    connection that waited can still be used; by default it can.
     """
     waiting = _take()
     while waiting is not None and (waiting[0] != key or not is_alive(waiting[1])):
@@ -250,17 +244,9 @@ class Store(Protocol):
 class Book:
     """A ledger within one transaction.
 
-    Parameters
-    ----------
-    run : callable
-        Runs SQL with ``?`` for each parameter and returns all rows.
-    entries : str
-        What to select entries from: the table, and how the database is to look into it.
-
-    Attributes
-    ----------
-    actor : str or None
-        Who acts, where a service knows; otherwise entries name the user of the operating system.
+    ``run``: runs SQL with ``?`` for each parameter and returns all rows. ``entries``: what to
+    select entries from: the table, and how the database is to look into it. ``actor``: who acts,
+    where a service knows; otherwise entries name the user of the operating system.
     """
 
     def __init__(self, run: Run, entries: str = "privclust_entries") -> None:

@@ -21,12 +21,7 @@ from privclust.unit import Unit
 class LedgerTransaction:
     """The open pages of a ledger and the tables beside it, within one transaction.
 
-    Parameters
-    ----------
-    book : Book
-        The ledger.
-    actor : str or None
-        Who acts; the user of the operating system if not given.
+    ``actor``: who acts; the user of the operating system if not given.
     """
 
     def __init__(self, book: Book, actor: str | None = None) -> None:

@@ -82,20 +82,14 @@ Shape = tuple[int, int]
 def open_matrix(data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> OpenedMatrix:
     """Open a matrix of non-negative counts.
 
-    Parameters
-    ----------
-    data : sparse matrix, array, data frame or path
-        A SciPy sparse matrix of any format; a dense array or nested list; the path of an ``.npz``
-        file (as SciPy saves one, or with the arrays data, indices, indptr and shape) or of an
-        ``.mtx`` file. With ``shape``, also the path of a CSV or Parquet file, or a data frame,
-        with the columns row, column and count, numbered from zero; an empty one is the matrix of
-        zeros. Counts above 2^31 - 1 count as that. A folder, a pattern or a list of ``.npz`` files
-        is a matrix in pieces of rows, one after the other; triples in Parquet files that are sorted
-        by row are read in such pieces too.
-    unit : MatrixUnit
-        The privacy unit.
-    shape : tuple of int or None
-        The public shape, which triples need, because it is never taken from the entries.
+    ``data``: a SciPy sparse matrix of any format; a dense array or nested list; the path of an
+    ``.npz`` file (as SciPy saves one, or with the arrays data, indices, indptr and shape) or of an
+    ``.mtx`` file. With ``shape``, also the path of a CSV or Parquet file, or a data frame, with the
+    columns row, column and count, numbered from zero; an empty one is the matrix of zeros. Counts
+    above 2^31 - 1 count as that. A folder, a pattern or a list of ``.npz`` files is a matrix in
+    pieces of rows, one after the other; triples in Parquet files that are sorted by row are read in
+    such pieces too. ``shape``: the public shape, which triples need, because it is never taken from
+    the entries.
     """
     pieces = npz_pieces(data)
     if pieces is not None:
@@ -105,13 +99,7 @@ def open_matrix(data: Any, *, unit: MatrixUnit, shape: Shape | None = None) -> O
 
 
 class OpenedMatrix:
-    """A matrix of a caller, opened; it is first read when a view or its holder asks.
-
-    Attributes
-    ----------
-    unit : MatrixUnit
-        The privacy unit.
-    """
+    """A matrix of a caller, opened; it is first read when a view or its holder asks."""
 
     def __init__(
         self, data: Any, unit: MatrixUnit, reader: MatrixReader | None, parted: MatrixSource | None

@@ -31,40 +31,21 @@ Bounds = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class PublicFacts:
-    """What is public about opened data; no row can be reached from it.
+    """What is public about opened data; no row can be reached from it."""
 
-    Attributes
-    ----------
-    names : tuple of str or None
-        Names of the columns, from the schema or the data, if either has any.
-    n_columns : int
-    schema : Schema or None
-        What is declared about the columns; matrices have none.
-    unit : Unit
-        The privacy unit.
-    """
-
+    # Names of the columns, from the schema or the data, if either has any.
     names: tuple[str, ...] | None
     n_columns: int
-    schema: Any
+    schema: Any  # what is declared about the columns; matrices have none
     unit: Unit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Opened:
-    """Rows of a caller, opened; they are first read when a view or their holder asks.
-
-    Attributes
-    ----------
-    rows : RowSource
-    schema : Schema
-        What is declared about the columns.
-    unit : RowUnit
-        The privacy unit.
-    """
+    """Rows of a caller, opened; they are first read when a view or their holder asks."""
 
     rows: RowSource
-    schema: Schema
+    schema: Schema  # what is declared about the columns
     unit: RowUnit
 
     @property
@@ -93,17 +74,8 @@ def open_points(
 ) -> Opened:
     """Open rows of numbers and categories.
 
-    Parameters
-    ----------
-    data : array, data frame, Arrow data, path, or whatever else holds rows
-    schema : Schema or None
-        What is declared about the columns.
-    bounds : tuple of (low, high) or None
-        The short form: one pair of bounds for all columns, or one bound per column.
-    unit : Unit or None
-        The privacy unit.
-    ignore : sequence of str or None
-        Columns of the data that need not be declared and are not read; ``None`` allows any.
+    ``bounds``: the short form: one pair of bounds for all columns, or one bound per column.
+    ``ignore``: columns of the data that need not be declared and are not read; ``None`` allows any.
     """
 
     def short_form(rows: RowSource) -> Schema:
@@ -121,12 +93,8 @@ def open_table(
 ) -> Opened:
     """Open categorical rows.
 
-    Parameters
-    ----------
-    data, unit, ignore
-        See :func:`open_points`.
-    schema : Schema, fact, or sequence of facts
-        The declared categories: of named columns, of every column alike, or column by column.
+    ``schema``: the declared categories: of named columns, of every column alike, or column by
+    column.
     """
 
     def short_form(rows: RowSource) -> Schema:
@@ -147,16 +115,9 @@ def open_numbers(
 ) -> Opened:
     """Open columns of numbers without bounds.
 
-    Parameters
-    ----------
-    data, unit, ignore
-        See :func:`open_points`.
-    forms : mapping of str to form, or None
-        The columns and how they are written; ``None`` for all columns, as numbers.
-    csv : Csv or None
-        How CSV files are written; with ``forms`` only.
-    total : bool
-        Whether a value that is not of its form is treated as missing instead of refused.
+    ``forms``: the columns and how they are written; ``None`` for all columns, as numbers. ``csv``:
+    how CSV files are written; with ``forms`` only. ``total``: whether a value that is not of its
+    form is treated as missing instead of refused.
     """
 
     def short_form(rows: RowSource) -> Schema:

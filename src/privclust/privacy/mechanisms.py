@@ -163,18 +163,12 @@ class _Selection:
 
     The loss is that of one row. Where neighbours differ in a single row, as for disjoint groups of
     people, it is the loss of the whole draw; otherwise the query multiplies it.
-
-    Attributes
-    ----------
-    epsilon : Fraction
-        The pure loss of one pick.
-    score_range : Fraction
-        The largest difference, over neighbours, between the changes of two scores of one row. For
-        scores that each change by at most Δ it is 2Δ; if they all change in the same direction, as
-        counts do when a row is added, it is Δ.
     """
 
-    epsilon: Fraction
+    epsilon: Fraction  # the pure loss of one pick
+    # The largest difference, over neighbours, between the changes of two scores of one row. For
+    # scores that each change by at most Δ it is 2Δ; if they all change in the same direction, as
+    # counts do when a row is added, it is Δ.
     score_range: Fraction
 
     def __post_init__(self) -> None:

@@ -28,13 +28,9 @@ class Charge:
 class Meter:
     """Debits the queries of one fit from its budget.
 
-    Parameters
-    ----------
-    budget : Budget
-        What the fit may spend.
-    or_pure : bool, default=False
-        Whether all of it may go to answers in pure ε instead, which keeps the same promise. It must
-        not if somebody counts the fit by its ρ, as a ledger does, or if the budget is stated as ρ.
+    ``or_pure``: whether all of it may go to answers in pure ε instead, which keeps the same
+    promise. It must not if somebody counts the fit by its ρ, as a ledger does, or if the budget is
+    stated as ρ.
 
     Notes
     -----

@@ -57,17 +57,10 @@ _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class Piece:
-    """What to read of one file.
-
-    Attributes
-    ----------
-    place : Place
-    read : tuple of str
-        The columns.
-    """
+    """What to read of one file."""
 
     place: FileLocation
-    read: tuple[str, ...]
+    read: tuple[str, ...]  # the columns
 
     @property
     def n_rows(self) -> int | None:
@@ -98,15 +91,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class ParquetPiece(Piece):
-    """Row groups of a Parquet file.
+    """Row groups of a Parquet file."""
 
-    Attributes
-    ----------
-    groups : tuple of (int, int)
-        The number of each row group, and how many rows it has.
-    """
-
-    groups: tuple[tuple[int, int], ...]
+    groups: tuple[tuple[int, int], ...]  # the number of each row group, and how many rows it has
     share: float = 1.0
 
     @property
@@ -173,17 +160,12 @@ class CsvPiece(Piece):
 
 @dataclass(frozen=True)
 class FilesPart(Part):
-    """A run of pieces, whose batches are joined to blocks.
-
-    Attributes
-    ----------
-    untyped : frozenset of str
-        The columns whose text may stand for numbers: those of CSV files, and names of folders.
-    """
+    """A run of pieces, whose batches are joined to blocks."""
 
     pieces: tuple[Piece, ...]
     names: tuple[str, ...]
     block_rows: int
+    # The columns whose text may stand for numbers: those of CSV files, and names of folders.
     untyped: frozenset[str]
 
     @classmethod
@@ -294,15 +276,7 @@ _OPENED_AT_ONCE = 16
 
 
 class FileRows(RowSource):
-    """The rows of files, one after the other.
-
-    Parameters
-    ----------
-    places : Places
-        The files.
-    pieces : sequence of Piece
-        What is read of them.
-    """
+    """The rows of files, one after the other."""
 
     def __init__(
         self,
@@ -353,20 +327,9 @@ def open_files(
 ) -> FileRows:
     """Open files of one format, read one after the other.
 
-    Parameters
-    ----------
-    places : Places
-        The files.
-    choose : callable
-        Takes the names of the columns and returns those to read.
-    block_rows : int or None
-        Rows per block.
-    declared : sequence of str or None
-        Names that the header of a CSV file must hold, the id column included.
-    csv : Csv or None
-        The dialect of CSV files.
-    numbers : sequence of str
-        Columns of CSV files that hold numbers, for the decimal mark.
+    ``choose``: takes the names of the columns and returns those to read. ``declared``: names that
+    the header of a CSV file must hold, the id column included. ``numbers``: columns of CSV files
+    that hold numbers, for the decimal mark.
     """
     if places[0].format == "npz":
         raise DataError(

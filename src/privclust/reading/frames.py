@@ -22,12 +22,7 @@ Batches = Iterator[pa.RecordBatch]
 class ArrowRows(RowSource):
     """Rows from a function that starts reading record batches again each time it is called.
 
-    Parameters
-    ----------
-    read : callable
-        Takes the number of rows per batch, which is only a wish, and returns the batches.
-    close : callable or None
-        Frees what ``read`` needs.
+    ``read``: takes the number of rows per batch, which is only a wish, and returns the batches.
     """
 
     def __init__(

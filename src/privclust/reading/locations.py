@@ -56,18 +56,10 @@ def without_secrets(uri: str) -> str:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a store.
+    """One file of a store."""
 
-    Attributes
-    ----------
-    store : str
-        A URI of the store, with its options.
-    path : str
-        Where the file is in it.
-    """
-
-    store: str
-    path: str
+    store: str  # a URI of the store, with its options
+    path: str  # where the file is in it
 
     def open(self) -> Any:
         """Return the file, from its beginning."""
@@ -88,12 +80,9 @@ def files_at(
 ) -> Sequence[tuple[RemoteFile, Stamp, str]]:
     """Return the files that a URI stands for, each with its stamp and its path below the URI.
 
-    Parameters
-    ----------
-    uri : str
-        Of a file, of a folder, whose files are all read, or with a pattern such as ``*.parquet``.
-    of_a_folder : callable
-        Takes the paths of the files below a folder and returns those that are meant.
+    ``uri``: of a file, of a folder, whose files are all read, or with a pattern such as
+    ``*.parquet``. ``of_a_folder``: takes the paths of the files below a folder and returns those
+    that are meant.
     """
     shown = without_secrets(uri)
     unread = f"'{shown}' cannot be read; check the address, the network and the credentials."
@@ -163,30 +152,15 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class FileLocation:
-    """One file, or a stream that was kept.
+    """One file, or a stream that was kept."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    format : "csv", "parquet" or "arrow"
-    delimiter : str
-        What usually separates the fields of a CSV file with such a name.
-    compression : str or None
-        How it is compressed, in Arrow's words.
-    file : Path, Remote or _Kept
-    stamp : tuple of int or None
-        Size and time of the file when it was found.
-    partition : tuple of (str, str)
-        Columns that the names of its folders give, as in ``year=2024``.
-    """
-
-    name: str
+    name: str  # what messages call it
     format: str
-    delimiter: str
-    compression: str | None
+    delimiter: str  # what usually separates the fields of a CSV file with such a name
+    compression: str | None  # how it is compressed, in Arrow's words
     file: Path | RemoteFile | _SpooledStream
-    stamp: Stamp | None = None
+    stamp: Stamp | None = None  # size and time of the file when it was found
+    # Columns that the names of its folders give, as in ``year=2024``.
     partition: tuple[tuple[str, str], ...] = ()
 
     def open(self) -> Any:

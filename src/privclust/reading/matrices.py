@@ -39,14 +39,7 @@ _TRIPLES = ("row", "column", "count")
 
 
 class MatrixReader:
-    """A matrix of counts, opened; see :class:`privclust.data.matrix.door.CountMatrix`.
-
-    Parameters
-    ----------
-    data : sparse matrix, array, data frame or path
-    shape : tuple of int or None
-        The public shape, which triples need.
-    """
+    """A matrix of counts, opened; see :class:`privclust.data.matrix.door.CountMatrix`."""
 
     def __init__(self, data: Any, shape: Any = None) -> None:
         self.shape = _parse_shape(shape)

@@ -67,15 +67,7 @@ class _NpzPart(Part):
 
 
 class NpzMatrix(MatrixSource):
-    """A matrix in ``.npz`` files, each of which holds the rows that follow those of the one before.
-
-    Parameters
-    ----------
-    places : sequence of Place
-    shapes : sequence of (int, int)
-        What each of the files declares.
-    unit : MatrixUnit
-    """
+    """A matrix in ``.npz`` files, each with the rows that follow those of the one before."""
 
     def __init__(
         self, places: Sequence[FileLocation], shapes: Sequence[Shape], unit: MatrixUnit
@@ -136,15 +128,7 @@ class _TriplesPart(Part):
 
 
 class TriplesMatrix(MatrixSource):
-    """A matrix as triples (row, column, count) in Parquet files that are sorted by row.
-
-    Parameters
-    ----------
-    files : FilesPart
-        All of the files.
-    shape : tuple of int
-    unit : MatrixUnit
-    """
+    """A matrix as triples (row, column, count) in Parquet files that are sorted by row."""
 
     def __init__(self, files: FilesPart, shape: Shape, unit: MatrixUnit) -> None:
         super().__init__()

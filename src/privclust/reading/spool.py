@@ -38,12 +38,7 @@ class Spool:
     beginning, so that nothing stays behind however the process ends; elsewhere it is removed by
     :meth:`close`, and at the latest when the spool is garbage or the interpreter exits.
 
-    Parameters
-    ----------
-    write : callable
-        Takes a path and writes the Parquet file there.
-    read : sequence of str
-        The columns to read.
+    ``write``: takes a path and writes the Parquet file there.
     """
 
     def __init__(self, write: Callable[[Path], object], read: Sequence[str]) -> None:

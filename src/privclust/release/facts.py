@@ -59,11 +59,7 @@ def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -
     A column of numbers is a column, dates as dates; of any other column each category is one, named
     as ``sex=f``, that holds its share of the rows.
 
-    Parameters
-    ----------
-    schema : Schema
-    centers : ndarray of shape (n_centers, n_coordinates)
-    library : {"pandas", "polars", "arrow"}
+    ``centers``: (n_centers, n_coordinates).
     """
     columns: dict[str, Any] = {}
     for column in Coordinates(schema).columns:

@@ -58,44 +58,27 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class ReleaseKind:
-    """What sets one kind of release apart from the others.
+    """What sets one kind of release apart from the others."""
 
-    Parameters
-    ----------
-    name : str
-        The name in ``release.json``, that of the family.
-    title : str
-        What a reader calls it, such as ``"k-means clustering"``.
-    arrays : mapping of str to tuple of str
-        The arrays that must be there, each with names for its axes; axes of one name have one
-        length. Other arrays may come with them.
-    check : callable
-        Takes a release whose arrays have these shapes and raises if they do not fit its schema.
-    facts : callable
-        Takes a release and returns its :class:`~privclust.release.facts.Facts`.
-    template : str
-        The path of its part of the report within the package.
-    context : str
-        Where the function is that takes a release and returns what the template shows, as
-        ``"module:function"``; it is imported when a report is made.
-    labels : callable or None
-        Takes a release and rows in any supported form and yields their labels, part by part.
-    takes_triples : bool
-        Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
-    named : tuple of str or None
-        What a publisher may give names to, and the array with one entry for each, such as
-        ``("column", "column_labels")``.
-    """
-
-    name: str
-    title: str
+    name: str  # the name in ``release.json``, that of the family
+    title: str  # what a reader calls it, such as ``"k-means clustering"``
+    # The arrays that must be there, each with names for its axes; axes of one name have one length.
+    # Other arrays may come with them.
     arrays: Mapping[str, tuple[str, ...]]
+    # Takes a release whose arrays have these shapes and raises if they do not fit its schema.
     check: Callable[[Release], None]
+    # Takes a release and returns its :class:`~privclust.release.facts.Facts`.
     facts: Callable[[Release], Facts]
-    template: str
+    template: str  # the path of its part of the report within the package
+    # Where the function is that takes a release and returns what the template shows, as
+    # ``"module:function"``; it is imported when a report is made.
     context: str
+    # Takes a release and rows in any supported form and yields their labels, part by part.
     labels: Callable[..., Iterator[npt.NDArray[np.int64]]] | None = None
+    # Whether rows may be given as triples of a matrix; ``labels`` then takes its shape as well.
     takes_triples: bool = False
+    # What a publisher may give names to, and the array with one entry for each, such as
+    # ``("column", "column_labels")``.
     named: tuple[str, str] | None = None
 
     def context_of(self, release: Release) -> dict[str, Any]:

@@ -82,11 +82,7 @@ def write_file(path: Path, content: bytes, what: str) -> None:
 def save_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
     """Write a release to the first place that takes it, and return where it is.
 
-    Parameters
-    ----------
-    name : str
-        What the folder or file was to be called.
-    files : mapping of str to bytes
+    ``name``: what the folder or file was to be called.
     """
     for place in (tempfile.gettempdir(), Path.home(), Path.cwd(), _SHARED_MEMORY):
         with suppress(OSError, RuntimeError):

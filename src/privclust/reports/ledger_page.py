@@ -29,10 +29,7 @@ FORMATS = (".svg", ".png", ".pdf")
 def burn_down_figure(statement: LedgerStatement) -> Figure:
     """Draw how the grants on a data set were used up.
 
-    Parameters
-    ----------
-    statement : LedgerStatement
-        The data set; at least one grant must be in it.
+    ``statement``: the data set; at least one grant must be in it.
     """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
@@ -107,13 +104,7 @@ def html_statement(statement: LedgerStatement) -> str:
 
 
 def burn_down_of(moments: Sequence[BalanceAt]) -> BurnDown:
-    """Return the picture of how a pot was filled and emptied.
-
-    Parameters
-    ----------
-    moments : sequence of Moment
-        At least one, oldest first.
-    """
+    """Return the picture of how a pot was filled and emptied."""
     begin, end = moments[0].at, moments[-1].at
     places = [_WIDTH * part for part in _parts_of_the_way(moments)]
     most = max(moment.granted for moment in moments)

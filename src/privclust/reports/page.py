@@ -33,12 +33,7 @@ _POWER = re.compile(r"\b(e|10)\^(ε|\(2ε\)|\d+)")
 def render(template: str, values: dict[str, Any]) -> str:
     """Return a page; every value is escaped, and a name that a template lacks is an error.
 
-    Parameters
-    ----------
-    template : str
-        The path of the template within the package, such as ``"reports/page.html.j2"``.
-    values : dict
-        What the template shows.
+    ``template``: the path of the template within the package, such as ``"reports/page.html.j2"``.
     """
     return _environment().get_template(template).render(values)
 
@@ -90,13 +85,8 @@ class _BudgetPart:
 def html_report(release: Release, kind: ReleaseKind, signature: Signed | None) -> str:
     """Return the report of a release as one self-contained HTML page.
 
-    Parameters
-    ----------
-    release : Release
-    kind : ReleaseKind
-        What is particular to releases of its kind.
-    signature : dict or None
-        The key that signed it, and whether the signature was found to match.
+    ``kind``: what is particular to releases of its kind. ``signature``: the key that signed it, and
+    whether the signature was found to match.
     """
     return render("reports/page.html.j2", _context(release, kind, signature))
 

@@ -84,14 +84,8 @@ def _thousands(value: float, _: object = None) -> str:
 def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -> str:
     """Draw how far each centre lies above or below the average, in shares of declared ranges.
 
-    Parameters
-    ----------
-    labels : sequence of int
-        The clusters, one per row.
-    names : sequence of str
-        The columns.
-    differences : ndarray of shape (len(labels), len(names))
-        Difference from the average over all clusters; 1 is the whole declared range.
+    ``differences``: (len(labels), difference from the average over all clusters; 1 is the whole
+    declared range.
     """
     k, d = differences.shape
     largest = float(np.abs(differences).max()) or 1.0
@@ -152,33 +146,17 @@ def _label_grid(
 
 @dataclass(frozen=True)
 class Map:
-    """Where to draw the centres.
+    """Where to draw the centres."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (k, 2) or (k, 1)
-    axes : tuple of str
-        What to write along each axis.
-    real : bool
-        The axes are columns, in their own units.
-    """
-
-    points: Floats
-    axes: tuple[str, ...]
-    real: bool
+    points: Floats  # (k, 2)
+    axes: tuple[str, ...]  # what to write along each axis
+    real: bool  # the axes are columns, in their own units
 
 
 def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map:
     """Return the centres in the two directions in which they differ most.
 
-    Parameters
-    ----------
-    centers : ndarray of shape (k, d)
-        In the metric of the model.
-    weights : ndarray of shape (k,)
-        Noisy sizes, none of them negative.
-    names : sequence of str
-        The columns.
+    ``centers``: (k, d). ``weights``: (k,).
     """
     weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1.0)
     offsets = centers - np.average(centers, axis=0, weights=weights)
@@ -282,18 +260,8 @@ def histogram_grid(
 ) -> str:
     """Draw a histogram for each cluster and column; bars within two errors of zero are pale.
 
-    Parameters
-    ----------
-    labels : sequence of int
-        The clusters, one line each.
-    names : sequence of str
-        The columns.
-    counts : ndarray of shape (n_clusters, n_columns, n_cells)
-        Noisy numbers of rows.
-    errors : ndarray of the same shape
-        Their standard errors.
-    ends : ndarray of shape (n_columns, 2)
-        The declared bounds, below the last line.
+    ``counts``: (n_clusters, n_columns, n_cells). ``ends``: (n_columns, 2), the declared bounds,
+    below the last line.
     """
 
     def draw(figure: Figure) -> None:

@@ -41,33 +41,15 @@ class Guess:
 
 @dataclass(frozen=True)
 class Promise:
-    """The promise of a release in words.
+    """The promise of a release in words."""
 
-    Attributes
-    ----------
-    strength : str
-        One or two words: "strong", "moderate", "weak" or "very weak".
-    odds : str
-        The promise as a bound on odds or, with a δ, on the chance of any conclusion.
-    verdict : str
-        What the strength means, in a sentence.
-    guess : str
-        What the guesses are about.
-    guesses : tuple of Guess
-        Examples; none if nothing is promised about odds.
-    delta : str
-        What a δ leaves of the bound on odds; empty when there is none.
-    limits : tuple of str
-        What is not promised.
-    """
-
-    strength: str
-    odds: str
-    verdict: str
-    guess: str
-    guesses: tuple[Guess, ...]
-    delta: str
-    limits: tuple[str, ...]
+    strength: str  # one or two words: "strong", "moderate", "weak" or "very weak"
+    odds: str  # the promise as a bound on odds or, with a δ, on the chance of any conclusion
+    verdict: str  # what the strength means, in a sentence
+    guess: str  # what the guesses are about
+    guesses: tuple[Guess, ...]  # examples; none if nothing is promised about odds
+    delta: str  # what a δ leaves of the bound on odds; empty when there is none
+    limits: tuple[str, ...]  # what is not promised
 
 
 _GENERAL_LIMIT = (
@@ -83,12 +65,7 @@ _ADDING_UP = (
 def explain_promise(privacy: PrivacyStatement, rows: float | None = None) -> Promise:
     """Say what a statement promises.
 
-    Parameters
-    ----------
-    privacy : PrivacyStatement
-        The statement.
-    rows : float or None
-        The released, noisy number of rows, to judge the size of δ by.
+    ``rows``: the released, noisy number of rows, to judge the size of δ by.
     """
     words = words_of(str(privacy.unit.get("name")))
     strength = _strength(float(privacy.epsilon), privacy.delta, rows)

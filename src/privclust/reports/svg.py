@@ -74,18 +74,10 @@ def inline_svg(
 ) -> str:
     """Draw a figure and return it as two ``<svg>`` elements, for a wide page and for a phone.
 
-    Parameters
-    ----------
-    name : str
-        Unique in the page; ids within the picture begin with it.
-    alt : str
-        What the picture shows, for those who cannot see it.
-    size : tuple of float
-        Width and height in inches.
-    draw : callable
-        Draws on the figure it is given; :func:`is_narrow` tells it which of the two that is.
-    narrow_height : float or None
-        Height for a phone, in inches; the same if not given.
+    ``name``: unique in the page; ids within the picture begin with it. ``alt``: what the picture
+    shows, for those who cannot see it. ``draw``: draws on the figure it is given; :func:`is_narrow`
+    tells it which of the two that is. ``narrow_height``: height for a phone, in inches; the same if
+    not given.
     """
     height = size[1] if narrow_height is None else narrow_height
     wide = _draw(size, draw)

@@ -131,18 +131,11 @@ _BARE = re.compile(r"^(\(.*\)|yes|no|true|false|other|none|unknown|[^A-Za-z]*|.)
 
 @dataclass(frozen=True)
 class Trait:
-    """One thing that sets a cluster apart.
-
-    Attributes
-    ----------
-    column : str
-    words : str
-    strength : float
-        How far it lies from the average of all rows: in declared widths, or in shares.
-    """
+    """One thing that sets a cluster apart."""
 
     column: str
     words: str
+    # How far it lies from the average of all rows: in declared widths, or in shares.
     strength: float
 
 
@@ -151,14 +144,10 @@ def traits_of(
 ) -> list[list[Trait]]:
     """Return what sets each cluster apart beyond the noise, the strongest first.
 
-    Parameters
-    ----------
-    schema : Schema
-        The columns; a Box has one coordinate, another fact one for each of its categories.
-    centers, errors : ndarray of shape (n_clusters, n_coordinates)
-        Numbers and shares of categories, with the standard errors of their noise.
-    sizes, sizes_error : ndarray of shape (n_clusters,)
-        Noisy numbers of rows; a cluster whose rows noise hides has no traits.
+    ``schema``: the columns; a Box has one coordinate, another fact one for each of its categories.
+    ``centers``, ``errors``: (n_clusters, n_coordinates), numbers and shares of categories, with the
+    standard errors of their noise. ``sizes``, ``sizes_error``: (n_clusters,), noisy numbers of
+    rows; a cluster whose rows noise hides has no traits.
     """
     weights = np.maximum(sizes, 0)
     weights = weights / weights.sum() if weights.any() else np.full(len(sizes), 1 / len(sizes))

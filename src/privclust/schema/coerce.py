@@ -38,10 +38,6 @@ def schema_from_dtypes(frame: Any) -> Schema:
     columns need none. No row is looked at. Use it only if the lists were written down from public
     knowledge: ``astype("category")`` makes the list from the rows, and publishing it would reveal
     which values occur.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame or polars.DataFrame
     """
     columns = {str(name): _fact_of_dtype(str(name), dtype) for name, dtype in _dtypes(frame)}
     return Schema(columns, note="Taken from the declared column types of a data frame.")
@@ -85,15 +81,8 @@ def coerce_schema(
 ) -> Schema:
     """Return the schema that ``declared`` or ``bounds`` stands for.
 
-    Parameters
-    ----------
-    declared : Schema, path, mapping, fact, sequence of facts, or None
-    bounds : pair (low, high) or None
-        In place of ``declared``.
-    names : sequence of str or None
-        The columns of the data, for facts and bounds that do not name them.
-    n_columns : int or None
-        Their number, if they have no names.
+    ``names``: the columns of the data, for facts and bounds that do not name them. ``n_columns``:
+    their number, if they have no names.
     """
     if declared is not None and bounds is not None:
         raise SchemaError("Both a schema and bounds are declared; drop one of the two.")

@@ -36,19 +36,11 @@ CATEGORY_GAP = CATEGORY_PART * NUMBER_GAP
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a schema, and where its coordinates stand.
-
-    Attributes
-    ----------
-    name : str
-    fact : Box, Bins or Categories
-    start : int
-        The place of its first coordinate.
-    """
+    """One column of a schema, and where its coordinates stand."""
 
     name: str
     fact: Fact
-    start: int
+    start: int  # the place of its first coordinate
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -97,12 +89,7 @@ class Column:
 
 
 class Coordinates:
-    """How the columns of a schema become coordinates.
-
-    Parameters
-    ----------
-    schema : Schema
-    """
+    """How the columns of a schema become coordinates."""
 
     def __init__(self, schema: Schema) -> None:
         columns, start = [], 0
@@ -209,11 +196,7 @@ def _duplicates(column: Column, share: float, of_box: Any) -> list[float]:
 def project_shares(vectors: Floats, *, at_most: bool = False) -> Floats:
     """Return the nearest points whose entries are at least zero and add up to one.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, size)
-    at_most : bool
-        Whether they may add up to less.
+    ``vectors``: (n, size). ``at_most``: whether they may add up to less.
     """
     size = vectors.shape[1]
     falling = -np.sort(-vectors, axis=1)

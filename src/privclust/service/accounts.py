@@ -78,15 +78,8 @@ class Token:
 class Accounts:
     """Who may use the service.
 
-    Parameters
-    ----------
-    database : Database
-    hasher : PasswordHasher or None
-        How passwords are stored; Argon2id with the library's own settings if not given.
-    session_hours : int
-        How long a session lasts.
-    one_time_hours : int
-        How long a one-time password lasts that nobody uses.
+    ``hasher``: how passwords are stored; Argon2id with the library's own settings if not given.
+    ``one_time_hours``: how long a one-time password lasts that nobody uses.
     """
 
     def __init__(
@@ -156,11 +149,7 @@ class Accounts:
     def delete(self, user: User, by: User) -> None:
         """Delete an account for good; ledger and trail keep its name, which nobody can have again.
 
-        Parameters
-        ----------
-        user : User
-        by : User
-            The steward who deletes it, and who is somebody else.
+        ``by``: the steward who deletes it, and who is somebody else.
         """
         if user.id == by.id:
             raise ServiceError("You cannot delete your own account; ask another steward.")
@@ -244,11 +233,8 @@ class Accounts:
 
         A one-time password that was never used ends with it.
 
-        Parameters
-        ----------
-        name : str
-        role : str or None
-            The role that the provider's groups give; then an account is made if there is none.
+        ``role``: the role that the provider's groups give; then an account is made if there is
+        none.
         """
         try:
             known = name_of("user", name)

@@ -28,21 +28,11 @@ class Balance:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a question costs and leaves.
+    """What a question costs and leaves."""
 
-    Attributes
-    ----------
-    words : str
-        The cost.
-    covered : bool
-        Whether the grants cover it.
-    left : str
-        What would be left, or what is missing.
-    """
-
-    words: str
-    covered: bool
-    left: str
+    words: str  # the cost
+    covered: bool  # whether the grants cover it
+    left: str  # what would be left, or what is missing
 
 
 def balance_of(ledger: Ledger, dataset: str, holder: str) -> list[Balance]:
@@ -139,13 +129,7 @@ class Curve:
 
 
 def curve(points: Sequence[tuple[float, float]]) -> Curve:
-    """Return the curve through pairs of ε and expected error.
-
-    Parameters
-    ----------
-    points : sequence of (ε, error)
-        At least one, by rising ε.
-    """
+    """Return the curve through pairs of ε and expected error."""
     low, high = math.log(points[0][0]), math.log(points[-1][0])
     errors = [error for _, error in points]
     least, most = min(errors), max(errors)

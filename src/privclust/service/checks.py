@@ -54,14 +54,8 @@ class Check:
 class Checks:
     """The checks that this server runs, one at a time.
 
-    Parameters
-    ----------
-    database : Database
-    datasets : Datasets
-    instance : str
-        The name of the server.
-    own_process : bool
-        Whether a check has a process of its own; otherwise it has ended when ``begin`` returns.
+    ``own_process``: whether a check has a process of its own; otherwise it has ended when ``begin``
+    returns.
     """
 
     def __init__(
@@ -90,18 +84,10 @@ class Checks:
     ) -> Check:
         """Start a check of a data set's files and return it.
 
-        Parameters
-        ----------
-        act : {"register", "check", "try"}
-            Whether the data set is added if its files pass, opened again, or neither.
-        user : User
-            The steward.
-        dataset : Dataset
-            As :meth:`Datasets.draft` or the database has it.
-        note : callable
-            Writes into the trail of acts what was done, and to what.
-        typed : dict or None
-            What was typed into the form, for another attempt.
+        ``act``: whether the data set is added if its files pass, opened again, or neither.
+        ``dataset``: as :meth:`Datasets.draft` or the database has it. ``note``: writes into the
+        trail of acts what was done, and to what. ``typed``: what was typed into the form, for
+        another attempt.
         """
         if len(self._progress) >= _MOST_WAITING:
             raise TooManyError(_BUSY)

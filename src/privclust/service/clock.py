@@ -42,14 +42,8 @@ def tick_after(moment: int, unit: int) -> int:
 def first_tick_from(most_rows: int, n_columns: int, unit: int) -> int:
     """Return the seconds from beginning to the first tick, ``unit`` times a power of two.
 
-    Parameters
-    ----------
-    most_rows : int
-        The declared bound on the number of rows.
-    n_columns : int
-        The columns that are asked about.
-    unit : int
-        The shortest time between ticks, in seconds.
+    ``most_rows``: the declared bound on the number of rows. ``unit``: the shortest time between
+    ticks, in seconds.
     """
     expected = _SECONDS_AT_LEAST * unit / 60 + most_rows * n_columns / _VALUES_PER_SECOND
     return int(unit * 2 ** max(0, math.ceil(math.log2(expected / unit))))

@@ -37,12 +37,7 @@ from privclust.service.errors import ServiceError
 
 @dataclass(frozen=True)
 class KeptHead:
-    """A head in a file.
-
-    Attributes
-    ----------
-    place : Path
-    """
+    """A head in a file."""
 
     place: Path
 
@@ -130,28 +125,16 @@ def migrations() -> list[Migration]:
 
 @dataclass(frozen=True)
 class Database:
-    """Where the service keeps everything; a handle, as a ledger is one.
+    """Where the service keeps everything; a handle, as a ledger is one."""
 
-    Attributes
-    ----------
-    ledger : Ledger
-        The ledger in the same database.
-    kept : KeptHead or None
-        Where the ledger's head is kept outside the database, if it is.
-    """
-
-    ledger: Ledger
-    kept: KeptHead | None = None
+    ledger: Ledger  # the ledger in the same database
+    kept: KeptHead | None = None  # where the ledger's head is kept outside the database, if it is
 
     @classmethod
     def open(cls, url: str, kept: Path | None = None) -> Database:
         """Return the database at an address, made or brought up to date if need be.
 
-        Parameters
-        ----------
-        url : str
-        kept : Path or None
-            The file that the ledger's head is kept in; a database without it is refused.
+        ``kept``: the file that the ledger's head is kept in; a database without it is refused.
         """
         database = cls(ensure_created(Ledger.open(url)), None if kept is None else KeptHead(kept))
         database._check_head()
@@ -177,13 +160,7 @@ class Database:
 
     @contextmanager
     def write_transaction(self, actor: str | None = None) -> Iterator[LedgerTransaction]:
-        """Open everything for no other writer; what is written is durable, or not there at all.
-
-        Parameters
-        ----------
-        actor : str or None
-            Who acts, for the ledger.
-        """
+        """Open everything for no other writer; what is written is durable, or not there at all."""
         with write_transaction(self.ledger, actor) as together:
             yield together
             head = None if self.kept is None else together.head()

@@ -23,19 +23,12 @@ _WRONG = (
 
 @dataclass(frozen=True)
 class Counts:
-    """What is declared about a matrix of counts.
+    """What is declared about a matrix of counts."""
 
-    Attributes
-    ----------
-    rows, columns : int
-        Its public shape; where whole rows are protected, ``rows`` is a bound on their number.
-    row_total : int
-        Roughly what a row adds up to, for plans.
-    """
-
+    # Its public shape; where whole rows are protected, ``rows`` is a bound on their number.
     rows: int
     columns: int
-    row_total: int = 100
+    row_total: int = 100  # roughly what a row adds up to, for plans
 
     def __post_init__(self) -> None:
         if not all(type(it) is int and 1 <= it <= _MOST for it in asdict(self).values()):

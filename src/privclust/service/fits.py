@@ -24,14 +24,7 @@ _NO_TARGETS = "Give the public points among which new centres are chosen, one pe
 def fit_for(question: FitQuestion, declared: Declared, unit: Unit, data: Any, **shared: Any) -> Fit:
     """Return the fit that answers a question, ready to run.
 
-    Parameters
-    ----------
-    question : FitQuestion
-    declared : Schema or Counts
-    unit : Unit
-    data : path or anything that the estimator's ``fit`` takes
-    **shared
-        Further parameters of the estimator, such as its ledger.
+    ``**shared``: further parameters of the estimator, such as its ledger.
     """
     model = question.model(declared, unit, **shared)
     if not question.offer.takes_targets:

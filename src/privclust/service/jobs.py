@@ -88,44 +88,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """A release on its way into the database.
+    """A release on its way into the database."""
 
-    Attributes
-    ----------
-    digest : str
-        The digest that the charge is settled with.
-    file : bytes
-        The release as one file.
-    report : str
-        Its page.
-    card : dict
-        What its card shows.
-    question : str
-        What it answers, and about which files.
-    version : int
-        Which version of the data that is.
-    flaws : tuple of str
-        Why it is not private after all; none, unless something is badly wrong.
-    """
-
-    digest: str
-    file: bytes
-    report: str
-    card: dict[str, Any]
-    question: str
-    version: int
+    digest: str  # the digest that the charge is settled with
+    file: bytes  # the release as one file
+    report: str  # its page
+    card: dict[str, Any]  # what its card shows
+    question: str  # what it answers, and about which files
+    version: int  # which version of the data that is
+    # Why it is not private after all; none, unless something is badly wrong.
     flaws: tuple[str, ...] = ()
 
 
 class Jobs:
-    """The queue and what became of it.
-
-    Parameters
-    ----------
-    database : Database
-    tick_seconds : int
-        The shortest time between ticks.
-    """
+    """The queue and what became of it."""
 
     def __init__(self, database: Database, tick_seconds: int) -> None:
         self._database, self._unit = database, tick_seconds
@@ -135,14 +111,7 @@ class Jobs:
     ) -> Answer:
         """Charge a question and queue it, or answer it from what is there.
 
-        Parameters
-        ----------
-        user : User
-            Who asks and pays.
-        dataset : Dataset
-        question : FitQuestion
-        job_id : str or None
-            The name of this one request; the same name again finds the same job.
+        ``job_id``: the name of this one request; the same name again finds the same job.
         """
         if user.role != "analyst":
             raise ForbiddenError("Only analysts ask questions; sign in as one.")

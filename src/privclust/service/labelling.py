@@ -32,28 +32,15 @@ _ALONE = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What labelling one upload may take.
-
-    Attributes
-    ----------
-    rows : int
-    seconds : int
-    megabytes : int
-        Memory, beyond what the process needs before it reads a row.
-    """
+    """What labelling one upload may take."""
 
     rows: int = 1_000_000
     seconds: int = 60
-    megabytes: int = 512
+    megabytes: int = 512  # memory, beyond what the process needs before it reads a row
 
 
 class Labeller:
-    """Labels rows, a few uploads at a time.
-
-    Parameters
-    ----------
-    limits : Limits
-    """
+    """Labels rows, a few uploads at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits, self._room = limits, threading.BoundedSemaphore(_AT_ONCE)
@@ -61,14 +48,7 @@ class Labeller:
     def labels(self, release: bytes, rows: bytes, name: str) -> bytes:
         """Return the labels of uploaded rows as CSV; nothing of them is kept.
 
-        Parameters
-        ----------
-        release : bytes
-            The file of a release.
-        rows : bytes
-            A file of rows.
-        name : str
-            What the file was called, for its ending.
+        ``name``: what the file was called, for its ending.
         """
         if not self._room.acquire(blocking=False):
             raise TooManyError(_BUSY)

@@ -32,23 +32,13 @@ from privclust.tasks import Task
 
 @dataclass(frozen=True)
 class Offer:
-    """One task that can be asked for.
+    """One task that can be asked for."""
 
-    Attributes
-    ----------
-    task : Task
-        Its words, estimators and parameters.
-    rows : callable
-        ``rows(declared, clusters, n_rows, unit)`` makes up data for a dry run.
-    clusters : int or None
-        The usual number of clusters; None if it takes none.
-    plan : callable
-        ``plan(model, declared, most_rows, targets)`` returns the plan.
-    """
-
-    task: Task
+    task: Task  # its words, estimators and parameters
+    # ``rows(declared, clusters, n_rows, unit)`` makes up data for a dry run.
     rows: Callable[..., Any]
-    clusters: int | None = None
+    clusters: int | None = None  # the usual number of clusters; None if it takes none
+    # ``plan(model, declared, most_rows, targets)`` returns the plan.
     plan: Callable[..., Any] = field(default=planned_rows)
 
     @property

@@ -54,10 +54,8 @@ class Attempt:
 class Provider:
     """The provider that the operator chose.
 
-    Parameters
-    ----------
-    settings : Settings
-        With issuer, client id, client secret, and the claim that serves as the name of a user.
+    ``settings``: with issuer, client id, client secret, and the claim that serves as the name of a
+    user.
     """
 
     def __init__(self, settings: Settings) -> None:

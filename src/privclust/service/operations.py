@@ -33,30 +33,14 @@ _LONGEST = 300
 
 @dataclass(frozen=True)
 class Act:
-    """One line of the trail.
+    """One line of the trail."""
 
-    Attributes
-    ----------
-    number : int
-        Position, from 1.
-    at : int
-        Seconds since 1970 in UTC.
-    who : str
-        The name of an account; for a sign-in that failed, the name that was tried.
-    address : str
-        Where the request came from.
-    act : str
-        What was done.
-    what : str
-        To what, or to whom.
-    """
-
-    number: int
-    at: int
-    who: str
-    address: str
-    act: str
-    what: str
+    number: int  # position, from 1
+    at: int  # seconds since 1970 in UTC
+    who: str  # the name of an account; for a sign-in that failed, the name that was tried
+    address: str  # where the request came from
+    act: str  # what was done
+    what: str  # to what, or to whom
 
     def to_dict(self) -> dict[str, object]:
         """Return the line as plain data."""
@@ -64,12 +48,7 @@ class Act:
 
 
 class Acts:
-    """The trail.
-
-    Parameters
-    ----------
-    database : Database
-    """
+    """The trail."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -192,12 +171,6 @@ class Webhook:
     Each event is a JSON object, sent by POST and signed with the secret: the header
     ``X-Privclust-Signature`` is the hexadecimal HMAC-SHA-256 of the body. It is tried three times
     and then given up. Events say what analysts may see at that moment, and nothing of a result.
-
-    Parameters
-    ----------
-    settings : Settings
-    pauses : sequence of float
-        Seconds before each attempt.
     """
 
     def __init__(self, settings: Settings, pauses: Sequence[float] = _PAUSES) -> None:

@@ -26,31 +26,16 @@ _NOT_ASKED = ("precomputed",)  # a table of distances cannot come with a questio
 
 @dataclass(frozen=True)
 class Option:
-    """One parameter that can be chosen.
+    """One parameter that can be chosen."""
 
-    Attributes
-    ----------
-    name : str
-        The estimator's own name of it, which requests use too.
-    label : str
-        What a reader calls it.
-    kind : {"choice", "whole", "number", "switch", "columns", "points", "numbers", "places"}
-        The last four are lists: of columns asked about, of points, of numbers, one for each target,
-        and of places in a list, counted from 0.
-    default : str, int, float, bool, tuple or None
-        The estimator's own.
-    choices : tuple of str
-        What can be chosen; empty if it is a number or a list.
-    of_fit : bool
-        Whether it is an argument of the estimator's ``fit``.
-    """
-
-    name: str
-    label: str
+    name: str  # the estimator's own name of it, which requests use too
+    label: str  # what a reader calls it
+    # The last four are lists: of columns asked about, of points, of numbers, one for each target,
+    # and of places in a list, counted from 0.
     kind: Literal["choice", "whole", "number", "switch", "columns", "points", "numbers", "places"]
-    default: Any
-    choices: tuple[str, ...] = ()
-    of_fit: bool = False
+    default: Any  # the estimator's own
+    choices: tuple[str, ...] = ()  # what can be chosen; empty if it is a number or a list
+    of_fit: bool = False  # whether it is an argument of the estimator's ``fit``
 
     @classmethod
     def of(cls, parameter: Parameter) -> Option:
@@ -72,14 +57,7 @@ class Option:
         return self.kind in ("points", "numbers", "places")
 
     def parsed(self, given: Any, columns: Sequence[str] = ()) -> Any:
-        """Return the value that a request means, or refuse it in one sentence.
-
-        Parameters
-        ----------
-        given : str, number, bool, list or None
-        columns : sequence of str
-            The columns that are asked about.
-        """
+        """Return the value that a request means, or refuse it in one sentence."""
         if given is None or given == "" or (given == self.default and type(given) is not bool):
             return self.default
         if self.is_long or self.kind == "columns":

@@ -41,12 +41,8 @@ _TOO_LONG = "This takes too long to plan; ask for fewer clusters or columns."
 class Planner:
     """Makes plans, and remembers them.
 
-    Parameters
-    ----------
-    own_process : bool
-        Whether to plan in a process; otherwise in a thread, which starts at once.
-    seconds : int
-        How long one plan may take, in a process.
+    ``own_process``: whether to plan in a process; otherwise in a thread, which starts at once.
+    ``seconds``: how long one plan may take, in a process.
     """
 
     def __init__(self, *, own_process: bool = True, seconds: int = 120) -> None:

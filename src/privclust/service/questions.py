@@ -34,26 +34,14 @@ _NUMBER = re.compile(r"\d{1,20}/\d{1,40}|(\d{1,20}(\.\d{0,40})?|\.\d{1,40})([eE]
 
 @dataclass(frozen=True)
 class FitQuestion:
-    """One question about one data set, checked against what is public about it.
-
-    Attributes
-    ----------
-    offer : Offer
-    columns : tuple of str
-        In the order of the schema; none of a matrix.
-    clusters : int, "auto" or None
-    budget : Budget
-    options : tuple of (name, value)
-        Parameters that are not at their defaults.
-    targets : tuple of points or None
-        Public points, in the order of the columns, where a family takes them.
-    """
+    """One question about one data set, checked against what is public about it."""
 
     offer: Offer
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # in the order of the schema; none of a matrix
     clusters: int | str | None
     budget: Budget
-    options: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()  # parameters that are not at their defaults
+    # Public points, in the order of the columns, where a family takes them.
     targets: Targets | None = None
 
     @classmethod
@@ -128,11 +116,8 @@ class FitQuestion:
     def digest_on(self, dataset_id: str, files: str) -> str:
         """Return what tells this question about these files apart from every other one.
 
-        Parameters
-        ----------
-        dataset_id : str
-        files : str
-            The digest of the files. No reader sees it, nor what comes of it: it knows every row.
+        ``files``: the digest of the files. No reader sees it, nor what comes of it: it knows every
+        row.
         """
         plain = json.dumps([dataset_id, files, self.to_dict()], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()

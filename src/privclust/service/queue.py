@@ -59,11 +59,7 @@ class TakenJob:
 class Queue:
     """The queue, as a worker sees it.
 
-    Parameters
-    ----------
-    database : Database
-    instance : str
-        The name of the server whose worker this is.
+    ``instance``: the name of the server whose worker this is.
     """
 
     def __init__(self, database: Database, instance: str) -> None:
@@ -94,11 +90,8 @@ class Queue:
     def finish(self, taken: TakenJob, finished: FinishedJob) -> int | None:
         """Store a release that nobody sees yet.
 
-        Returns
-        -------
-        tick : int or None
-            When it shows; None if the job was taken from this worker in the meantime, and then
-            nothing is kept.
+        Returns ``tick``: when it shows; None if the job was taken from this worker in the meantime,
+        and then nothing is kept.
         """
         release_id, tick = secrets.token_hex(16), taken.shows_at(clock.now())
         with self._database.write_transaction() as together:
@@ -133,13 +126,7 @@ class Queue:
     def fail(self, taken: TakenJob, details: str, freezes: str = "") -> int:
         """End a job without a release, and return the tick at which that shows.
 
-        Parameters
-        ----------
-        taken : TakenJob
-        details : str
-            What went wrong, for the steward.
-        freezes : str
-            Why the data set is frozen at that tick; empty if it is not.
+        ``freezes``: why the data set is frozen at that tick; empty if it is not.
         """
         tick = taken.shows_at(clock.now())
         self._database.write(
@@ -156,10 +143,7 @@ class Queue:
     def show(self, tick: int) -> list[dict[str, str]]:
         """Let everybody see what has ended and is due: settle charges, end jobs, freeze.
 
-        Returns
-        -------
-        events : list of dict
-            What happened, for whoever is told of it.
+        Returns ``events``: what happened, for whoever is told of it.
         """
         events: list[dict[str, str]] = []
         if not self._database.rows(_DUE, tick):

@@ -30,38 +30,19 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Dataset:
-    """A registered data set.
-
-    Attributes
-    ----------
-    id, name, note : str
-    path : str
-        Below the data folder; for stewards only.
-    schema : Schema or Counts
-        What is declared about a table, or about a matrix.
-    unit : Unit
-    most_rows : int
-        The declared bound on the number of rows, which is public.
-    digest : str
-        The digest of the files at registration; for stewards only.
-    frozen : str
-        Why nothing can be asked; empty if it can. For stewards only.
-    version : int
-        Which files these are, counted from the first that were checked in; public.
-    meanings : dict
-        What columns mean and their units of measurement, in the steward's words; public.
-    """
+    """A registered data set."""
 
     id: str
     name: str
-    path: str
-    schema: Declared
+    path: str  # below the data folder; for stewards only
+    schema: Declared  # what is declared about a table, or about a matrix
     unit: Unit
-    most_rows: int
-    digest: str
-    frozen: str
+    most_rows: int  # the declared bound on the number of rows, which is public
+    digest: str  # the digest of the files at registration; for stewards only
+    frozen: str  # why nothing can be asked; empty if it can. For stewards only
     note: str
-    version: int = 1
+    version: int = 1  # which files these are, counted from the first that were checked in; public
+    # What columns mean and their units of measurement, in the steward's words; public.
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,14 +66,7 @@ class BudgetRequest:
 
 
 class Datasets:
-    """The data sets of the service.
-
-    Parameters
-    ----------
-    database : Database
-    folder : Path
-        The folder below which files lie.
-    """
+    """The data sets of the service."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database, self._folder = database, folder
@@ -243,17 +217,7 @@ class Datasets:
     ) -> None:
         """Grant budget to an analyst, who may then see the data set and ask about it.
 
-        Parameters
-        ----------
-        dataset : Dataset
-        user : User
-        epsilon, delta : str
-        note : str
-            The reason.
-        by : str or None
-            The steward, for the ledger.
-        request : str or None
-            The name of this one grant; sent twice, it is granted once.
+        ``request``: the name of this one grant; sent twice, it is granted once.
         """
         if user.role != "analyst":
             raise ServiceError("Budgets are granted to analysts; choose another user.")

@@ -33,21 +33,11 @@ _FARTHEST = 1e50
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """What the steward's check found; exact counts, for the steward alone.
+    """What the steward's check found; exact counts, for the steward alone."""
 
-    Attributes
-    ----------
-    report : CheckReport
-        What :meth:`Schema.check` counted.
-    digest : str
-        The digest of the files.
-    files : tuple of str
-        The digest of every single file.
-    """
-
-    report: Any
-    digest: str
-    files: tuple[str, ...]
+    report: Any  # what :meth:`Schema.check` counted
+    digest: str  # the digest of the files
+    files: tuple[str, ...]  # the digest of every single file
 
 
 @dataclass(frozen=True)
@@ -109,16 +99,8 @@ def check_files(
 ) -> CheckedFiles:
     """Read the rows once, try every offer on them, and return counts and digest for the steward.
 
-    Parameters
-    ----------
-    place : Path
-        The file or folder.
-    schema : Schema or Counts
-    unit : Unit
-    most_rows : int
-        The declared bound on the number of rows.
-    tell : callable
-        Takes how far the check is, in words for the steward.
+    ``most_rows``: the declared bound on the number of rows. ``tell``: takes how far the check is,
+    in words for the steward.
     """
     check_rules(schema, unit)
     tell("Computing the digest of the files")
@@ -193,12 +175,8 @@ def files_below(folder: Path) -> list[str]:
 def resolve_path(folder: Path, path: str) -> Path:
     """Return the file or folder that a path below the data folder names.
 
-    Parameters
-    ----------
-    folder : Path
-        The data folder of the service, resolved.
-    path : str
-        A relative path; links that lead out of the folder are refused.
+    ``folder``: the data folder of the service, resolved. ``path``: a relative path; links that lead
+    out of the folder are refused.
     """
     if not path or len(path) > 500 or not path.isprintable() or set(path) & set("*?[]:\\"):
         raise ServiceError(_OUTSIDE)

@@ -47,12 +47,7 @@ class StoredRelease:
 
 
 class Releases:
-    """What was released.
-
-    Parameters
-    ----------
-    database : Database
-    """
+    """What was released."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,13 +57,7 @@ class Releases:
     ) -> list[StoredRelease]:
         """Return the releases that a user may see, the newest first.
 
-        Parameters
-        ----------
-        user : User
-        dataset : str
-            The name of a data set; all if empty.
-        window : Window
-            Which of them.
+        ``dataset``: the name of a data set; all if empty.
         """
         who, values = _seen(user)
         sql = (

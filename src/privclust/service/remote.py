@@ -37,12 +37,8 @@ class NoRedirect(HTTPRedirectHandler):
 class RemoteService:
     """A service and a token for it.
 
-    Parameters
-    ----------
-    url : str
-        The address of the service, such as ``https://clusters.example.org``.
-    token : str
-        One of your tokens; see the page "Tokens" of the service.
+    ``url``: the address of the service, such as ``https://clusters.example.org``. ``token``: one of
+    your tokens; see the page "Tokens" of the service.
     """
 
     def __init__(self, url: str, token: str) -> None:

@@ -19,13 +19,8 @@ from privclust.service.settings import Settings, log_to_stderr
 def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False) -> None:
     """Serve until interrupted.
 
-    Parameters
-    ----------
-    settings : Settings
-    tell : callable
-        Takes the few lines that the operator reads, among them one-time passwords.
-    demo : bool
-        Whether to fill an empty service with made-up data and users.
+    ``tell``: takes the few lines that the operator reads, among them one-time passwords. ``demo``:
+    whether to fill an empty service with made-up data and users.
     """
     import uvicorn
 
@@ -60,15 +55,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, demo: bool = False
 
 
 def reset(settings: Settings, name: str, tell: Callable[[str], None]) -> None:
-    """Give somebody a new one-time password and open the account, from the machine itself.
-
-    Parameters
-    ----------
-    settings : Settings
-    name : str
-    tell : callable
-        Takes the line with the password.
-    """
+    """Give somebody a new one-time password and open the account, from the machine itself."""
     services = Services.open(settings, works=False)
     user = services.accounts.by_name(name)
     services.accounts.set_active(user, active=True)

@@ -57,15 +57,7 @@ class Services:
     ) -> Services:
         """Open the database and everything on it; no process is started yet.
 
-        Parameters
-        ----------
-        settings : Settings
-        hasher : PasswordHasher or None
-            How passwords are stored.
-        planner : Planner or None
-            Who makes plans; one with a process of its own if not given.
-        works : bool
-            Whether this server runs jobs.
+        ``planner``: who makes plans; one with a process of its own if not given.
         """
         database = Database.open(settings.database, settings.head_place)
         datasets = Datasets(database, settings.folder)

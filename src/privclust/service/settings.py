@@ -24,94 +24,58 @@ _PREFIX = "PRIVCLUST_SERVICE_"
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one server; every one has a default.
+    """The settings of one server; every one has a default."""
 
-    Attributes
-    ----------
-    url : str
-        The address that browsers use, such as ``https://clusters.example.org``; requests from other
-        origins are refused.
-    host, port : str, int
-        Where the process listens, behind a reverse proxy.
-    database : str
-        The path of an SQLite file, or ``postgresql://user@host/database``.
-    head_file : str
-        The file that the ledger's head is kept in, so that an old copy of the database is noticed;
-        beside an SQLite file, or in the working directory, if not given.
-    data : str
-        The folder below which data sets lie.
-    tick_seconds : int
-        The shortest time between the moments at which an analyst may see that a job ended.
-    job_hours : int
-        How long a job may run; then it fails, and its cost stays charged.
-    plan_seconds : int
-        How long a plan or a dry run may take.
-    session_hours : int
-        How long a session lasts.
-    one_time_hours : int
-        How long a one-time password lasts that nobody uses.
-    upload_megabytes : int
-        The largest file of rows to label.
-    body_seconds : int
-        How long a client may take to send the body of a request.
-    label_rows, label_seconds, label_megabytes : int
-        How many rows are labelled at once, and what time and memory that may take.
-    sign_ins_per_minute : int
-        How often an address may try to sign in by one name; in all it may four times as often.
-    oidc_issuer : str
-        The address of an OpenID provider through which people may sign in; empty for none.
-    oidc_client_id, oidc_client_secret : str
-        What the provider knows the service by.
-    oidc_claim : str
-        The claim of the provider that serves as a user's name here; an ``email`` must be verified.
-    oidc_role_claim : str
-        The claim that lists a user's groups at the provider; empty if stewards make all accounts.
-    oidc_stewards, oidc_analysts, oidc_auditors : str
-        The groups whose members have these roles; accounts are then made at the first sign-in.
-    passwords : bool
-        Whether people may sign in by a password; otherwise through the provider alone.
-    metrics_token : str
-        The token for ``/metrics``; without one there are none.
-    webhook_url, webhook_secret : str
-        Where to send word when a job ends or a data set freezes, and what signs it.
-    release_days, act_days : int
-        How long releases and the trail of acts are kept; 0 for ever.
-    instance : str
-        The name of this server among several on one database.
-    """
-
+    # The address that browsers use, such as ``https://clusters.example.org``; requests from other
+    # origins are refused.
     url: str = "http://127.0.0.1:8000"
+    # Where the process listens, behind a reverse proxy.
     host: str = "127.0.0.1"
     port: int = 8000
+    # The path of an SQLite file, or ``postgresql://user@host/database``.
     database: str = "privclust-service.db"
+    # The file that the ledger's head is kept in, so that an old copy of the database is noticed;
+    # beside an SQLite file, or in the working directory, if not given.
     head_file: str = ""
-    data: str = "data"
+    data: str = "data"  # the folder below which data sets lie
+    # The shortest time between the moments at which an analyst may see that a job ended.
     tick_seconds: int = 60
-    job_hours: int = 24
-    plan_seconds: int = 120
-    session_hours: int = 12
-    one_time_hours: int = 72
-    upload_megabytes: int = 20
-    body_seconds: int = 120
+    job_hours: int = 24  # how long a job may run; then it fails, and its cost stays charged
+    plan_seconds: int = 120  # how long a plan or a dry run may take
+    session_hours: int = 12  # how long a session lasts
+    one_time_hours: int = 72  # how long a one-time password lasts that nobody uses
+    upload_megabytes: int = 20  # the largest file of rows to label
+    body_seconds: int = 120  # how long a client may take to send the body of a request
+    # How many rows are labelled at once, and what time and memory that may take.
     label_rows: int = 1_000_000
     label_seconds: int = 60
     label_megabytes: int = 512
+    # How often an address may try to sign in by one name; in all it may four times as often.
     sign_ins_per_minute: int = 5
+    # The address of an OpenID provider through which people may sign in; empty for none.
     oidc_issuer: str = ""
+    # What the provider knows the service by.
     oidc_client_id: str = ""
     oidc_client_secret: str = field(default="", repr=False)
+    # The claim of the provider that serves as a user's name here; an ``email`` must be verified.
     oidc_claim: str = "email"
+    # The claim that lists a user's groups at the provider; empty if stewards make all accounts.
     oidc_role_claim: str = ""
+    # The groups whose members have these roles; accounts are then made at the first sign-in.
     oidc_stewards: str = ""
     oidc_analysts: str = ""
     oidc_auditors: str = ""
+    # Whether people may sign in by a password; otherwise through the provider alone.
     passwords: bool = True
+    # The token for ``/metrics``; without one there are none.
     metrics_token: str = field(default="", repr=False)
+    # Where to send word when a job ends or a data set freezes, and what signs it.
     webhook_url: str = ""
     webhook_secret: str = field(default="", repr=False)
+    # How long releases and the trail of acts are kept; 0 for ever.
     release_days: int = 0
     act_days: int = 0
-    instance: str = socket.gethostname()
+    instance: str = socket.gethostname()  # the name of this server among several on one database
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)

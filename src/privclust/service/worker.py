@@ -57,10 +57,7 @@ class Progress:
 class ProgressSender:
     """The worker's end of the pipe; called with rows read and rows in all, as a fit does.
 
-    Parameters
-    ----------
-    pipe : Connection or None
-        Where to tell; nobody listens if not given.
+    ``pipe``: where to tell; nobody listens if not given.
     """
 
     def __init__(self, pipe: Connection | None = None) -> None:
@@ -82,12 +79,7 @@ class ProgressSender:
 
 
 class ProgressReceiver:
-    """The server's end of the pipe: remembers the newest line.
-
-    Parameters
-    ----------
-    pipe : Connection
-    """
+    """The server's end of the pipe: remembers the newest line."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe, self._newest = pipe, ("", Progress(0, None))
@@ -145,14 +137,8 @@ def run_at(
 ) -> int | None:
     """Show what has ended, run the oldest job that may begin, and return when its end shows.
 
-    Parameters
-    ----------
-    tick : int
-        A tick of the public grid, which has come.
-    database : Database
-    settings : Settings
-    telling : ProgressSender or None
-        Whom to tell how far the job is.
+    ``tick``: a tick of the public grid, which has come. ``telling``: whom to tell how far the job
+    is.
     """
     queue, datasets = Queue(database, settings.instance), Datasets(database, settings.folder)
     events = queue.show(tick)
@@ -245,11 +231,7 @@ def _end_with_server(alive: Connection) -> None:
 class Worker:
     """The worker's process, started again whenever it ends.
 
-    Parameters
-    ----------
-    settings : Settings
-    pause : float
-        Seconds between two looks at the process.
+    ``pause``: seconds between two looks at the process.
     """
 
     def __init__(self, settings: Settings, pause: float = 1.0) -> None:

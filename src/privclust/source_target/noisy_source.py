@@ -15,40 +15,25 @@ from privclust.notes import Note
 
 @dataclass(frozen=True)
 class NoisySource:
-    """A released stand-in for the source.
+    """A released stand-in for the source."""
 
-    Attributes
-    ----------
-    positions : ndarray of shape (n_positions, dimension)
-        Points of the space; for precomputed distances, numbers of targets in one column.
-    counts : ndarray of shape (n_positions,)
-        Noisy numbers of source rows there.
-    count_error : float
-        The standard error of each of them; NaN where a method counts nothing.
-    shells : ndarray of shape (n_positions, 2)
-        The distances to the nearest target between which these rows lie; NaN where they are not
-        known.
-    base : ndarray of shape (n_draws, n_targets)
-        Possible distances of the targets to the source, in the lengths of the space, one draw
-        after the other; infinite where nothing serves.
-    number : Noisy
-        The noisy number of sources, or of those that are located.
-    notes : tuple of Note
-        What the user should know, all of it from released values.
-    spread : Noisy or None
-        Δ_t(S) of the paper, in the lengths of the space, if it was asked for.
-    judges : ndarray of shape (n_judges, n_targets) or None
-        More draws, for :mod:`privclust.source_target.solver`; None for the published methods.
-    """
-
+    # (n_positions, dimension): points of the space; for precomputed distances, numbers of targets
+    # in one column.
     positions: Floats
-    counts: Floats
-    count_error: float
+    counts: Floats  # (n_positions,): noisy numbers of source rows there
+    count_error: float  # the standard error of each of them; NaN where a method counts nothing
+    # (n_positions, 2): the distances to the nearest target between which these rows lie; NaN where
+    # they are not known.
     shells: Floats
+    # (n_draws, n_targets): possible distances of the targets to the source, in the lengths of the
+    # space, one draw after the other; infinite where nothing serves.
     base: Floats
-    number: Noisy
-    notes: tuple[Note, ...] = ()
+    number: Noisy  # the noisy number of sources, or of those that are located
+    notes: tuple[Note, ...] = ()  # what the user should know, all of it from released values
+    # Δ_t(S) of the paper, in the lengths of the space, if it was asked for.
     spread: Noisy | None = None
+    # (n_judges, n_targets): more draws, for :mod:`privclust.source_target.solver`; None for the
+    # published methods.
     judges: Floats | None = None
 
 

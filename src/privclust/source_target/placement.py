@@ -85,15 +85,10 @@ def greedy_net(points: Floats, radius: float) -> Indices:
 def method_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
     """Return the sites of a method: a coreset, or all different points.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, dimension)
-    radius : float
-        How far a point may lie from the coreset.
-    construction : {"auto", "halving", "net"} or None
-        None takes all points; ``"auto"`` takes what suits the method, by the number of sites.
-    few : bool
-        Whether the method wants few sites, because its noise grows with them, or fine cells.
+    ``points``: (n_points, dimension). ``radius``: how far a point may lie from the coreset.
+    ``construction``: none takes all points; ``"auto"`` takes what suits the method, by the number
+    of sites. ``few``: whether the method wants few sites, because its noise grows with them, or
+    fine cells.
     """
     if construction is None:
         different: Floats = np.unique(points, axis=0)
@@ -141,24 +136,14 @@ _TRIES = 12
 
 @dataclass(frozen=True)
 class PlacementRequest:
-    """Sources to imagine in the cells of sites, each between two distances to a target.
+    """Sources to imagine in the cells of sites, each between two distances to a target."""
 
-    Attributes
-    ----------
-    sites : ndarray
-        The sites, as :meth:`CoordinateCells.sites` returns them.
-    counts : ndarray of shape (n_sites,)
-        How many sources to place in the cell of each site.
-    lows, highs : ndarray of shape (sum of counts,)
-        The distances to a target between which each of them lies.
-    checked : bool
-        Whether places must lie in their cell and between their distances to the nearest target.
-    """
-
-    sites: Floats | Indices
-    counts: Integers
+    sites: Floats | Indices  # the sites, as :meth:`CoordinateCells.sites` returns them
+    counts: Integers  # (n_sites,): how many sources to place in the cell of each site
+    # (sum of counts,): the distances to a target between which each of them lies.
     lows: Floats
     highs: Floats
+    # Whether places must lie in their cell and between their distances to the nearest target.
     checked: bool
 
     @property
@@ -283,10 +268,7 @@ class CoordinateCells(_Cells):
 class DistanceCells(_Cells):
     """Cells of targets of which only the distances to each other are known.
 
-    Parameters
-    ----------
-    space : TargetSpace
-    distances : ndarray of shape (n_targets, n_targets)
+    ``distances``: (n_targets, n_targets).
     """
 
     def __init__(self, space: TargetSpace, distances: NDArray[np.float32]) -> None:

@@ -19,33 +19,20 @@ from privclust.schema.schema import Schema
 
 @dataclass(frozen=True)
 class PublicTargets:
-    """Whom to serve, and from where.
+    """Whom to serve, and from where."""
 
-    Attributes
-    ----------
-    table : ndarray of shape (n_targets, n_columns)
-        The targets as given; distances between them if these are precomputed.
-    candidates : ndarray of shape (n_candidates, n_columns)
-        Where centres may be, as given; the targets themselves if nothing else is given.
-    space : TargetSpace
-        The targets as the metric sees them.
-    places : ndarray of shape (n_candidates, dimension)
-        The candidates in that space.
-    weights : ndarray of shape (n_targets,)
-    allowed, forced : ndarray of int
-        Numbers of the candidates that may be chosen freely, and of those that must be.
-    names : tuple of str or None
-        Names of the columns of the targets, if they have any.
-    """
-
+    # (n_targets, n_columns): the targets as given; distances between them if these are precomputed.
     table: Floats
+    # (n_candidates, n_columns): where centres may be, as given; the targets themselves if nothing
+    # else is given.
     candidates: Floats
-    space: TargetSpace
-    places: Floats
-    weights: Floats
+    space: TargetSpace  # the targets as the metric sees them
+    places: Floats  # (n_candidates, dimension): the candidates in that space
+    weights: Floats  # (n_targets,)
+    # Numbers of the candidates that may be chosen freely, and of those that must be.
     allowed: Indices
     forced: Indices
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # names of the columns of the targets, if they have any
 
     @classmethod
     def of(

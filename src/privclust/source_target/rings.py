@@ -50,18 +50,10 @@ _OCCUPIED = 0.5
 
 @dataclass(frozen=True)
 class CountPosterior:
-    """The chances of the true counts.
+    """The chances of the true counts."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (n_counts,)
-        Possible true counts, rising from 0.
-    chances : ndarray of shape (n_bins, n_counts)
-        The chance of each, for each bin.
-    """
-
-    counts: Floats
-    chances: Floats
+    counts: Floats  # (n_counts,): possible true counts, rising from 0
+    chances: Floats  # (n_bins, n_counts): the chance of each, for each bin
 
     def with_min_doubt(self, doubts: Floats, most: float = 1.0) -> CountPosterior:
         """Return the same with each bin at least as likely empty as its doubt says.
@@ -102,13 +94,7 @@ def count_posterior(
 ) -> CountPosterior:
     """Return the chances of true counts behind noisy ones.
 
-    Parameters
-    ----------
-    noisy : ndarray of shape (n_bins,)
-    standard_error : float
-        Of the noise.
-    log_density : callable
-        The log-density of the noise, up to a constant.
+    ``noisy``: (n_bins,). ``log_density``: the log-density of the noise, up to a constant.
     """
     highest = max(float(noisy.max(initial=0)) + 2 * standard_error, _SMALL_COUNTS + 1.0)
     larger = np.round(np.geomspace(_SMALL_COUNTS, highest, _LARGER_COUNTS))
@@ -130,10 +116,7 @@ def count_posterior(
 def false_positive_shares(tails: Floats) -> Floats:
     """Return the share of empty bins to expect among those with as large a count as each one.
 
-    Parameters
-    ----------
-    tails : ndarray of shape (n_bins,)
-        The chance that noise alone is as large as the noisy count of each bin.
+    ``tails``: (n_bins,), the chance that noise alone is as large as the noisy count of each bin.
     """
     order = np.argsort(tails)
     expected = tails[order] * len(tails) / np.arange(1, len(tails) + 1)

@@ -51,43 +51,26 @@ _CELLS = 4000
 
 @dataclass(frozen=True)
 class ExistingService:
-    """What is known about the existing service.
+    """What is known about the existing service."""
 
-    Attributes
-    ----------
-    base : ndarray of shape (n_draws, n_targets)
-        Possible distances of the targets to it; infinite where there is none.
-    judges : ndarray of shape (n_judges, n_targets) or None
-        More of them, by which a choice must prove better than ignoring the source; with None it
-        need not.
-    """
-
+    # (n_draws, n_targets): possible distances of the targets to it; infinite where there is none.
     base: Floats
+    # (n_judges, n_targets): more of them, by which a choice must prove better than ignoring the
+    # source; with None it need not.
     judges: Floats | None = None
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Chosen centres.
+    """Chosen centres."""
 
-    Attributes
-    ----------
-    chosen : ndarray of shape (n_centers,)
-        Numbers of candidates, forced ones first.
-    order : ndarray of shape (n_centers,)
-        The greedy order, whose first k are a choice of k centres.
-    order_costs : ndarray of shape (n_centers + 1,)
-        The cost of the first 0, 1, 2, ... of them, on average over the draws.
-    cost : float
-        The same of the chosen ones.
-    served : ndarray of shape (n_targets,)
-        The share of draws in which the source is at least as near as the chosen centres.
-    """
-
-    chosen: Indices
-    order: Indices
+    chosen: Indices  # (n_centers,): numbers of candidates, forced ones first
+    order: Indices  # (n_centers,): the greedy order, whose first k are a choice of k centres
+    # (n_centers + 1,): the cost of the first 0, 1, 2, ... of them, on average over the draws.
     order_costs: Floats
-    cost: float
+    cost: float  # the same of the chosen ones
+    # (n_targets,): the share of draws in which the source is at least as near as the chosen
+    # centres.
     served: Floats
 
 

@@ -38,21 +38,12 @@ _SMALLEST_GAIN = 1e-9
 
 @dataclass(frozen=True)
 class Problem:
-    """Whom to serve, and from where.
+    """Whom to serve, and from where."""
 
-    Attributes
-    ----------
-    distances : ndarray of shape (n_candidates, n_objects), float32
-        One row per candidate.
-    base : ndarray of shape (n_objects,)
-        Distance to the existing service; infinite where there is none.
-    weights : ndarray of shape (n_objects,)
-        None of them negative.
-    """
-
-    distances: Singles
+    distances: Singles  # (n_candidates, n_objects): one row per candidate
+    # (n_objects,): distance to the existing service; infinite where there is none.
     base: Floats | Singles
-    weights: Floats
+    weights: Floats  # (n_objects,): none of them negative
 
     @property
     def finite_base(self) -> Floats:
@@ -63,20 +54,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class GreedyOrder:
-    """Candidates in the order of their choice.
+    """Candidates in the order of their choice."""
 
-    Attributes
-    ----------
-    chosen : ndarray of shape (n_chosen,)
-    costs : ndarray of shape (n_chosen + 1,)
-        Cost after the first 0, 1, 2, ... of them.
-    evaluations : int
-        How many gains were computed.
-    """
-
-    chosen: Indices
-    costs: Floats
-    evaluations: int
+    chosen: Indices  # (n_chosen,)
+    costs: Floats  # (n_chosen + 1,): cost after the first 0, 1, 2, ... of them
+    evaluations: int  # how many gains were computed
 
 
 class Gains:
@@ -275,13 +257,8 @@ def choose_with_safeguard(
 ) -> SafeguardedChoice:
     """Choose centres beside an uncertain source.
 
-    Parameters
-    ----------
-    ignoring : Problem
-        The same without the source.
-    draws, judges : ndarray of shape (n_draws, n_objects)
-        Possible distances to the existing service: those to solve for, and others to judge by.
-    n_chosen : int
+    ``draws``, ``judges``: (n_draws, n_objects), possible distances to the existing service: those
+    to solve for, and others to judge by.
     """
     alone = lazy_greedy(ignoring, n_chosen).chosen
     improved_alone = improve_by_swaps(ignoring, alone)

@@ -50,89 +50,43 @@ NOT_PRIVATE = (
 
 @dataclass(frozen=True)
 class ColumnCheck:
-    """What was found in one column.
+    """What was found in one column."""
 
-    Attributes
-    ----------
-    name, declared : str
-        The column, and what the schema says about it.
-    stored : tuple of str
-        The types it is stored with.
-    missing : int
-        Rows without a value.
-    foreign : int
-        Rows whose value is not of the declared form, such as text among numbers.
-    below, above : int
-        Rows that are clipped to the bounds, or counted in the outermost bins.
-    unknown : int
-        Rows whose value is not in the declared list.
-    problems : tuple of str
-        What a fit would refuse.
-    """
-
+    # The column, and what the schema says about it.
     name: str
     declared: str
-    stored: tuple[str, ...]
-    missing: int
-    foreign: int
+    stored: tuple[str, ...]  # the types it is stored with
+    missing: int  # rows without a value
+    foreign: int  # rows whose value is not of the declared form, such as text among numbers
+    # Rows that are clipped to the bounds, or counted in the outermost bins.
     below: int
     above: int
-    unknown: int
-    problems: tuple[str, ...]
+    unknown: int  # rows whose value is not in the declared list
+    problems: tuple[str, ...]  # what a fit would refuse
 
 
 @dataclass(frozen=True)
 class PeopleCheck:
-    """What was found in the id column.
-
-    Attributes
-    ----------
-    id_column : str
-    people : int
-        Different ids.
-    missing : int
-        Rows without an id.
-    mean_rows : float
-        Rows per person, on average.
-    most_rows : int
-        Rows of the person who has the most.
-    max_rows : int or None
-        Rows that may count, if declared.
-    rows_left_out : int or None
-        Rows beyond them, which would not count.
-    problem : str or None
-        Why the column cannot hold ids, if it cannot.
-    """
+    """What was found in the id column."""
 
     id_column: str
-    people: int
-    missing: int
-    mean_rows: float
-    most_rows: int
-    max_rows: int | None
-    rows_left_out: int | None
-    problem: str | None = None
+    people: int  # different ids
+    missing: int  # rows without an id
+    mean_rows: float  # rows per person, on average
+    most_rows: int  # rows of the person who has the most
+    max_rows: int | None  # rows that may count, if declared
+    rows_left_out: int | None  # rows beyond them, which would not count
+    problem: str | None = None  # why the column cannot hold ids, if it cannot
 
 
 @dataclass(frozen=True, repr=False)
 class CheckReport:
-    """What a steward's pass over the rows found; for the steward's eyes only.
+    """What a steward's pass over the rows found; for the steward's eyes only."""
 
-    Attributes
-    ----------
-    rows : int
-        Number of rows.
-    columns : tuple of ColumnCheck
-    clipped_rows : int
-        Rows of which at least one number is clipped, or that lie outside the ball.
-    people : PeopleCheck or None
-        If there is an id column.
-    """
-
-    rows: int
+    rows: int  # number of rows
     columns: tuple[ColumnCheck, ...]
-    clipped_rows: int
-    people: PeopleCheck | None = None
+    clipped_rows: int  # rows of which at least one number is clipped, or that lie outside the ball
+    people: PeopleCheck | None = None  # if there is an id column
 
     @property
     def problems(self) -> tuple[str, ...]:

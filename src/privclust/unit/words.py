@@ -10,30 +10,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class UnitWords:
-    """What a unit is called in sentences.
+    """What a unit is called in sentences."""
 
-    Attributes
-    ----------
-    one, many : str
-        One and several of what is counted, such as "somebody's row" and "rows".
-    odds, guess : str
-        What odds and guesses are about.
-    here, there : str
-        The data and their neighbours, in which the chance of a conclusion is compared.
-    limit : str
-        What the unit leaves open, in a sentence.
-    per_person : str
-        What people may have several of, each protected by itself; empty if all are protected
-        together.
-    """
-
+    # One and several of what is counted, such as "somebody's row" and "rows".
     one: str
     many: str
+    # What odds and guesses are about.
     odds: str
     guess: str
+    # The data and their neighbours, in which the chance of a conclusion is compared.
     here: str
     there: str
-    limit: str
+    limit: str  # what the unit leaves open, in a sentence
+    # What people may have several of, each protected by itself; empty if all are protected
+    # together.
     per_person: str = ""
 
 

@@ -24,11 +24,7 @@ LARGEST_COUNT = 2**31 - 1
 def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
     """Return a matrix in compressed rows of int64, equal places added up, without stored zeros.
 
-    Parameters
-    ----------
-    matrix : sparse matrix or ndarray of two dimensions
-    unit : MatrixUnit
-        Says in what steps entries count and how much of one counts at most.
+    ``unit``: says in what steps entries count and how much of one counts at most.
 
     Notes
     -----

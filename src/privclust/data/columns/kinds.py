@@ -206,18 +206,11 @@ ColumnKind = Literal[
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """The values of one column in a block of rows.
+    """The values of one column in a block of rows."""
 
-    Attributes
-    ----------
-    kind : ColumnKind
-        A *field* is text of a source without types, such as CSV: it may stand for a number.
-    array : Arrow array
-        Of a type of this kind, or a dictionary of such values. Missing ones are null.
-    """
-
+    # A *field* is text of a source without types, such as CSV: it may stand for a number.
     kind: ColumnKind
-    array: pa.Array
+    array: pa.Array  # of a type of this kind, or a dictionary of such values. Missing ones are null
 
     @classmethod
     def of(cls, array: pa.Array, *, untyped: bool = False) -> TypedColumn:

@@ -22,20 +22,9 @@ def numbers_of(
 ) -> Floats:
     """Return columns of a block as numbers, NaN where one is missing.
 
-    Parameters
-    ----------
-    block : Block
-    names : sequence of str
-    forms : mapping of str to form
-        How columns are written, where they are not plain numbers.
-    lenient : collection of str
-        Columns in which a value that does not read as declared is missing; in others it is
-        refused.
-
-    Returns
-    -------
-    rows : ndarray of shape (n_rows, len(names)), float64, C-contiguous
-        Read-only where it is the caller's own memory.
+    ``forms``: how columns are written, where they are not plain numbers. ``lenient``: columns in
+    which a value that does not read as declared is missing; in others it is refused. Returns
+    ``rows``: (n_rows, len(names)), read-only where it is the caller's own memory.
     """
     if not forms and (dense := block.dense(names)) is not None:
         return dense

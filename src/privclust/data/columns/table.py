@@ -48,18 +48,10 @@ _MILLISECONDS_A_DAY = MICROSECONDS_A_DAY // 1000
 
 @dataclass(frozen=True)
 class Read:
-    """What became of the values of a column.
+    """What became of the values of a column."""
 
-    Attributes
-    ----------
-    values : Arrow array
-        Null, or for numbers NaN, where a value is missing or foreign.
-    foreign : ndarray of bool
-        Which values are there but do not read as declared.
-    """
-
-    values: pa.Array
-    foreign: Mask
+    values: pa.Array  # null, or for numbers NaN, where a value is missing or foreign
+    foreign: Mask  # which values are there but do not read as declared
 
 
 Function = Callable[[pa.Array], Read]
@@ -67,18 +59,10 @@ Function = Callable[[pa.Array], Read]
 
 @dataclass(frozen=True)
 class TableLine:
-    """One line of the table.
+    """One line of the table."""
 
-    Attributes
-    ----------
-    result : DataType
-        What values are read as.
-    functions : mapping of kind to function
-        How; kinds that are absent are foreign.
-    """
-
-    result: pa.DataType
-    functions: Mapping[ColumnKind, Function]
+    result: pa.DataType  # what values are read as
+    functions: Mapping[ColumnKind, Function]  # how; kinds that are absent are foreign
 
     def takes(self, kind: ColumnKind) -> bool:
         """Tell whether any value of a column of this kind can be read."""

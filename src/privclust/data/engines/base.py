@@ -55,11 +55,8 @@ _arrays = threading.local()
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Return an array of this thread, whose content is whatever was left there.
 
-    Parameters
-    ----------
-    name : str
-        Whoever asks for the same name next gets the same memory, so a name belongs to one place in
-        the code, and nothing of the array may outlive the call that filled it.
+    ``name``: whoever asks for the same name next gets the same memory, so a name belongs to one
+    place in the code, and nothing of the array may outlive the call that filled it.
     """
     size, key = math.prod(shape), (name, np.dtype(dtype))
     kept: dict[Any, NDArray[Any]] = _arrays.__dict__
@@ -126,10 +123,7 @@ class EncodedRows(ABC):
     def sum(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
         """Return the sum of a statistic over all pieces, of which there must be at least one.
 
-        Parameters
-        ----------
-        statistic : callable
-            A frozen value, called with unpacked pieces, in any thread or process.
+        ``statistic``: a frozen value, called with unpacked pieces, in any thread or process.
         """
 
     @abstractmethod

@@ -42,11 +42,8 @@ Pieces = Sequence[Any]
 class LocalEngine(Engine):
     """Threads of this process.
 
-    Parameters
-    ----------
-    kept_bytes : int or None
-        How much memory the kept rows of a fit may take; half of what is free if not given. No
-        answer depends on it.
+    ``kept_bytes``: how much memory the kept rows of a fit may take; half of what is free if not
+    given. No answer depends on it.
     """
 
     def __init__(self, kept_bytes: int | None = None) -> None:
@@ -147,14 +144,8 @@ def sum_in_threads(
 ) -> CountedSum[Total]:
     """Return the sum over all items, of which there must be at least one, in their order.
 
-    Parameters
-    ----------
-    items : iterable
-        Parts of the rows.
-    of_item : callable
-        Called on each item, in several threads; a value that depends on nothing but itself.
-    n_rows : int or None
-        The number of rows in all, if known; for the display of progress.
+    ``of_item``: called on each item, in several threads; a value that depends on nothing but
+    itself. ``n_rows``: the number of rows in all, if known; for the display of progress.
     """
     tell, total = listening_now.get(), None
     for part in _in_threads(items, of_item):

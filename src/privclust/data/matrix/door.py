@@ -35,19 +35,8 @@ class OpenedCounts(Protocol):
 class CountMatrix:
     """An opened matrix of non-negative counts behind a door.
 
-    Parameters
-    ----------
-    opened : OpenedCounts
-        Whoever opened the matrix closes it.
-    noise : NoiseSource or None
-        Used instead of the system's noise; for tests.
-
-    Attributes
-    ----------
-    unit : MatrixUnit
-        The privacy unit.
-    known_shape : tuple of int or None
-        The shape, as far as it is known before an entry is read.
+    ``noise``: used instead of the system's noise; for tests. ``known_shape``: the shape, as far as
+    it is known before an entry is read.
     """
 
     def __init__(self, opened: OpenedCounts, *, noise: NoiseSource | None = None) -> None:

@@ -23,16 +23,9 @@ _COMPRESSION = 4
 
 @dataclass(frozen=True, repr=False)
 class MatrixRows:
-    """Consecutive rows of a matrix of counts.
+    """Consecutive rows of a matrix of counts."""
 
-    Attributes
-    ----------
-    start : int
-        The number of the first row in the whole matrix.
-    counts : csr_array of int64
-    """
-
-    start: int
+    start: int  # the number of the first row in the whole matrix
     counts: Any
 
     def __len__(self) -> int:
@@ -74,14 +67,7 @@ def row_pieces(counts: Any, start: int = 0) -> Iterator[MatrixRows]:
 
 
 class MatrixSource(ABC):
-    """A matrix of counts that an engine can read; see :class:`privclust.data.rows.PartedSource`.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    n_rows : int
-    stays_here : str or None
-    """
+    """A matrix of counts that an engine can read; see :class:`privclust.data.rows.PartedSource`."""
 
     shape: Shape
     stays_here: str | None = None

@@ -37,14 +37,7 @@ from privclust.unit.matrix import MatrixRow, MatrixUnit
 class ProfilesView(View):
     """A matrix of counts of which whole rows are protected; the number of rows is private.
 
-    Parameters
-    ----------
-    counts : MatrixSource, or csr_array of int64
-        The entries.
-    meter : Meter
-        What is debited, in the currency of zCDP.
-    noise : NoiseSource
-        Where the noise comes from.
+    ``meter``: what is debited, in the currency of zCDP.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -68,18 +61,7 @@ class ProfilesView(View):
         The profile of a row is the vector of the square roots of its entries, brought to length
         one. A row belongs to the prototype with which its profile has the largest inner product.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        prototypes : ndarray of shape (n_prototypes, n_columns)
-            Public.
-        share : Share
-            What to pay.
-
-        Returns
-        -------
-        Noisy, value of shape (n_prototypes, n_columns)
+        ``prototypes``: (n_prototypes, n_columns). Returns (n_prototypes, n_columns).
 
         Notes
         -----
@@ -97,20 +79,7 @@ class ProfilesView(View):
         Every row counts as one in all, divided among the groups as its entries are. It belongs to
         the prototype that :meth:`profile_sums` would give it to.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        prototypes : ndarray of shape (n_prototypes, n_columns)
-            Public.
-        column_groups : Groups
-            Public.
-        share : Share
-            What to pay.
-
-        Returns
-        -------
-        Noisy, value of shape (n_prototypes, column_groups.count)
+        ``prototypes``: (n_prototypes, n_columns). Returns (n_prototypes, column_groups.count).
 
         Notes
         -----
@@ -138,16 +107,7 @@ _WEIGHT_STEPS = 2**20
 class MatrixView(View):
     """A matrix of counts that answers questions only through noise; its shape is public.
 
-    Parameters
-    ----------
-    counts : MatrixSource, or csr_array of int64
-        The entries, at most ``unit.levels`` each if the unit is one entry.
-    unit : MatrixUnit
-        The privacy unit, of single entries.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
+    ``counts``: the entries, at most ``unit.levels`` each if the unit is one entry.
 
     Notes
     -----
@@ -196,9 +156,7 @@ class MatrixView(View):
     def ask_row_table(self, name: str, column_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each row over public groups of columns: A C, noised.
 
-        Returns
-        -------
-        Noisy, value of shape (n_rows, column_groups.count)
+        Returns (n_rows, column_groups.count).
 
         Notes
         -----
@@ -211,9 +169,7 @@ class MatrixView(View):
     def ask_column_table(self, name: str, row_groups: Groups, share: Share) -> Noisy:
         """Ask for the sums of each column over public groups of rows: Rᵀ A, noised.
 
-        Returns
-        -------
-        Noisy, value of shape (row_groups.count, n_columns)
+        Returns (row_groups.count, n_columns).
 
         Notes
         -----
@@ -228,9 +184,7 @@ class MatrixView(View):
     ) -> Noisy:
         """Ask for the sums over blocks of public groups of rows and of columns: Rᵀ A C, noised.
 
-        Returns
-        -------
-        Noisy, value of shape (row_groups.count, column_groups.count)
+        Returns (row_groups.count, column_groups.count).
 
         Notes
         -----
@@ -241,14 +195,7 @@ class MatrixView(View):
     def ask_row_choices(self, name: str, weights: Floats, share: Share) -> Groups:
         """Choose a group for each row, likely one of the highest sum of weighted entries.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        weights : ndarray of shape (n_columns, n_groups)
-            Public. Row i scores Σ_j a_ij weights_jk for group k.
-        share : Share
-            What to pay.
+        ``weights``: (n_columns, n_groups), public. Row i scores Σ_j a_ij weights_jk for group k.
 
         Notes
         -----

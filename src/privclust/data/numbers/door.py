@@ -17,13 +17,8 @@ from privclust.privacy.noise import NoiseSource
 class NumberRows(Door):
     """Opened columns of numbers, without bounds.
 
-    Parameters
-    ----------
-    opened : OpenedRows
-    total : bool
-        Whether a value that is not of its form is treated as missing instead of refused.
-    noise : NoiseSource or None
-        Used instead of the system's noise; for tests.
+    ``total``: whether a value that is not of its form is treated as missing instead of refused.
+    ``noise``: used instead of the system's noise; for tests.
     """
 
     def __init__(

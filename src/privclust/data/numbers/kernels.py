@@ -16,19 +16,12 @@ from privclust.schema.forms import Form
 
 @dataclass(frozen=True)
 class FiniteNumbers:
-    """The encoder of columns of numbers: as they are, and NaN for what is not finite.
-
-    Attributes
-    ----------
-    n_columns : int
-    lenient : tuple of str
-        Columns in which a value that is not a number is missing; in others it is refused.
-    forms : mapping of str to form
-        How columns are written that are not stored as numbers.
-    """
+    """The encoder of columns of numbers: as they are, and NaN for what is not finite."""
 
     n_columns: int
+    # Columns in which a value that is not a number is missing; in others it is refused.
     lenient: tuple[str, ...] = ()
+    # How columns are written that are not stored as numbers.
     forms: Mapping[str, Form] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> list[Floats]:
@@ -52,15 +45,10 @@ class FiniteNumbers:
 
 @dataclass(frozen=True)
 class CellCounts:
-    """The numbers of rows in the cells of some columns, one column after the other.
+    """The numbers of rows in the cells of some columns, one column after the other."""
 
-    Attributes
-    ----------
-    edges : mapping of int to ndarray
-        The rising edges of each column that is counted. It has a cell more than edges, and one
-        further place for numbers that are missing or not finite.
-    """
-
+    # The rising edges of each column that is counted. It has a cell more than edges, and one
+    # further place for numbers that are missing or not finite.
     edges: Mapping[int, Floats]
 
     @property

@@ -33,21 +33,11 @@ ZERO_CELL = len(_POWERS)
 
 @dataclass(frozen=True)
 class ColumnCounts:
-    """Noisy numbers of rows in the cells of some columns.
+    """Noisy numbers of rows in the cells of some columns."""
 
-    Attributes
-    ----------
-    cells : dict of int to ndarray
-        The counts of each column's cells, one more than it has edges.
-    missing : dict of int to float
-        The noisy number of rows whose number is missing or not finite.
-    standard_error : float
-        That of each of these numbers.
-    """
-
-    cells: dict[int, Floats]
-    missing: dict[int, float]
-    standard_error: float
+    cells: dict[int, Floats]  # the counts of each column's cells, one more than it has edges
+    missing: dict[int, float]  # the noisy number of rows whose number is missing or not finite
+    standard_error: float  # that of each of these numbers
 
 
 def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, ColumnForm] | None:
@@ -76,15 +66,8 @@ def without_bounds(
 ) -> Schema:
     """Return a schema by which columns are read; its bounds mean nothing and hold nothing back.
 
-    Parameters
-    ----------
-    forms : mapping of str to form
-    ignore : sequence of str
-        Columns of the data that are not read.
-    csv : Csv or None
-        How CSV files are written.
-    total : bool
-        Whether a value that does not read as its form is treated as missing instead of refused.
+    ``ignore``: columns of the data that are not read. ``total``: whether a value that does not read
+    as its form is treated as missing instead of refused.
     """
     return Schema(
         [(name, _any_box(form, total=total)) for name, form in forms.items()],

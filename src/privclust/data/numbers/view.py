@@ -29,18 +29,8 @@ from privclust.unit.rows import RowUnit
 class NumbersView(View):
     """Columns of numbers that answer questions only through noise.
 
-    Parameters
-    ----------
-    source : RowSource
-        The rows, already bounded per person if the unit is a person.
-    numbers : FiniteNumbers
-        How the numbers of a block are read.
-    unit : RowUnit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
+    ``source``: the rows, already bounded per person if the unit is a person. ``numbers``: how the
+    numbers of a block are read.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -72,14 +62,8 @@ class NumbersView(View):
     def ask_histograms(self, name: str, edges: Mapping[int, Floats], share: Share) -> ColumnCounts:
         """Ask for the numbers of rows in public cells of some columns, all with the same noise.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        edges : mapping of int to ndarray
-            The rising edges of each column that is asked about.
-        share : Share
-            What to pay for all columns together.
+        ``edges``: the rising edges of each column that is asked about. ``share``: what to pay for
+        all columns together.
 
         Notes
         -----

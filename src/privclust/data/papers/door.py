@@ -26,15 +26,7 @@ class PaperRows(PointRows):
 
 
 class NonNegativeRows(PaperRows):
-    """Rows of non-negative numbers, clipped to a ball around the origin instead of the box alone.
-
-    Parameters
-    ----------
-    opened, rescale, noise
-        See :class:`PointRows`.
-    radius : float or None
-        See :func:`around_origin`.
-    """
+    """Rows of non-negative numbers, clipped to a ball around the origin, not the box alone."""
 
     def __init__(
         self,
@@ -51,11 +43,8 @@ class NonNegativeRows(PaperRows):
 def around_origin(domain: Region, radius: float | None) -> Domain:
     """Return a domain of non-negative numbers with its ball around the origin.
 
-    Parameters
-    ----------
-    domain : Domain
-    radius : float or None
-        The length to which rows are shortened; by default that of the far corner of the bounds.
+    ``radius``: the length to which rows are shortened; by default that of the far corner of the
+    bounds.
     """
     if not isinstance(domain, Domain) or (domain.low < 0).any():
         raise SchemaError(

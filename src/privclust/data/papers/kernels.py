@@ -35,20 +35,13 @@ _DISTANCES = 2**20
 
 @dataclass(frozen=True)
 class SwapCosts:
-    """Minus the k-means cost of public centres as they are, and after each possible swap.
+    """Minus the k-means cost of public centres as they are, and after each possible swap."""
 
-    Attributes
-    ----------
-    frame : Projection
-        How the rows are seen; it clips them, so that no two points of it are further apart than
-        twice its radius.
-    centres : ndarray of shape (n_centres, frame.dimension)
-    candidates : ndarray of shape (n_candidates, frame.dimension)
-    """
-
+    # How the rows are seen; it clips them, so that no two points of it are further apart than twice
+    # its radius.
     frame: Projection
-    centres: Floats
-    candidates: Floats
+    centres: Floats  # (n_centres, frame.dimension)
+    candidates: Floats  # (n_candidates, frame.dimension)
 
     def __post_init__(self) -> None:
         if self.frame.radius >= WHOLE:  # rounding may take rows that nobody clips beyond it
@@ -106,15 +99,9 @@ def _squares(rows: Floats, points: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class FactorSums:
-    """Products of rows with their own non-negative loadings on public components.
+    """Products of rows with their own non-negative loadings on public components."""
 
-    Attributes
-    ----------
-    components : ndarray of shape (n_components, n_features)
-        Non-negative, of length one.
-    """
-
-    components: Floats
+    components: Floats  # (n_components, n_features): non-negative, of length one
 
     @property
     def length(self) -> int:
@@ -175,17 +162,10 @@ def loadings_of(seen: Floats, components: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class CriticGradients:
-    """The sum of the gradients of a public network at each row, each shortened by itself.
-
-    Attributes
-    ----------
-    critic : Critic
-    clip : float
-        The length to which the gradient of a row is shortened.
-    """
+    """The sum of the gradients of a public network at each row, each shortened by itself."""
 
     critic: Critic
-    clip: float
+    clip: float  # the length to which the gradient of a row is shortened
 
     @property
     def question(self) -> Question:
@@ -251,16 +231,7 @@ def on_grid(zones: Zones) -> Zones:
 def zone_counts(rows: Floats, zones: Zones) -> Integers:
     """Count, for each cluster and candidate, the cluster's rows in its zone nearest to it.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_features)
-        Grid rows.
-    zones : Zones
-        On the grid.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, n_candidates)
+    ``rows``: (n_rows, n_features). Returns (n_clusters, n_candidates).
     """
     n_clusters, n_candidates, _ = zones.candidates.shape
     labels = nearest(rows, zones.centres)

@@ -11,15 +11,10 @@ from privclust._typing import Floats
 
 @dataclass(frozen=True)
 class Critic:
-    """A public network: f(x) = Σ_j heights_j max(0, weights_j · x + shifts_j).
+    """A public network: f(x) = Σ_j heights_j max(0, weights_j · x + shifts_j)."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_hidden, n_features)
-    shifts, heights : ndarray of shape (n_hidden,)
-    """
-
-    weights: Floats
+    weights: Floats  # (n_hidden, n_features)
+    # (n_hidden,).
     shifts: Floats
     heights: Floats
 
@@ -39,11 +34,8 @@ class Critic:
     def gradients(self, inputs: Floats, points: Floats) -> Floats:
         """Return the gradient of f in its parameters at each point, one line for each.
 
-        Parameters
-        ----------
-        inputs : ndarray of shape (n_points, n_hidden)
-            What reaches the hidden layer, weights · x + shifts.
-        points : ndarray of shape (n_points, n_features)
+        ``inputs``: (n_points, n_hidden), what reaches the hidden layer, weights · x + shifts.
+        ``points``: (n_points, n_features).
 
         Notes
         -----
@@ -65,40 +57,20 @@ class Swap:
 
 @dataclass(frozen=True)
 class FactorAnswer:
-    """Sums over rows v with loadings h on public components, all noised as one vector.
+    """Sums over rows v with loadings h on public components, all noised as one vector."""
 
-    Attributes
-    ----------
-    loadings : ndarray of shape (n_components, n_components)
-        The sum of h hᵀ.
-    products : ndarray of shape (n_components, n_features)
-        The sum of h vᵀ.
-    standard_error : float
-        That of each entry.
-    """
-
-    loadings: Floats
-    products: Floats
-    standard_error: float
+    loadings: Floats  # (n_components, n_components): the sum of h hᵀ
+    products: Floats  # (n_components, n_features): the sum of h vᵀ
+    standard_error: float  # that of each entry
 
 
 @dataclass(frozen=True)
 class Zones:
-    """A ball for each cluster, and the candidates that its rows are counted for.
+    """A ball for each cluster, and the candidates that its rows are counted for."""
 
-    Attributes
-    ----------
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball; a row belongs to the cluster of the nearest one.
-    middles : ndarray of shape (n_clusters, n_features)
-        The middle of each ball.
-    radii : ndarray of shape (n_clusters,)
-        The radius of each ball.
-    candidates : ndarray of shape (n_clusters, n_candidates, n_features)
-        The candidates of each cluster.
-    """
-
+    # (n_clusters, n_features): points of the unit ball; a row belongs to the cluster of the nearest
+    # one.
     centres: Floats
-    middles: Floats
-    radii: Floats
-    candidates: Floats
+    middles: Floats  # (n_clusters, n_features): the middle of each ball
+    radii: Floats  # (n_clusters,): the radius of each ball
+    candidates: Floats  # (n_clusters, n_candidates, n_features): the candidates of each cluster

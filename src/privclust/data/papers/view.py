@@ -60,21 +60,7 @@ class PapersView(PointsView):
     ) -> Swap | None:
         """Pick a swap of a centre for a candidate; the lower the cost after it, the likelier.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        frame : Projection
-            How the rows are seen.
-        centres, candidates : ndarray of shape (n_points, frame.dimension)
-            Public points of the frame.
-        share : Share
-            What to pay.
-
-        Returns
-        -------
-        Swap or None
-            ``None`` if all centres stay.
+        ``centres``, ``candidates``: (n_points, frame.dimension). ``None`` if all centres stay.
 
         Notes
         -----
@@ -90,14 +76,7 @@ class PapersView(PointsView):
     def ask_factor_sums(self, name: str, components: Floats, share: Share) -> FactorAnswer:
         """Ask for the products of rows with their own loadings on public components.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        components : ndarray of shape (n_components, n_features)
-            Public, non-negative and of length one.
-        share : Share
-            What to pay.
+        ``components``: (n_components, n_features).
 
         Notes
         -----
@@ -119,20 +98,8 @@ class PapersView(PointsView):
     def ask_critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
         """Ask for the sum over rows of the gradient of a public network in its parameters.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        critic : Critic
-            Public.
-        clip : float
-            The length to which the gradient of every row is shortened.
-        share : Share
-            What to pay.
-
-        Returns
-        -------
-        Noisy, value of shape (n_parameters,)
+        ``clip``: the length to which the gradient of every row is shortened. Returns
+        (n_parameters,).
 
         Notes
         -----

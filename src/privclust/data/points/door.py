@@ -26,15 +26,8 @@ from privclust.schema.schema import Schema
 class PointRows(Door):
     """Opened rows of numbers and categories.
 
-    Parameters
-    ----------
-    opened : OpenedRows
-    rescale : bool
-        Whether distances are measured in units of the declared widths.
-    gap : float or None
-        The gap of categories, see ``Coordinates.scales``.
-    noise : NoiseSource or None
-        Used instead of the system's noise; for tests.
+    ``rescale``: whether distances are measured in units of the declared widths. ``noise``: used
+    instead of the system's noise; for tests.
     """
 
     def __init__(
@@ -52,12 +45,8 @@ class PointRows(Door):
     def within(self, schema: Schema, *, gap: float | None) -> Self:
         """Return a door to the same rows under other weights or bounds of the same columns.
 
-        Parameters
-        ----------
-        schema : Schema
-            Made of public facts and of released numbers, as every argument of a question is.
-        gap : float or None
-            The gap of categories, likewise.
+        ``schema``: made of public facts and of released numbers, as every argument of a question
+        is.
         """
         other = copy(self)
         other.schema = schema

@@ -167,23 +167,12 @@ class RowCount:
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """Numbers, clipped offsets and squared distances of the rows nearest to public centres.
-
-    Attributes
-    ----------
-    frame : Projection
-        How the rows are seen.
-    centres : ndarray of shape (n_centres, frame.dimension)
-        Points of the frame.
-    clip : float
-        Offsets of rows from their nearest centre are shortened to this length.
-    offsets, square : bool
-        What is wanted beside the numbers.
-    """
+    """Numbers, clipped offsets and squared distances of the rows nearest to public centres."""
 
     frame: Projection
-    centres: Floats
-    clip: float
+    centres: Floats  # (n_centres, frame.dimension): points of the frame
+    clip: float  # offsets of rows from their nearest centre are shortened to this length
+    # What is wanted beside the numbers.
     offsets: bool = True
     square: bool = True
 
@@ -223,17 +212,10 @@ class ClusterSums:
 
 @dataclass(frozen=True)
 class GroupSums(ClusterSums):
-    """The same, added up over groups of centres; offsets are still those from the nearest centre.
+    """The same, summed over groups of centres; offsets are still from the nearest centre."""
 
-    Attributes
-    ----------
-    groups : ndarray of shape (n_centres,)
-        The public group of each centre.
-    n_groups : int
-        The number of groups; one without a centre has sums of zero.
-    """
-
-    groups: Indices = field(kw_only=True)
+    groups: Indices = field(kw_only=True)  # (n_centres,): the public group of each centre
+    # The number of groups; one without a centre has sums of zero.
     n_groups: int = field(kw_only=True)
 
     def __call__(self, rows: GridPiece) -> ClusterTotals:
@@ -251,20 +233,14 @@ class GroupSums(ClusterSums):
 
 @dataclass(frozen=True)
 class ClusterHistograms:
-    """The numbers of rows of each cluster, in cells of some coordinates.
+    """The numbers of rows of each cluster, in cells of some coordinates."""
 
-    Attributes
-    ----------
-    centres : ndarray of shape (n_clusters, n_features)
-        Points of the unit ball; a row belongs to the cluster of the nearest one.
-    coordinates : ndarray of shape (n_counted,)
-        The coordinates that are counted.
-    edges : ndarray of shape (n_counted, n_cells - 1)
-        Rising edges within the unit ball; an edge belongs to the cell above it.
-    """
-
+    # (n_clusters, n_features): points of the unit ball; a row belongs to the cluster of the nearest
+    # one.
     centres: Floats
-    coordinates: Indices
+    coordinates: Indices  # (n_counted,): the coordinates that are counted
+    # (n_counted, n_cells - 1): rising edges within the unit ball; an edge belongs to the cell above
+    # it.
     edges: Floats
 
     @property

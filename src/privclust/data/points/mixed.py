@@ -33,25 +33,16 @@ from privclust.schema.schema import Schema
 
 @dataclass(frozen=True)
 class GridCodes:
-    """What codes stand for on the grid; public, made from the schema alone.
+    """What codes stand for on the grid; public, made from the schema alone."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers,)
-        The coordinates that are numbers.
-    starts, sizes : ndarray of shape (n_columns,)
-        The first coordinate of each column of categories, and how many it has.
-    off : ndarray of shape (dimension,)
-        The integer in the place of a category that a row does not have; zero for numbers.
-    steps : ndarray of shape (n_columns,)
-        What is added to it in the place of the category that the row has.
-    """
-
-    numbers: Indices
+    numbers: Indices  # (n_numbers,): the coordinates that are numbers
+    # (n_columns,): the first coordinate of each column of categories, and how many it has.
     starts: Indices
     sizes: Indices
+    # (dimension,): the integer in the place of a category that a row does not have; zero for
+    # numbers.
     off: Floats
-    steps: Floats
+    steps: Floats  # (n_columns,): what is added to it in the place of the category that the row has
 
     @property
     def dimension(self) -> int:
@@ -73,19 +64,12 @@ class GridCodes:
 
 @dataclass(frozen=True)
 class MixedRows:
-    """A piece of rows on the grid.
-
-    Attributes
-    ----------
-    layout : GridCodes
-    numbers : ndarray of shape (n_rows, n_numbers)
-        Integers; held in float64, or in int32 where they are kept.
-    codes : ndarray of shape (n_rows, n_columns)
-    """
+    """A piece of rows on the grid."""
 
     layout: GridCodes
+    # (n_rows, n_numbers): integers; held in float64, or in int32 where they are kept.
     numbers: Floats
-    codes: Codes
+    codes: Codes  # (n_rows, n_columns)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -145,30 +129,15 @@ def dense(rows: GridPiece) -> Floats:
 
 @dataclass(frozen=True)
 class MixedDomain(PublicShares):
-    """The declared region of mixed rows, mapped to the ball of radius one around the origin.
+    """The declared region of mixed rows, mapped to the ball of radius one around the origin."""
 
-    Attributes
-    ----------
-    coordinates : Coordinates
-        How columns become coordinates.
-    numbers : Domain or None
-        How the columns of numbers are read and clipped, if there are any.
-    coder : ColumnCoder
-        How the others are coded.
-    scales : ndarray of shape (dimension,)
-        What counts as one in each coordinate.
-    center : ndarray of shape (dimension,)
-        What becomes the origin: the middle of each interval, and equal shares.
-    radius : float
-        The distance from the center, in the units above, that becomes one.
-    """
-
-    coordinates: Coordinates
-    numbers: Domain | None
-    coder: ColumnCoder
-    scales: Floats
+    coordinates: Coordinates  # how columns become coordinates
+    numbers: Domain | None  # how the columns of numbers are read and clipped, if there are any
+    coder: ColumnCoder  # how the others are coded
+    scales: Floats  # (dimension,): what counts as one in each coordinate
+    # (dimension,): what becomes the origin: the middle of each interval, and equal shares.
     center: Floats
-    radius: float
+    radius: float  # the distance from the center, in the units above, that becomes one
 
     def __post_init__(self) -> None:
         check_dimension(self.dimension)
@@ -289,17 +258,10 @@ Kept = NDArray[np.int32] | MixedRows
 
 @dataclass(frozen=True)
 class GridRows:
-    """The encoder of rows seen as points: integers on the grid of a domain.
-
-    Attributes
-    ----------
-    domain : Domain or MixedDomain
-    piece : int
-        How many numbers a statistic sees at a time; no answer depends on it.
-    """
+    """The encoder of rows seen as points: integers on the grid of a domain."""
 
     domain: Region
-    piece: int = PIECE
+    piece: int = PIECE  # how many numbers a statistic sees at a time; no answer depends on it
 
     def __call__(self, block: Block) -> list[Kept]:
         """Return the rows of a block on the grid, in pieces."""

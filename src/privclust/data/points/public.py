@@ -16,23 +16,14 @@ WHOLE = 2.0
 
 @dataclass(frozen=True)
 class Projection:
-    """A public view of the unit ball: shift to ``origin``, project on ``axes``, clip to ``radius``.
+    """A view of the unit ball: shift to ``origin``, project on ``axes``, clip to ``radius``."""
 
-    Parameters
-    ----------
-    origin : ndarray of shape (n_features,)
-        A point of the unit ball.
-    axes : ndarray of shape (n_features, n_axes) or None
-        Orthonormal columns; ``None`` keeps all coordinates.
-    radius : float
-        Rows further than this from the origin, after the projection, are moved to that distance.
-    coarse : bool
-        A grid of 2^11 instead of 2^20 steps to the radius: half the time to find nearest centres.
-    """
-
-    origin: Floats
+    origin: Floats  # (n_features,): a point of the unit ball
+    # (n_features, n_axes): orthonormal columns; ``None`` keeps all coordinates.
     axes: Floats | None = None
+    # Rows further than this from the origin, after the projection, are moved to that distance.
     radius: float = WHOLE
+    # A grid of 2^11 instead of 2^20 steps to the radius: half the time to find nearest centres.
     coarse: bool = False
 
     def __post_init__(self) -> None:
@@ -57,18 +48,9 @@ NOT_ASKED = Noisy(np.empty(0), np.inf)
 
 @dataclass(frozen=True)
 class ClusterAnswer:
-    """What :meth:`PointsView.ask_clusters` releases about the rows nearest to each centre.
+    """What :meth:`PointsView.ask_clusters` releases about the rows nearest to each centre."""
 
-    Attributes
-    ----------
-    counts : Noisy, value of shape (n_centres,)
-        Numbers of rows.
-    offsets : Noisy, value of shape (n_centres, n_coordinates)
-        Sums of clipped offsets from the centre.
-    square : Noisy, value of shape (1,)
-        The sum over all rows of the squared clipped distance.
-    """
-
-    counts: Noisy = NOT_ASKED
+    counts: Noisy = NOT_ASKED  # (n_centres,): numbers of rows
+    # (n_centres, n_coordinates): sums of clipped offsets from the centre.
     offsets: Noisy = NOT_ASKED
-    square: Noisy = NOT_ASKED
+    square: Noisy = NOT_ASKED  # (1,): the sum over all rows of the squared clipped distance

@@ -36,20 +36,8 @@ from privclust.unit.rows import RowUnit
 class PointsView(View):
     """Rows, of numbers or mixed, that answer questions only through noise.
 
-    Parameters
-    ----------
-    source : RowSource
-        The rows, already bounded per person if the unit is a person.
-    domain : Domain or MixedDomain
-        The declared region.
-    unit : RowUnit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
-    piece : int
-        How rows are cut, see :class:`GridRows`; no answer depends on it.
+    ``source``: the rows, already bounded per person if the unit is a person. ``piece``: how rows
+    are cut, see :class:`GridRows`; no answer depends on it.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -97,18 +85,9 @@ class PointsView(View):
     ) -> ClusterAnswer:
         """Ask about the rows nearest to each of the public ``centres``, in one pass.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        frame : Projection
-            How the rows are seen.
-        centres : ndarray of shape (n_centres, frame.dimension)
-            Points of the frame.
-        clip : float
-            Offsets of rows from their nearest centre are shortened to this length.
-        counts, offsets, square : Share or None
-            What to pay for each part of the answer; a part not paid for is not asked.
+        ``centres``: (n_centres, frame.dimension). ``clip``: offsets of rows from their nearest
+        centre are shortened to this length. ``counts``, ``offsets``, ``square``: what to pay for
+        each part of the answer; a part not paid for is not asked.
 
         Notes
         -----
@@ -137,12 +116,8 @@ class PointsView(View):
         An offset is that from the row's nearest centre, so a group moves as one, by what its
         centres lack on average.
 
-        Parameters
-        ----------
-        name, frame, centres, clip, counts, offsets, square
-            As for :meth:`clusters`.
-        groups : ndarray of shape (n_centres,)
-            The group of each centre, from 0; as many are answered for as the largest says.
+        ``groups``: (n_centres,), the group of each centre, from 0; as many are answered for as the
+        largest says.
 
         Notes
         -----

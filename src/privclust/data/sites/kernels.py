@@ -183,18 +183,10 @@ class NearestRows:
 
     Rows that are equal in both are one and the same to everybody. So which rows these are is
     decided by the multiset of rows alone: blocks may be added up in any order and grouping.
-
-    Attributes
-    ----------
-    squares : ndarray of shape (n_sites, at most n_kept)
-        Squared distances.
-    rows : ndarray of shape (n_sites, at most n_kept, dimension)
-        Grid coordinates, clipped to the radius.
-    n_kept : int
     """
 
-    squares: Floats
-    rows: Floats
+    squares: Floats  # (n_sites, at most n_kept): squared distances
+    rows: Floats  # (n_sites, at most n_kept, dimension): grid coordinates, clipped to the radius
     n_kept: int
 
     def __add__(self, other: NearestRows) -> NearestRows:
@@ -207,10 +199,7 @@ class NearestRows:
     def padded_sums(self, sites: Floats) -> Integers:
         """Return the sum of ``n_kept`` rows of each site, which stands in for missing rows.
 
-        Parameters
-        ----------
-        sites : ndarray of shape (n_sites, dimension)
-            On the grid.
+        ``sites``: (n_sites, dimension).
         """
         missing = self._missing
         sums: Integers = (self.rows.sum(axis=1) + missing * sites).astype(np.int64)

@@ -44,45 +44,25 @@ def _well_beyond(table: Floats) -> Range:
 
 @dataclass(frozen=True)
 class Metric:
-    """How distances are measured.
-
-    Attributes
-    ----------
-    name : MetricName
-    embed : callable
-        From the user's columns to coordinates in which nearest means nearest by the norm.
-    restored : callable
-        The way back, as far as there is one.
-    lengths : callable
-        From lengths of straight lines between embedded points to distances of the metric.
-    order : int
-        The exponent of the norm.
-    check : callable
-        Takes a public table and its name; raises ``ValueError`` if the metric cannot measure it.
-    bounds_around : callable
-        From the table of targets to bounds that reach well beyond them.
-    limits : tuple of (low, high) or None
-        What declared bounds must lie within; ``limits_in_words`` says so.
-    column_names : tuple of str or None
-        What columns are called that have no names.
-    unit : str
-        The unit of distances.
-    has_coordinates, on_sphere, projectable, geographic : bool
-        Whether points have places at all; whether these lie on a sphere around the origin; whether
-        a random projection keeps distances; whether columns are latitude and longitude.
-    """
+    """How distances are measured."""
 
     name: MetricName
+    # From the user's columns to coordinates in which nearest means nearest by the norm.
     embed: Callable[[Floats], Floats] = _identity
-    restored: Callable[[Floats], Floats] = _identity
+    restored: Callable[[Floats], Floats] = _identity  # the way back, as far as there is one
+    # From lengths of straight lines between embedded points to distances of the metric.
     lengths: Callable[[Floats], Floats] = _identity
-    order: int = 2
+    order: int = 2  # the exponent of the norm
+    # Takes a public table and its name; raises ``ValueError`` if the metric cannot measure it.
     check: Callable[[Floats, str], None] = _any_table
+    # From the table of targets to bounds that reach well beyond them.
     bounds_around: Callable[[Floats], Range] = _well_beyond
-    limits: Range | None = None
+    limits: Range | None = None  # what declared bounds must lie within; ``limits_in_words`` says so
     limits_in_words: str = ""
-    column_names: tuple[str, ...] | None = None
-    unit: str = ""
+    column_names: tuple[str, ...] | None = None  # what columns are called that have no names
+    unit: str = ""  # the unit of distances
+    # Whether points have places at all; whether these lie on a sphere around the origin; whether a
+    # random projection keeps distances; whether columns are latitude and longitude.
     has_coordinates: bool = True
     on_sphere: bool = False
     projectable: bool = False

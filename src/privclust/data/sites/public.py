@@ -27,21 +27,13 @@ _FARTHEST = 2**4 * SOURCE_STEPS
 
 @dataclass(frozen=True)
 class TargetSpace:
-    """The public geometry that rows are seen in: the targets, their metric, centre and radius.
+    """The public geometry that rows are seen in: the targets, their metric, centre and radius."""
 
-    Attributes
-    ----------
-    targets : ndarray of shape (n_targets, dimension)
-        Embedded, and projected if there are axes; for precomputed distances, an empty table with
-        one row per target.
-    metric : Metric
-    axes : ndarray of shape (n_embedded, dimension) or None
-        What embedded points are projected on.
-    """
-
+    # (n_targets, dimension): embedded, and projected if there are axes; for precomputed distances,
+    # an empty table with one row per target.
     targets: Floats
     metric: Metric = METRICS["euclidean"]
-    axes: Floats | None = None
+    axes: Floats | None = None  # (n_embedded, dimension): what embedded points are projected on
 
     @property
     def order(self) -> int:
@@ -93,21 +85,15 @@ class TargetSpace:
 class Rings:
     """A public partition of the space: shells of distance to the targets, each cut into cells.
 
-    Attributes
-    ----------
-    edges : ndarray of shape (n_shells + 1,)
-        Rising distances to the nearest target, the first of them 0.
-    sites : tuple of n_shells arrays
-        What cuts each shell: points of the space, or numbers of targets if distances are
-        precomputed. A row belongs to the nearest.
-
     Notes
     -----
     Bins are numbered shell after shell, site after site; the last bin holds what lies outside the
     declared bounds or beyond the last edge.
     """
 
-    edges: Floats
+    edges: Floats  # (n_shells + 1,): rising distances to the nearest target, the first of them 0
+    # What cuts each shell: points of the space, or numbers of targets if distances are precomputed.
+    # A row belongs to the nearest.
     sites: tuple[NDArray[np.float64] | NDArray[np.intp], ...]
 
     @cached_property
@@ -123,15 +109,7 @@ class Rings:
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """What :meth:`SitesView.ask_cells` releases about the rows nearest to each site.
+    """What :meth:`SitesView.ask_cells` releases about the rows nearest to each site."""
 
-    Attributes
-    ----------
-    counts : Noisy, value of shape (n_sites,)
-        Numbers of rows.
-    sums : Noisy, value of shape (n_sites, dimension)
-        Sums of their coordinates around the centre of the targets.
-    """
-
-    counts: Noisy
-    sums: Noisy
+    counts: Noisy  # (n_sites,): numbers of rows
+    sums: Noisy  # (n_sites, dimension): sums of their coordinates around the centre of the targets

@@ -30,20 +30,7 @@ from privclust.unit.rows import RowUnit
 class SitesView(View):
     """Source rows that answer questions only through noise.
 
-    Parameters
-    ----------
-    source : RowSource
-        The rows, already bounded per person if the unit is a person.
-    domain : Domain
-        The declared bounds.
-    space : TargetSpace
-        The public targets.
-    unit : RowUnit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
+    ``source``: the rows, already bounded per person if the unit is a person.
     """
 
     asks: ClassVar[dict[str, str]] = {

@@ -38,10 +38,7 @@ def _bin_fact(fact: Fact) -> Bins | Fact:
 class BinCoder(CategoryCoder):
     """Turns rows of any schema into codes.
 
-    Parameters
-    ----------
-    schema : Schema
-        As it is declared, with a Box for numbers.
+    ``schema``: as it is declared, with a Box for numbers.
     """
 
     def __init__(self, schema: Schema) -> None:

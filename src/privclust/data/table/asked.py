@@ -22,16 +22,9 @@ Sets = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class TableCounts:
-    """The tables of some sets of attributes, one after another; that of no attribute has one cell.
+    """The tables of some sets of attributes in a row; that of no attribute has one cell."""
 
-    Attributes
-    ----------
-    of : str
-        The question of the view.
-    sets : sequence of tuple of int
-    """
-
-    of: str
+    of: str  # the question of the view
     sets: Sets
 
     @property
@@ -65,22 +58,12 @@ class Entropies:
 
 @dataclass(frozen=True)
 class Contexts:
-    """How little entropy sets of other attributes leave in the target: -N H(target | set).
-
-    Attributes
-    ----------
-    scale : EntropyScale
-    target : int
-    sets : sequence of tuple of int
-        The candidates, all of one size.
-    top : int or None
-        How many are picked, of single attributes; ``None`` for one, of sets.
-    """
+    """How little entropy sets of other attributes leave in the target: -N H(target | set)."""
 
     scale: EntropyScale
     target: int
-    sets: Sets
-    top: int | None = None
+    sets: Sets  # the candidates, all of one size
+    top: int | None = None  # how many are picked, of single attributes; ``None`` for one, of sets
 
     @property
     def pick(self) -> Pick:
@@ -99,18 +82,11 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Tree:
-    """How far the tables of pairs are from public ones, less public handicaps: L1 distances.
+    """How far the tables of pairs are from public ones, less public handicaps: L1 distances."""
 
-    Attributes
-    ----------
-    expected : mapping of (int, int) to ndarray
-        About the table of each pair that may be picked; rounded to whole numbers.
-    handicaps : sequence of int
-        What is taken off the distance of each pair.
-    """
-
+    # About the table of each pair that may be picked; rounded to whole numbers.
     expected: Mapping[tuple[int, int], Floats]
-    handicaps: Sequence[int]
+    handicaps: Sequence[int]  # what is taken off the distance of each pair
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

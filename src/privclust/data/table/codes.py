@@ -35,10 +35,6 @@ class ColumnCoder:
     """Turns the categorical columns of rows into codes; other columns are not looked at.
 
     The code of a missing value that is left out is the number of categories, one beyond the last.
-
-    Parameters
-    ----------
-    schema : Schema
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -77,10 +73,7 @@ class ColumnCoder:
 class CategoryCoder(ColumnCoder):
     """Turns rows into codes for tables of counts, in each of which every row has its cell.
 
-    Parameters
-    ----------
-    schema : Schema
-        Categories and Bins columns only, none of which leaves missing values out.
+    ``schema``: categories and Bins columns only, none of which leaves missing values out.
     """
 
     def __init__(self, schema: Schema) -> None:

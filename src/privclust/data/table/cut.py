@@ -20,20 +20,11 @@ from privclust.data.table.public import CellGroups, Cut
 
 @dataclass(frozen=True)
 class CutCoder:
-    """Turns rows into codes for tables of counts, in each of which every row has its cell.
+    """Turns rows into codes for tables of counts, in each of which every row has its cell."""
 
-    Attributes
-    ----------
-    domain : Domain or MixedDomain
-        How rows are read.
-    cuts : tuple of Cut
-        The attributes, in this order.
-    groups : tuple of CellGroups
-        Further attributes: the group of the point that is nearest to the row.
-    """
-
-    domain: Region
-    cuts: tuple[Cut, ...]
+    domain: Region  # how rows are read
+    cuts: tuple[Cut, ...]  # the attributes, in this order
+    # Further attributes: the group of the point that is nearest to the row.
     groups: tuple[CellGroups, ...] = ()
 
     labels = n_listed = ()  # attributes of no name

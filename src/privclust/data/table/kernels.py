@@ -42,10 +42,7 @@ _PIECE = 2**18
 def pair_counts(codes: Codes, layout: PairLayout) -> Integers:
     """Return the tables of all pairs of ``layout``, counted over the rows of ``codes``.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows, n_attributes)
-    layout : PairLayout
+    ``codes``: (n_rows, n_attributes).
     """
     columns = np.ascontiguousarray(codes.T, dtype=np.intp)
     counts = np.empty(layout.n_cells, np.int64)
@@ -97,11 +94,6 @@ class EntropyScale:
     F goes on in a straight line. So adding a row changes a sum of F over the cells of a table by a
     whole number between 0 and ``steepest``, for every table: the number of rows that the scale is
     made for matters for accuracy only.
-
-    Parameters
-    ----------
-    n_rows : int
-        About the number of rows; public.
     """
 
     def __init__(self, n_rows: int) -> None:
@@ -152,14 +144,7 @@ def subset_sums(
 ) -> dict[tuple[int, ...], int]:
     """Return the sum of F over the table of every subset of ``size`` and ``size + 1`` attributes.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows, n_attributes)
-    sizes : sequence of int
-        Number of values of each attribute.
-    size : int
-        At least 1.
-    scale : EntropyScale
+    ``codes``: (n_rows, n_attributes).
     """
     columns = np.ascontiguousarray(codes.T, dtype=np.intp)
     sums: dict[tuple[int, ...], int] = {}
@@ -244,12 +229,7 @@ def _group_sums(
 class ExactCounts:
     """Exact tables of the rows of a source.
 
-    Parameters
-    ----------
-    source : RowSource
-    coder : CategoryCoder
-    layout : PairLayout
-        The pairs that may be asked about; of single attributes only all pairs or none.
+    ``layout``: the pairs that may be asked about; of single attributes only all pairs or none.
     """
 
     def __init__(

@@ -36,18 +36,10 @@ _MOST_SUBSETS = 2**21
 
 @dataclass(frozen=True)
 class PairLayout:
-    """How the tables of several pairs of attributes lie in one vector.
+    """How the tables of several pairs of attributes lie in one vector."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The number of values of every attribute.
-    pairs : tuple of (int, int)
-        The pairs, the lower index first.
-    """
-
-    sizes: tuple[int, ...]
-    pairs: tuple[tuple[int, int], ...]
+    sizes: tuple[int, ...]  # the number of values of every attribute
+    pairs: tuple[tuple[int, int], ...]  # the pairs, the lower index first
 
     @classmethod
     def all_pairs(cls, sizes: Sequence[int]) -> PairLayout:
@@ -89,21 +81,12 @@ def independent_tables(margins: Sequence[Floats]) -> dict[tuple[int, int], Float
 
 @dataclass(frozen=True)
 class Cut:
-    """How the values of one column become codes: public cells, and a code for each of them.
+    """How the values of one column become codes: public cells, and a code for each of them."""
 
-    Attributes
-    ----------
-    column : int
-        Where the column stands among the numbers of a row, which come first, and its categories.
-    edges : ndarray of shape (n_cells - 1,)
-        Rising; an edge belongs to the cell above it.
-    codes : ndarray of shape (n_cells,)
-        From 0; as many values as the largest says.
-    """
-
+    # Where the column stands among the numbers of a row, which come first, and its categories.
     column: int
-    edges: Floats
-    codes: Integers
+    edges: Floats  # (n_cells - 1,): rising; an edge belongs to the cell above it
+    codes: Integers  # (n_cells,): from 0; as many values as the largest says
 
     @property
     def size(self) -> int:
@@ -113,17 +96,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class CellGroups:
-    """Public points of the unit ball, and the group of each; a row has that of its nearest point.
+    """Public points of the unit ball, each with a group; a row has that of its nearest point."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_points, dimension)
-    groups : ndarray of shape (n_points,)
-        From 0.
-    """
-
-    points: Floats
-    groups: Integers
+    points: Floats  # (n_points, dimension)
+    groups: Integers  # (n_points,): from 0
 
     @property
     def size(self) -> int:
@@ -133,24 +109,12 @@ class CellGroups:
 
 @dataclass(frozen=True)
 class NoisyTables:
-    """Released tables of pairs of attributes.
+    """Released tables of pairs of attributes."""
 
-    Attributes
-    ----------
-    layout : PairLayout
-        Which pairs, and how their cells lie in ``cells``.
-    cells : ndarray of shape (layout.n_cells,)
-        Noisy counts.
-    standard_error : float
-        The standard deviation of the noise on each cell.
-    largest_noise : float
-        About the largest noise to expect among all cells.
-    """
-
-    layout: PairLayout
-    cells: Floats
-    standard_error: float
-    largest_noise: float
+    layout: PairLayout  # which pairs, and how their cells lie in ``cells``
+    cells: Floats  # (layout.n_cells,)
+    standard_error: float  # the standard deviation of the noise on each cell
+    largest_noise: float  # about the largest noise to expect among all cells
 
     @property
     def n_rows(self) -> Noisy:
@@ -167,10 +131,7 @@ class NoisyTables:
 class ValuePoints:
     """Public points for the values of every attribute; a row becomes the sum of its points.
 
-    Parameters
-    ----------
-    points : sequence of ndarray, each of shape (n_values, dimension)
-        One array per attribute.
+    ``points``: (n_values, dimension).
     """
 
     def __init__(self, points: Sequence[Floats]) -> None:

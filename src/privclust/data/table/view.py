@@ -36,20 +36,8 @@ Pair = tuple[int, int]
 class TableView(View):
     """Categorical rows that answer questions only through noise.
 
-    Parameters
-    ----------
-    source : RowSource
-        The rows, already bounded per person if the unit is a person.
-    coder : CategoryCoder or CutCoder
-        The declared categories, or public cuts.
-    unit : RowUnit
-        The privacy unit.
-    meter : Meter
-        What is debited.
-    noise : NoiseSource
-        Where the noise comes from.
-    pairs : sequence of (int, int) or None
-        The pairs of attributes that may be asked about; all of them if not given.
+    ``source``: the rows, already bounded per person if the unit is a person. ``pairs``: the pairs
+    of attributes that may be asked about; all of them if not given.
     """
 
     asks: ClassVar[dict[str, str]] = {
@@ -137,16 +125,7 @@ class TableView(View):
     ) -> Noisy:
         """Ask for N times the entropy, in bits, of single attributes and of pairs.
 
-        Parameters
-        ----------
-        name : str
-            What the question is called in the privacy statement.
-        sets : sequence of tuple of int
-            Of one or two attributes each.
-        rows : float
-            About the number of rows; public. It sets the scale, see :class:`EntropyScale`.
-        share : Share
-            What to pay.
+        ``rows``: about the number of rows; public. It sets the scale, see :class:`EntropyScale`.
 
         Notes
         -----

@@ -47,17 +47,10 @@ _DRAWN = 2000
 
 @dataclass(frozen=True)
 class Generator:
-    """A network with one hidden layer that turns normal noise into points of the unit ball.
+    """A network with one hidden layer that turns normal noise into points of the unit ball."""
 
-    Attributes
-    ----------
-    first : ndarray of shape (n_latent + 1, n_hidden)
-    second : ndarray of shape (n_hidden + 1, n_features)
-        The last line of each is added to all.
-    """
-
-    first: Floats
-    second: Floats
+    first: Floats  # (n_latent + 1, n_hidden)
+    second: Floats  # (n_hidden + 1, n_features): the last line of each is added to all
 
     def points(self, count: int, rng: np.random.Generator) -> Floats:
         """Return this many generated points."""

@@ -48,20 +48,10 @@ def draw_sub_clusters(
 ) -> Floats:
     """Return, for each zone, the middle of a sub-cluster drawn in proportion to its noisy size.
 
-    Parameters
-    ----------
-    cells : ndarray of shape (n_zones, n_cells, n_features)
-        The points that cut each zone into cells; the first is its middle.
-    counts : ndarray of shape (n_zones, n_cells)
-        Noisy numbers of rows; negative ones count as none.
-    n_sub_clusters : int
-    rng : Generator
-        Draws starts and sub-clusters.
-
-    Returns
-    -------
-    ndarray of shape (n_zones, n_features)
-        Means of points of the zone, so points of the zone; its middle where nothing was counted.
+    ``cells``: (n_zones, n_cells, n_features), the points that cut each zone into cells; the first
+    is its middle. ``counts``: (n_zones, n_cells), noisy numbers of rows; negative ones count as
+    none. Returns (n_zones, n_features), means of points of the zone, so points of the zone; its
+    middle where nothing was counted.
     """
     weights = np.maximum(counts, 0)
     return np.array(
@@ -99,40 +89,21 @@ _REACH = 0.5
 
 @dataclass(frozen=True)
 class ZoneMoves:
-    """How a centre moves within its zone.
+    """How a centre moves within its zone."""
 
-    Attributes
-    ----------
-    n_candidates : int
-        Points of the zone besides its middle.
-    internal_k : int or None
-        The number of sub-clusters; None picks a candidate without sub-clusters.
-    choice_share : float
-        The share of an iteration that pays for this.
-    """
-
-    n_candidates: int = 4
+    n_candidates: int = 4  # points of the zone besides its middle
+    # The number of sub-clusters; None picks a candidate without sub-clusters.
     internal_k: int | None = None
-    choice_share: float = 0.20
+    choice_share: float = 0.20  # the share of an iteration that pays for this
 
 
 @dataclass(frozen=True)
 class ZoneStep:
-    """One iteration; all of it is released, none of it exact.
+    """One iteration; all of it is released, none of it exact."""
 
-    Attributes
-    ----------
-    before : ndarray of shape (n_clusters, n_features)
-        The centres S.
-    lloyd : ndarray of shape (n_clusters, n_features)
-        The private Lloyd points M, the middles of the zones.
-    after : ndarray of shape (n_clusters, n_features)
-        The centres picked, nearer to M than S was.
-    """
-
-    before: Floats
-    lloyd: Floats
-    after: Floats
+    before: Floats  # (n_clusters, n_features): the centres S
+    lloyd: Floats  # (n_clusters, n_features): the private Lloyd points M, the middles of the zones
+    after: Floats  # (n_clusters, n_features): the centres picked, nearer to M than S was
 
 
 def ask_zone_clusters(

@@ -40,16 +40,10 @@ def filter_vectors(
 ) -> tuple[Floats, Floats]:
     """Return the vectors before rounding, and bounds on the errors of their coordinates.
 
-    Parameters
-    ----------
-    scale : float
-    dimension : int
-    variates, errors : ndarray of shape (n_vectors, dimension + pairs)
-        Exponential variates and bounds on their errors, for the lengths and the radii.
-    turns : ndarray of shape (n_vectors, pairs)
-        The angles, as uniform numbers in [0, 1) known to 2^-64.
-    slack : float
-        The relative error allowed for in each elementary result.
+    ``variates``, ``errors``: (n_vectors, dimension + pairs), exponential variates and bounds on
+    their errors, for the lengths and the radii. ``turns``: (n_vectors, pairs), the angles, as
+    uniform numbers in [0, 1) known to 2^-64. ``slack``: the relative error allowed for in each
+    elementary result.
     """
     lengths, radii, _ = _parts(dimension)
     circle = np.stack([np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)], axis=-1)

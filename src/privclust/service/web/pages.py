@@ -222,15 +222,8 @@ def ask_first(
 ) -> Response | None:
     """Return the page that asks whether somebody is sure; None if they have said so.
 
-    Parameters
-    ----------
-    session : Session
-    request : Request
-        What will be done.
-    form : Form
-        Which is sent once more with the answer.
-    title, words, button : str
-        What would happen, with what consequences, and the word on the button.
+    ``form``: which is sent once more with the answer. ``title``, ``words``, ``button``: what would
+    happen, with what consequences, and the word on the button.
     """
     if form.text("sure") == "yes":
         return None
@@ -258,16 +251,7 @@ def report_page(
     Its text was escaped when it was made, a page runs no script but the site's own, and the style
     sheet that it came with, perhaps of an older version, is allowed by its digest.
 
-    Parameters
-    ----------
-    session : Session
-    html : str
-        The whole page of the report.
-    title : str
-    way : sequence of (path, words)
-        Where the report belongs.
-    download : str
-        Where the page of its own is to be had.
+    ``download``: where the page of its own is to be had.
     """
     style = html.partition("<style>")[2].partition("</style>")[0]
     body = html.partition("<body>")[2].rpartition("</body>")[0]
@@ -319,14 +303,7 @@ Told = Callable[[Request, int, str], Response]
 class Guard:
     """The outermost layer of the service.
 
-    Parameters
-    ----------
-    app : ASGI application
-    settings : Settings
-    metrics : Metrics
-        Which counts every request.
-    told : callable
-        Makes the answer to a request that is refused, from its status and one sentence.
+    ``told``: makes the answer to a request that is refused, from its status and one sentence.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, told: Told) -> None:
