@@ -66,12 +66,12 @@ def test_columns_without_any_evidence_still_give_an_event():
 
 def test_events_in_words():
     number, coded = Feature("size"), Feature("type", ("any other", "int", "float", "str"))
-    assert Event(0, ">=", 0.5).described(number) == "size >= 0.5"
-    assert Event(0, "==", np.nan).described(number) == "size is missing"
-    assert Event(0, "!=", np.nan).described(coded) == "type is present"
-    assert Event(3, "==", 2.0).described(coded) == "type is float"
-    assert Event(3, "<=", 1.0).described(coded) == "type is any other or int"
-    assert Event(3, "!=", 9.0).described(coded) == "type is any other or int or float ..."
+    assert Event(0, ">=", 0.5).describe(number) == "size >= 0.5"
+    assert Event(0, "==", np.nan).describe(number) == "size is missing"
+    assert Event(0, "!=", np.nan).describe(coded) == "type is present"
+    assert Event(3, "==", 2.0).describe(coded) == "type is float"
+    assert Event(3, "<=", 1.0).describe(coded) == "type is any other or int"
+    assert Event(3, "!=", 9.0).describe(coded) == "type is any other or int or float ..."
 
 
 def test_features_that_matter_are_those_the_sides_differ_in():

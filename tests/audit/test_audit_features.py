@@ -205,7 +205,7 @@ def test_features_of_any_array_are_the_same_stacked_or_one_by_one(array, group):
     expected = feature_map.matrix(stacked)
     assert not np.isinf(expected).any()
     np.testing.assert_array_equal(feature_map.matrix(one_by_one), expected)
-    parts = Outputs.joined([outputs_of(list(array[:1])), outputs_of(list(array[1:]))])
+    parts = Outputs.concatenate([outputs_of(list(array[:1])), outputs_of(list(array[1:]))])
     np.testing.assert_array_equal(feature_map.matrix(parts), expected)
 
 

@@ -55,7 +55,7 @@ def test_a_centre_holds_the_means_and_shares_of_its_rows(metric):
     model = kmeans(metric=metric, epsilon=50.0)
     labels = model.predict(DATA)
     for label, center in enumerate(model.cluster_centers_):
-        told, own = COORDINATES.described(center), DATA[labels == label]
+        told, own = COORDINATES.describe(center), DATA[labels == label]
         assert told["age"] == pytest.approx(own["age"].mean(), abs=6)
         for town in ("north", "south", "west"):
             assert told["town"][town] == pytest.approx((own["town"] == town).mean(), abs=0.1)

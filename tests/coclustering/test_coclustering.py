@@ -214,7 +214,7 @@ def test_the_plan_costs_the_budget_and_tells_small_data_from_large():
 @pytest.mark.parametrize("name", ["tables, count", "tau", "row"])
 def test_a_release_is_saved_read_back_applied_and_reported(name, tmp_path):
     model = fitted(name)
-    release = model.release().described(About(names=[f"word {j}" for j in range(200)]))
+    release = model.release().with_about(About(names=[f"word {j}" for j in range(200)]))
     release.save(tmp_path / "release", report=True)
     again = Release.load(tmp_path / "release")
     assert again == release
@@ -234,7 +234,7 @@ def test_the_picture_puts_blocks_that_go_together_on_the_diagonal():
 
 def test_a_release_refuses_names_for_other_columns():
     with pytest.raises(ReleaseError, match="one name per column"):
-        fitted("tables, count").release().described(About(names=["a", "b"]))
+        fitted("tables, count").release().with_about(About(names=["a", "b"]))
 
 
 # The measure, and the algorithm without privacy.

@@ -32,7 +32,21 @@ MODULE = re.compile(r"privclust(?:\.\w+)+")
 
 def named(page: Path) -> list[str]:
     """Return what stands in backquotes on a page, word by word."""
-    return [word for quoted in QUOTED.findall(page.read_text("utf-8")) for word in quoted.split()]
+    return words_of(page.read_text("utf-8"))
+
+
+def words_of(text: str) -> list[str]:
+    return [word for quoted in QUOTED.findall(text) for word in quoted.split()]
+
+
+def present(page: Path) -> str:
+    """Return what a page says of today; the history of changes may name what is gone."""
+    text = page.read_text("utf-8")
+    if page.name != "CHANGELOG.md":
+        return text
+    newest = text.split("\n## ")[1]
+    parts = newest.split("\n### ")
+    return "\n".join(part for part in parts if not part.startswith("What you must change"))
 
 
 @cache
@@ -57,10 +71,8 @@ def guards(page: Path) -> list[str]:
 
 
 def modules(page: Path) -> list[str]:
-    """Return the dotted names of the package that a page names; history may name what is gone."""
-    if page.name == "CHANGELOG.md":
-        return []
-    return [name for word in named(page) for name in MODULE.findall(word)]
+    """Return the dotted names of the package that a page names."""
+    return [name for word in words_of(present(page)) for name in MODULE.findall(word)]
 
 
 def paths(page: Path) -> list[str]:

@@ -140,7 +140,7 @@ def test_rows_are_the_same_however_they_are_cut(cuts):
 def test_kept_rows_come_back_and_take_few_bytes():
     (coded,) = pieces_of(ROWS)
     kept = coded.compact()
-    np.testing.assert_array_equal(kept.restored().dense().copy(), coded.dense())
+    np.testing.assert_array_equal(kept.restore().dense().copy(), coded.dense())
     assert kept.nbytes == len(ROWS) * (2 * 4 + 3) == len(ROWS) * REGION.row_bytes
 
 
@@ -166,12 +166,12 @@ def test_shares_may_lack_what_is_left_out():
 
 def test_what_is_released_is_within_bounds_and_shares():
     points = np.random.default_rng(4).normal(size=(50, REGION.dimension))
-    table, coordinates = REGION.released(points), Coordinates(SCHEMA)
+    table, coordinates = REGION.in_data_units(points), Coordinates(SCHEMA)
     assert (table >= coordinates.low).all()
     assert (table <= coordinates.high).all()
     np.testing.assert_allclose(table[:, coordinates.columns[1].places].sum(axis=1), 1)
     assert (table[:, coordinates.columns[3].places].sum(axis=1) <= 1 + 1e-12).all()
-    np.testing.assert_allclose(REGION.released(REGION.feasible(points)), table, atol=1e-9)
+    np.testing.assert_allclose(REGION.in_data_units(REGION.feasible(points)), table, atol=1e-9)
 
 
 # Schemas that cannot be used

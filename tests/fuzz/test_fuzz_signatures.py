@@ -72,7 +72,7 @@ def test_any_file_of_names_names_the_centres_or_one_sentence(signed, tmp_path):
         path.write_bytes(content)
         try:
             names = read_lines(path)
-            described = release.described(replace(release.about, names=names))
+            described = release.with_about(replace(release.about, names=names))
         except (UsageError, ReleaseError) as error:
             as_one_sentence(error)
         else:

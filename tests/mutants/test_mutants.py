@@ -53,6 +53,14 @@ def test_every_mutant_can_be_made_and_its_tests_are_there() -> None:
     assert {mutant.name: found for mutant in MUTANTS if (found := problems(mutant))} == {}
 
 
+def test_tests_that_are_named_with_their_example_are_there() -> None:
+    """pytest itself collects them: a name with brackets is not to be seen in a file."""
+    named = sorted({test for mutant in MUTANTS for test in mutant.tests if "[" in test})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:xdist", *named]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
+
+
 def test_what_keeps_a_mutant_from_being_tried_is_listed() -> None:
     gone = ("tests/nothing.py", "tests/mutants/test_mutants.py::test_nothing", "tests/mutants")
     assert problems(Mutant("", "plan.py", "no such text", "no such text", gone)) == [

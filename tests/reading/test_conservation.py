@@ -27,7 +27,7 @@ from support.readings import of_fields, of_objects, readings
 def values(data, block_rows=None, **options):
     """Return column "a" of a source, block by block."""
     with open_rows(data, ["a"], block_rows=block_rows, **options) as source:
-        return [block.column("a").decoded().to_pylist() for block in source.blocks()]
+        return [block.column("a").decode().to_pylist() for block in source.blocks()]
 
 
 def rows(data, block_rows=None, **options):

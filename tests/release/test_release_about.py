@@ -26,21 +26,21 @@ ABOUT = About(
 
 @pytest.mark.parametrize("name", ["folder", "file.privclust"])
 def test_what_is_said_travels_with_the_release(tmp_path, name):
-    make_release().described(ABOUT).save(tmp_path / name)
+    make_release().with_about(ABOUT).save(tmp_path / name)
     assert Release.load(tmp_path / name).about == ABOUT
 
 
 def test_what_is_said_is_no_part_of_the_digest(tmp_path):
     release = make_release()
-    assert release.described(ABOUT).digest == release.digest
-    assert release.described(ABOUT) == release
+    assert release.with_about(ABOUT).digest == release.digest
+    assert release.with_about(ABOUT) == release
 
 
 def test_a_report_shows_all_that_is_said_and_escapes_it():
-    page = make_release().described(ABOUT).to_html()
+    page = make_release().with_about(ABOUT).to_html()
     for text in ABOUT.lines.values():
         assert text in page
-    evil = make_release().described(About(title="<script>alert(1)</script>")).to_html()
+    evil = make_release().with_about(About(title="<script>alert(1)</script>")).to_html()
     assert "<script>" not in evil
 
 
@@ -63,7 +63,7 @@ def test_what_is_no_text_is_refused(words):
 
 def test_names_are_refused_where_there_is_nothing_to_name():
     with pytest.raises(ReleaseError) as error:
-        make_release().described(About(names=("a", "b")))
+        make_release().with_about(About(names=("a", "b")))
     as_one_sentence(error, "nothing to name")
 
 

@@ -29,7 +29,7 @@ def keys(tmp_path_factory):
 @pytest.mark.parametrize("name", ["folder", "file.privclust"])
 def test_a_signed_release_is_verified_by_its_public_key(tmp_path, keys, name):
     place, public = keys["ours"]
-    signed = make_release().described(About(title="Ours")).sign(place)
+    signed = make_release().with_about(About(title="Ours")).sign(place)
     signed.save(tmp_path / name, report=True)
     loaded = Release.load(tmp_path / name)
     for key in (None, public, public.upper(), f"{place}.pub", place.with_name("ours.pub")):
@@ -53,7 +53,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_part_of_a_signed_release_can_be_changed(keys, change):
-    signed = make_release().described(About(title="Ours")).sign(keys["ours"][0])
+    signed = make_release().with_about(About(title="Ours")).sign(keys["ours"][0])
     changed = CHANGES[change](signed)
     assert changed.signature == signed.signature
     with pytest.raises(ReleaseError) as error:
@@ -88,7 +88,7 @@ def test_a_release_that_is_not_signed_cannot_be_verified():
 
 
 def test_new_words_need_a_new_signature(keys):
-    assert make_release().sign(keys["ours"][0]).described(About(title="x")).signature is None
+    assert make_release().sign(keys["ours"][0]).with_about(About(title="x")).signature is None
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_a_report_judges_delta_by_the_noisy_number_of_rows():
 
 
 def test_names_of_centres_are_in_table_and_facts(releases):
-    named = releases["source_target"].described(About(names=["Aarau", "Biel <b>"]))
+    named = releases["source_target"].with_about(About(names=["Aarau", "Biel <b>"]))
     page = named.to_html()
     assert "Aarau" in page
     assert "Biel &lt;b&gt;" in page
@@ -211,11 +211,11 @@ def test_names_of_centres_are_in_table_and_facts(releases):
     assert named.facts().listings[0].headings[1] == "name"
     assert named.digest == releases["source_target"].digest
     with pytest.raises(ReleaseError, match="There are 3 names for 2 centres"):
-        named.described(About(names=["a", "b", "c"]))
+        named.with_about(About(names=["a", "b", "c"]))
 
 
 def test_names_of_columns_are_in_the_report_of_a_coclustering(releases):
-    named = releases["coclustering"].described(About(names=[f"word {j}" for j in range(12)]))
+    named = releases["coclustering"].with_about(About(names=[f"word {j}" for j in range(12)]))
     assert "word 11" in named.to_html()
     assert named.digest == releases["coclustering"].digest
     assert named.facts().values["column_names"][11] == "word 11"

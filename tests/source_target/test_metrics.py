@@ -45,7 +45,7 @@ def test_distances_are_those_of_the_definition(name: str, expected: float) -> No
 
 @pytest.mark.parametrize("name", ["euclidean", "manhattan", "haversine"])
 def test_embedded_points_find_their_way_back(name: str) -> None:
-    np.testing.assert_allclose(METRICS[name].restored(METRICS[name].embed(FAR)), FAR)
+    np.testing.assert_allclose(METRICS[name].invert(METRICS[name].embed(FAR)), FAR)
 
 
 def test_a_release_of_an_unknown_metric_is_refused() -> None:

@@ -9,7 +9,7 @@ from privclust.privacy.noise.bits import SeededBits
 from privclust.privacy.noise.exact import ExactNoise
 from privclust.source_target.rings import (
     CountPosterior,
-    _inflated,
+    _inflate,
     count_posterior,
     false_positive_shares,
 )
@@ -77,12 +77,12 @@ def test_a_chance_of_one_in_sixteen_comes_up_once_in_sixteen_draws():
 
 @pytest.mark.parametrize("false", [0.0, 1e-3, 0.04, 1.0])
 def test_bins_are_doubted_more_than_their_chance_of_being_false(false):
-    assert _inflated(np.array([false]))[0] >= false
+    assert _inflate(np.array([false]))[0] >= false
 
 
 def test_a_single_bin_that_may_be_false_is_empty_in_some_draws():
     # Among 300 bins, one that noise alone fills in one histogram of a hundred.
-    doubts = _inflated(np.array([0.01]))
+    doubts = _inflate(np.array([0.01]))
     sure = CountPosterior(np.array([0.0, 5.0]), np.array([[0.0, 1.0]]))
     drawn = sure.with_min_doubt(doubts).draws(16, np.random.default_rng(0))
     assert 1 <= (drawn == 0).sum() <= 2

@@ -243,7 +243,7 @@ class _PairAudit:
         sides = (pair.left, pair.right)
 
         seen = draw(self.subject, sides, third, learn_seed, self.n_jobs, self.tell)
-        together = Outputs.joined(seen)
+        together = Outputs.concatenate(seen)
         failure = _only_exception(together)
         if failure is not None:
             return failure
@@ -268,7 +268,7 @@ class _PairAudit:
             int(np.count_nonzero(event.holds(side)))
             for side in fresh_matrices(trials, confirm_seed)
         )
-        words = event.described(features[event.column])
+        words = event.describe(features[event.column])
         witness = Witness(pair.name, words, likelier, left_hits, right_hits, trials, deciding)
         hits = (left_hits, right_hits) if likelier == "left" else (right_hits, left_hits)
         epsilon = float(epsilon_bound(*hits, trials, self.error, self.delta))

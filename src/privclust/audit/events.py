@@ -106,7 +106,7 @@ class Event:
         equal = np.isnan(entries) if np.isnan(self.value) else entries == self.value
         return equal if self.relation == "==" else ~equal
 
-    def described(self, feature: Feature) -> str:
+    def describe(self, feature: Feature) -> str:
         """Put the event in words, given the feature in its column."""
         if np.isnan(self.value):
             return f"{feature.name} is {'missing' if self.relation == '==' else 'present'}"

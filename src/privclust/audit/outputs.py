@@ -208,7 +208,7 @@ class Outputs:
         return cls(len(runs), {key: _compact(column) for key, column in columns.items()})
 
     @classmethod
-    def joined(cls, parts: Iterable[Outputs]) -> Outputs:
+    def concatenate(cls, parts: Iterable[Outputs]) -> Outputs:
         """Put the runs of several parts one after the other."""
         parts = list(parts)
         keys = dict.fromkeys(key for part in parts for key in part.columns)

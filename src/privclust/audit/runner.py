@@ -149,7 +149,7 @@ def draw(
         if tell is not None:
             tell(size)
     return [
-        Outputs.joined(parts[start : start + len(sizes)])
+        Outputs.concatenate(parts[start : start + len(sizes)])
         for start in range(0, len(parts), len(sizes))
     ]
 

@@ -230,7 +230,7 @@ class _Problem:
     def shrunk(self, residuals: Floats, noise: Floats, sampling: Floats) -> _Shrunk:
         """Keep of each residual what is more likely signal than noise."""
         strengths = self.strengths_beyond(noise + sampling)(residuals)
-        prior = sampling + self.cells.spread(strengths.expected()) * self.shape
+        prior = sampling + self.cells.spread(strengths.expected_strengths()) * self.shape
         beyond = np.maximum(residuals**2 - self.outstanding * noise, 0)
         prior = np.maximum(prior, (_OWN_WEIGHT * prior + beyond) / (_OWN_WEIGHT + 1))
         gain = prior / (prior + noise)

@@ -57,7 +57,7 @@ class Strengths:
         variance = constant + 2 * linear * absolute + square * absolute**2
         return np.asarray(np.sqrt(variance) + _TINY)
 
-    def expected(self) -> Floats:
+    def expected_strengths(self) -> Floats:
         """Return what to expect of each pair in the units of the prior, shared among pairs."""
         usual = typical_level(
             self.found, self.uncertainty, default=_USUAL_STRENGTH, least=_LEAST_STRENGTH

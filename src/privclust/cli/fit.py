@@ -221,7 +221,7 @@ class TaskOptions:
 
     tasks: ClassVar[tuple[Task, ...]]
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return what is declared about the data, as parameters of an estimator."""
         raise NotImplementedError
 
@@ -234,7 +234,7 @@ class TaskOptions:
         variant = task.variant(given.get("method"))
         _refuse_others(self.tasks, task, variant, given)
         arguments = {name: _value(value) for name, value in variant.arguments(given).items()}
-        return variant.kind(**arguments, **self.declared(reading), **shared)
+        return variant.kind(**arguments, **self.declaration(reading), **shared)
 
     def _task(self, given: Mapping[str, Any]) -> Task:
         """Return the task whose number of clusters is given, or the last one."""

@@ -96,7 +96,7 @@ class RowOptions(TaskOptions):
     schema: options.SchemaPath = None
     bounds: options.Bounds = None
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the schema or the bounds."""
         return options.declaration_arguments(self.schema, self.bounds, reading)
 
@@ -139,7 +139,7 @@ class CategoryOptions(TaskOptions):
 
     schema: options.SchemaPath = None
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the schema."""
         if self.schema is None:
             raise UsageError(
@@ -174,7 +174,7 @@ class FormOptions(TaskOptions):
         ),
     ] = None
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the columns, and how CSV files are written."""
         from privclust.schema.dialect import Csv
 
@@ -232,7 +232,7 @@ class MatrixOptions(TaskOptions):
         typer.Option("--unreadable", help="Refuse entries that are no counts, or count them as 0."),
     ] = "error"
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return the unit."""
         if self.cap is not None and self.unit != "entry":
             raise UsageError("--cap belongs to --unit entry; add it or drop the cap.")
@@ -299,7 +299,7 @@ class TargetOptions(TaskOptions):
     ] = None
     bounds: options.Bounds = None
 
-    def declared(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
+    def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
         """Return what is declared; if nothing is, bounds are drawn around the target."""
         if self.schema is None and self.bounds is None:
             return {}
@@ -309,7 +309,7 @@ class TargetOptions(TaskOptions):
         """Read the coordinates of the public points."""
         import pyarrow as pa
 
-        names = self._coordinates(self.declared(reading))
+        names = self._coordinates(self.declaration(reading))
         numbers = _numbers(target, names)
         return pa.table({name: numbers[:, i] for i, name in enumerate(names)})
 

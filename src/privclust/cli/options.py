@@ -325,9 +325,9 @@ class ReadingOptions:
         """Return the schema of a file with what the command line adds to it."""
         from privclust.schema.schema import Schema
 
-        return self.applied_to(Schema.load(path))
+        return self.apply_to(Schema.load(path))
 
-    def applied_to(self, schema: Schema) -> Schema:
+    def apply_to(self, schema: Schema) -> Schema:
         """Return the schema with what the command line adds to it."""
         from privclust.schema.schema import Schema
 
@@ -355,7 +355,7 @@ class ReadingOptions:
 
         if self.columns:
             named = Schema.from_bounds(*bounds, names=self.columns)
-            return {"schema": replace(self, columns=None).applied_to(named)}
+            return {"schema": replace(self, columns=None).apply_to(named)}
         if any((self.ignore, self.delimiter, self.decimal, self.encoding)):
             raise UsageError("--bounds alone names no column; add --columns or use a --schema.")
         return {"bounds": bounds}

@@ -60,7 +60,7 @@ def apply(
     if reading.columns:
         raise UsageError("A release reads the columns it was made from; drop --columns.")
     loaded = Release.load(release)
-    loaded = replace(loaded, schema=reading.applied_to(loaded.schema))
+    loaded = replace(loaded, schema=reading.apply_to(loaded.schema))
     with engine.engine_context(), screen.rows_progress("Labelling") as progress:
         write_labels(loaded, rows, output, id_column=id_column, shape=shape, progress=progress)
     # The exact number of rows is private: a log or a pipe must not have it.
@@ -145,7 +145,7 @@ def describe(
     words = {name: text for name, text in given.items() if text is not None}
     if not words:
         raise UsageError("There is nothing to change; give --title, --holder or another option.")
-    described = loaded.described(replace(loaded.about, **words))
+    described = loaded.with_about(replace(loaded.about, **words))
     _save_again(described, release)
     lines = [f"{label}: {text}" for label, text in described.about.lines.items()]
     if loaded.signature is not None:

@@ -260,7 +260,7 @@ def _ask_tree(
     assert shares.pairs is not None  # noqa: S101  # asked only with such a share
     chosen = list(offered)
     if shares.choice is not None:
-        expected = {pair: model.expected(*pair) for pair in offered}
+        expected = {pair: model.expected_table(*pair) for pair in offered}
         handicaps = [round(_HANDICAP * error * table.size) for table in expected.values()]
         chosen = view.ask_spanning_tree("tree", expected, shares.choice, handicaps)
     noisy = view.ask_pair_tables("tables along the tree", chosen, shares.pairs)
@@ -275,8 +275,8 @@ def _ask_tree(
 def _to_tables(door: PointRows, cells: Cells) -> Cells:
     """Return the cells as they will be released, in the metric of the summary."""
     domain = door.domain
-    places = domain.released(cells.cells)
-    return cells.scaled(domain.radius, cells=places / domain.scales)
+    places = domain.in_data_units(cells.cells)
+    return cells.rescale(domain.radius, cells=places / domain.scales)
 
 
 def _places_of(schema: Schema) -> list[int]:
@@ -338,7 +338,9 @@ def _pairs_on_offer(model: SyntheticModel) -> list[tuple[int, int]]:
     every = list(combinations(range(d), 2))
     if d <= _ALL_PAIRS:
         return every
-    strength = [np.abs(model.expected(*pair) - model.independent(*pair)).sum() for pair in every]
+    strength = [
+        np.abs(model.expected_table(*pair) - model.independent(*pair)).sum() for pair in every
+    ]
     return [every[place] for place in sorted(np.argsort(strength)[::-1][: _OFFERED * d])]
 
 

@@ -57,9 +57,9 @@ class Axis:
         """Return the edges of the first cells."""
         if self.single:
             return np.arange(self.low, self.high + 0.5)
-        return self.divided(self.low, self.high)
+        return self.subdivide(self.low, self.high)
 
-    def divided(self, low: float, high: float) -> Floats:
+    def subdivide(self, low: float, high: float) -> Floats:
         """Return the edges of the parts of a cell."""
         if not self.whole:
             return low + (high / 2 - low / 2) * (np.arange(_FAN + 1) / (_FAN / 2))
@@ -134,7 +134,7 @@ class Histogram:
         wide = np.diff(self.edges) > widest
         return np.flatnonzero((self.mass > _HEAVY * self.mass.sum()) & wide)
 
-    def refined(self, parts: HistogramCounts) -> Histogram:
+    def refine(self, parts: HistogramCounts) -> Histogram:
         """Return the histogram with some cells divided; their parts share what the cell has."""
         if not len(parts.low):
             return self
@@ -159,7 +159,7 @@ def histograms_from(counts: HistogramCounts, axes: Sequence[Axis], total: float)
         edges = np.append(first.low, first.high[-1:])
         histogram = Histogram(axis, edges, _clean(first, axis, total))
         for level in range(1, int(counts.levels.max()) + 1):
-            histogram = histogram.refined(counts.of(column, level))
+            histogram = histogram.refine(counts.of(column, level))
         found.append(histogram)
     return found
 
@@ -167,7 +167,7 @@ def histograms_from(counts: HistogramCounts, axes: Sequence[Axis], total: float)
 def divided_cells(histogram: Histogram) -> Floats:
     """Return where the parts of heavy cells begin and end, of shape (n_parts, 2)."""
     edges = [histogram.edges[cell : cell + 2] for cell in histogram.heavy()]
-    cut = [histogram.axis.divided(*ends) for ends in edges]
+    cut = [histogram.axis.subdivide(*ends) for ends in edges]
     return np.concatenate([np.empty((0, 2)), *(np.column_stack([c[:-1], c[1:]]) for c in cut)])
 
 

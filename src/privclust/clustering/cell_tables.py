@@ -67,7 +67,7 @@ def number_table(column: CellColumn, weights: Floats, within: float) -> Floats:
         wide = float(share @ variances) * span**2 > within
         flat, steep = (width, steep) if wide else (flat, width)
     seen = _visible(column.means[:, None], column.errors[:, None], share)
-    return _mixed(chances, seen, weights, column.margin)
+    return _shrink_to_margin(chances, seen, weights, column.margin)
 
 
 def _visible(places: Floats, errors: Floats, share: Floats) -> float:
@@ -77,7 +77,7 @@ def _visible(places: Floats, errors: Floats, share: Floats) -> float:
     return max(0.0, 1 - noise / max(between, _TINY))
 
 
-def _mixed(chances: Floats, seen: float, weights: Floats, margin: Floats) -> Floats:
+def _shrink_to_margin(chances: Floats, seen: float, weights: Floats, margin: Floats) -> Floats:
     """Return the table of a column, drawn towards independence by what noise makes of the cells."""
     mixed = seen * chances + (1 - seen) * margin / margin.sum()
     return rake(mixed * weights[:, None], weights, margin)

@@ -226,7 +226,7 @@ def choose_n_clusters(
     return Choice(
         number,
         suggestion,
-        seen.listed(ks, suggestion) if whole_curve else (),
+        seen.shortlist(ks, suggestion) if whole_curve else (),
         ks,
         np.array([found.inertia for found in seen.clusters]),
         np.array([found.inertia_error for found in seen.clusters]),
@@ -269,7 +269,7 @@ class _Criteria:
         )
         return cls(places, weights, clusters, centers, between, separation, bic, stability)
 
-    def listed(self, ks: tuple[int, ...], suggestion: int) -> tuple[Candidate, ...]:
+    def shortlist(self, ks: tuple[int, ...], suggestion: int) -> tuple[Candidate, ...]:
         """Return the shortlist."""
         pairs = zip(ks, self.centers, strict=True)
         labels = {k: nearest_centre(self.places, found) for k, found in pairs}

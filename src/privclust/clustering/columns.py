@@ -105,7 +105,7 @@ def share_sentences(
     shares = assumed_shares(schema, rescale, gap)
     told = []
     if max(shares.values()) - min(shares.values()) > _SAME:
-        told.append(f"Taken shares of the distance between two rows: {_listed(shares)}.")
+        told.append(f"Taken shares of the distance between two rows: {_list_shares(shares)}.")
     if rescale and schema.numeric and not measured:
         told.append(
             "This takes numbers to spread by about a fifth of their declared widths: a number "
@@ -115,7 +115,7 @@ def share_sentences(
     return tuple(told)
 
 
-def _listed(shares: Mapping[str, float]) -> str:
+def _list_shares(shares: Mapping[str, float]) -> str:
     """Return the largest shares by name, and the others together."""
     ranked = sorted(shares.items(), key=lambda item: -item[1])
     parts = [f"{name} {percent(share)}" for name, share in ranked[:_NAMED]]

@@ -82,7 +82,7 @@ class RowsEstimator(PrivateEstimator):
         unit = row_unit(self.unit)
         known = {"schema": schema, "bounds": None, "rescale": scaling["rescale"]}
 
-        def planned(**budget: Any) -> Plan:
+        def plan_within(**budget: Any) -> Plan:
             rehearsed = min(int(n_rows), MOST_REHEARSED)
             return rehearse(
                 self,
@@ -92,14 +92,16 @@ class RowsEstimator(PrivateEstimator):
                 known={**known, **budget},
             )
 
-        plan, budget = planned(), self._budget()
+        plan, budget = plan_within(), self._budget()
         plan = replace(
             plan,
             notes=(*plan.notes, *share_sentences(declared, **scaling, measured=self._measures)),
         )
         if not budget.delta or budget.stated_as_rho:
             return plan
-        return note_pure_alternative(plan, planned(epsilon=budget.epsilon, delta=0, budget=None))
+        return note_pure_alternative(
+            plan, plan_within(epsilon=budget.epsilon, delta=0, budget=None)
+        )
 
     # Paid profiles, for those that have the parameter.
     def _with_profiles(self, plan: Plan, n_clusters: int, n_features: int | None) -> Plan:
@@ -160,7 +162,9 @@ class RowsEstimator(PrivateEstimator):
         metric = {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
         return metric | ({"scale": self.scale} if self._measures else {})
 
-    def _used(self, schema: Schema, working: Working | None) -> tuple[Schema, dict[str, Any]]:
+    def _used_schema(
+        self, schema: Schema, working: Working | None
+    ) -> tuple[Schema, dict[str, Any]]:
         """Return the schema that a fit used, and how much its columns count."""
         if working is None:
             return schema, self._scaling(schema)
@@ -290,12 +294,12 @@ class KMeansEstimator(PointLabels, RowsEstimator):
 
     def _keep(self, facts: PublicFacts, result: KMeansResult, public: Any = None) -> None:
         self._remember_columns(facts.names, facts.n_columns)
-        self.schema_, self._scaled = self._used(facts.schema, result.working)
+        self.schema_, self._scaled = self._used_schema(facts.schema, result.working)
         self._learned = result.learned
         self.cluster_centers_error_: Floats | None = None
         if result.learned is None:
             region = self._region(self.schema_, self._scaled)
-            self.cluster_centers_ = region.released(result.centres)
+            self.cluster_centers_ = region.in_data_units(result.centres)
             self.cluster_centers_error_ = self._error_of_noise(region, result)
         else:
             self.cluster_centers_ = result.learned.table

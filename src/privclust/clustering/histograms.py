@@ -129,8 +129,8 @@ def ask_cluster_histograms(
     the centres by these weights: ``seen_by`` returns them as they are seen by such a schema.
     """
     domain = view.domain
-    places = domain.released(result.cells.cells)
-    cells = result.cells.scaled(domain.radius, cells=places / domain.scales)
+    places = domain.in_data_units(result.cells.cells)
+    cells = result.cells.rescale(domain.radius, cells=places / domain.scales)
     # Where noise hides the rows there is nothing to choose by.
     clear = signal_of(result.notes) == "seen" and most_clusters(cells) > 2
     k = choose_n_clusters(cells, schema=schema).suggestion if clear else 1

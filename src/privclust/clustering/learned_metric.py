@@ -121,13 +121,13 @@ def _apply_weights(
         plain += fact.weight**2 * max(1 - float(own @ own), 0.0) / 2
     factor = np.sqrt(plain / learned) if learned > 0 and plain > 0 else 1.0
 
-    def scaled(fact: Fact, part: AttributeMetric) -> AttributeMetric:
+    def scale_metric(fact: Fact, part: AttributeMetric) -> AttributeMetric:
         own = factor * part.coordinates if learned > 0 else np.eye(len(part.labels)) / np.sqrt(2)
         own = _MIDDLES[:, None] if isinstance(fact, Box) else own
         return replace(part, coordinates=fact.weight * own)
 
     pairs = zip(metric.names, facts, parts, strict=True)
-    return CategoricalMetric(metric.names, {n: scaled(fact, part) for n, fact, part in pairs})
+    return CategoricalMetric(metric.names, {n: scale_metric(fact, part) for n, fact, part in pairs})
 
 
 METRIC = 0.5  # of the budget

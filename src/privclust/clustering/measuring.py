@@ -86,7 +86,7 @@ def ask_working_range(view: PointsView, share: Share, schema: Schema, gap: float
         return Working(schema, gap, (_HIDDEN,))
     boxes = [(name, fact) for name, fact in schema.columns.items() if isinstance(fact, Box)]
     found = zip(boxes, mean.tolist(), variance.tolist(), strict=True)
-    facts = {name: _working(box, m, math.sqrt(v)) for (name, box), m, v in found}
+    facts = {name: _working_range(box, m, math.sqrt(v)) for (name, box), m, v in found}
     measured_gap = None if gap is None else CATEGORY_PART * 2 / (2 * _REACH) ** 2
     return Working(schema.with_columns(facts, note=_NOTE), measured_gap)
 
@@ -109,7 +109,7 @@ def _moments(counts: Noisy) -> tuple[Floats, Floats, float]:
     return mean, np.asarray(np.maximum(variance, 1e-6)), widest
 
 
-def _working(fact: Box, mean: float, deviation: float) -> Box:
+def _working_range(fact: Box, mean: float, deviation: float) -> Box:
     """Return the Box of a working range, whose weight makes a deviation count as in the others."""
     width, middle = fact.high - fact.low, fact.low / 2 + fact.high / 2
     reach = max(_REACH * deviation, _NARROWEST)

@@ -139,10 +139,10 @@ def _kmeans_facts(release: Release) -> Facts:
     clusters = list(zip(*(arrays[part].tolist() for part in parts), strict=True))
     lines, values = [], []
     for label, (size, error, center) in enumerate(clusters):
-        value = {"size": size, "size_error": error, "center": coordinates.described(center)}
+        value = {"size": size, "size_error": error, "center": coordinates.describe(center)}
         shown = [f"{x:.4g}" for x in center]
         if errors is not None:
-            value["center_error"] = coordinates.described(errors[label].tolist())
+            value["center_error"] = coordinates.describe(errors[label].tolist())
             both = zip(shown, errors[label], strict=True)
             shown = [give_or_take(text, noise) for text, noise in both]
         lines.append([str(label), give_or_take(f"{size:,.0f}", error), *shown])
@@ -338,7 +338,7 @@ def kmeans_release(release: Release, n_clusters: int) -> Release:
     scales, model = column_scales(release), synthetic_model(release)
     of_cells = centers = Coordinates(schema).project(clusters.centers * scales)
     if model is not None and schema is release.schema:  # its rows are nearest by these weights
-        centers = Coordinates(schema).project(model.stepped(clusters.centers) * scales)
+        centers = Coordinates(schema).project(model.half_step(clusters.centers) * scales)
     parameters = {
         "n_clusters": len(clusters.sizes),
         "method": "summary",

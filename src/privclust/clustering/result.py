@@ -86,7 +86,7 @@ class Cells:
         """The variance of the move of each cell's group."""
         return self.group_variances[self.groups]
 
-    def scaled(self, length: float, **changes: Any) -> Cells:
+    def rescale(self, length: float, **changes: Any) -> Cells:
         """Return the same cells in a metric in which the current unit is ``length`` long."""
         square = length**2
         return replace(

@@ -54,7 +54,7 @@ def ask_seeds(
     rng: np.random.Generator,
 ) -> Seeds:
     """Throw cells along the axes, move them to where the rows are, and cluster them."""
-    plan = _planned(view, purse, spread, axes, n_clusters)
+    plan = _plan_rounds(view, purse, spread, axes, n_clusters)
     is_wide = axes.frame.axes is not None or axes.frame.dimension > _SCOUTED_COLUMNS
     if not is_wide and plan.n_cells >= max(_SCOUTED_CELLS, _SCOUTED_EACH * n_clusters):
         plan = _with_scout(view, purse, spread, axes, n_clusters)
@@ -66,7 +66,7 @@ def ask_seeds(
     return _cluster_cells(seen, spread, axes, n_clusters, rng)
 
 
-def _planned(
+def _plan_rounds(
     view: PointsView, purse: Allowance, spread: Spread, axes: Axes, n_clusters: int
 ) -> CellPlan:
     """Plan rounds without a scout from public facts and earlier answers."""
@@ -85,7 +85,7 @@ def _with_scout(
 ) -> CellPlan:
     """Plan a scout, and rounds that tell how far from their cells rows are."""
     scout = purse.spend(purse.remaining.take(_SCOUT))
-    plan = _planned(view, purse, spread, axes, n_clusters)
+    plan = _plan_rounds(view, purse, spread, axes, n_clusters)
     *first, last = plan.rounds
     squared = [
         replace(paid, offsets=paid.offsets.remainder(square), square=square)

@@ -246,7 +246,7 @@ def ask_summary(view: PointsView, budget: Share, rng: np.random.Generator) -> Su
     spread = ask_spread(view, purse, n_rows)
     axes = ask_axes(view, purse, spread, CLUSTERS, rng)
     shares = _shares(purse.remaining, axes, view.domain.dimension)
-    plan = _planned(view, shares, spread, axes)
+    plan = _plan_cells(view, shares, spread, axes)
     seen = ask_moved_cells(view, plan, spread, axes, rng)
     placed, hidden = _live_cells(seen, spread, axes, rng)
     if shares.steps is not None and not hidden:
@@ -268,7 +268,7 @@ def _shares(rest: Share, axes: Axes, dimension: int) -> _Shares:
     return _Shares(within, scout, tuple(rounds), steps)
 
 
-def _planned(view: PointsView, shares: _Shares, spread: Spread, axes: Axes) -> CellPlan:
+def _plan_cells(view: PointsView, shares: _Shares, spread: Spread, axes: Axes) -> CellPlan:
     """Plan as many cells as the last round, which pays most, can afford."""
     rounds = []
     for share in shares.rounds:

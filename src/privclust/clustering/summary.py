@@ -264,11 +264,11 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
             check_numbers(door.schema)
 
     def _keep(self, facts: PublicFacts, result: SummaryResult, public: Any = None) -> None:
-        self.schema_, self._scaled = self._used(facts.schema, result.working)
+        self.schema_, self._scaled = self._used_schema(facts.schema, result.working)
         domain = region_of(self.schema_, **self._scaled)
         self._remember_columns(facts.names, facts.n_columns)
-        places = domain.released(result.cells.cells)
-        cells = result.cells.scaled(domain.radius)
+        places = domain.in_data_units(result.cells.cells)
+        cells = result.cells.rescale(domain.radius)
         self.cells_, self.counts_ = places, cells.counts
         self.counts_error_ = cells.counts_error
         self.cells_error_ = np.sqrt(cells.noise) * domain.scales

@@ -138,7 +138,7 @@ class SyntheticModel:
         return weights, given
 
     # Pairs of columns.
-    def expected(self, first: int, second: int) -> Floats:
+    def expected_table(self, first: int, second: int) -> Floats:
         """Return the table of two columns that the cells suggest."""
         return np.asarray(self.given[first].T @ _conditional(self.given[second]))
 
@@ -155,7 +155,7 @@ class SyntheticModel:
         )
         found = []
         for pair, table in zip(self.tables.pairs.tolist(), noisy, strict=True):
-            known = shrunk(table, self.expected(*pair), error)
+            known = shrunk(table, self.expected_table(*pair), error)
             agreed = rake(known.table, *(self.margins[end] for end in pair))
             found.append(_Edge(tuple(pair), known, agreed))
         return found
@@ -211,7 +211,7 @@ class SyntheticModel:
         axis, edges = self.axes[column], histogram.edges
         return axis.drawn(edges[cells], edges[cells + 1], rng) if axis.ordered else cells
 
-    def stepped(self, centers: Floats) -> Floats:
+    def half_step(self, centers: Floats) -> Floats:
         """Return centres halfway to the means of the synthetic rows nearest to each.
 
         Tables know better how many rows there are, cells where they are. Both are in the metric of
@@ -283,10 +283,10 @@ class SyntheticModel:
         if self.pooled:
             told.append(
                 "Rare values share what is known of them with each other, and only their numbers "
-                f"differ: {_listed(f'{n} of {name!r}' for name, n in self.pooled.items())}."
+                f"differ: {_shorten(f'{n} of {name!r}' for name, n in self.pooled.items())}."
             )
         if self.hidden_pairs:
-            pairs = _listed(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
+            pairs = _shorten(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
             told.append(f"Noise hid these tables, of which the cells alone tell: {pairs}.")
         return told
 
@@ -295,7 +295,7 @@ def _points(part: float) -> str:
     return f"{100 * part:.2g} points"
 
 
-def _listed(words: Iterable[str]) -> str:
+def _shorten(words: Iterable[str]) -> str:
     """Return words in a row; many are cut short."""
     named = list(words)
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""

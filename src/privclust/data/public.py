@@ -50,7 +50,7 @@ class PublicBox(_UnitBall):
         """What counts as one in each column."""
         return self.widths
 
-    def released(self, points: Floats) -> Floats:
+    def in_data_units(self, points: Floats) -> Floats:
         """Return points of the unit ball in the units of the data, within the declared bounds."""
         return np.clip(self.to_data_units(points), self.low, self.high)
 
@@ -69,13 +69,13 @@ class PublicShares(_UnitBall):
     coordinates: Coordinates
     has_shares = True
 
-    def released(self, points: Floats) -> Floats:
+    def in_data_units(self, points: Floats) -> Floats:
         """Return points of the unit ball as numbers within their bounds and possible shares."""
         return self.coordinates.project(self.to_data_units(points))
 
     def feasible(self, points: Floats) -> Floats:
         """Return the points of the unit ball that are released for such points."""
-        return self.to_unit_ball(self.released(points))
+        return self.to_unit_ball(self.in_data_units(points))
 
     def box_in_unit_ball(self) -> tuple[Floats, Floats]:
         """Return the bounds of the coordinates as they lie in the unit ball."""

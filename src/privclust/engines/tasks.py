@@ -55,7 +55,7 @@ class TaskRefusal:
 def _return_refusals(task: Callable[P, Result]) -> Callable[P, Result | TaskRefusal]:
     """Make a task that returns why it failed instead of raising."""
 
-    def tried(*args: P.args, **kwargs: P.kwargs) -> Result | TaskRefusal:
+    def attempt(*args: P.args, **kwargs: P.kwargs) -> Result | TaskRefusal:
         try:
             with one_blas_thread():
                 return task(*args, **kwargs)
@@ -71,7 +71,7 @@ def _return_refusals(task: Callable[P, Result]) -> Callable[P, Result | TaskRefu
             # Its text may quote a value.
             return TaskRefusal("EngineError", _defect(type(error).__name__))
 
-    return tried
+    return attempt
 
 
 def _defect(kind: str) -> str:

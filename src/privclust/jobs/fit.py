@@ -146,7 +146,7 @@ def try_describe(release: Release, about: About) -> Release:
     Wrong words must not lose a release that was paid for; they are warned of instead.
     """
     try:
-        return release.described(about)
+        return release.with_about(about)
     except ReleaseError as error:
         warnings.warn(
             f"{str(error).rstrip('.')}; the release is published without them, add them with "

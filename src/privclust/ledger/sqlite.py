@@ -68,14 +68,14 @@ class SQLiteStore:
     @contextmanager
     def read_transaction(self) -> Iterator[Book]:
         """Open the ledger as it is at one moment."""
-        with self._pooled() as connection, _transaction(connection, "BEGIN"):
+        with self._borrow() as connection, _transaction(connection, "BEGIN"):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
     @contextmanager
     def write_transaction(self) -> Iterator[Book]:
         """Open the ledger for nobody else; the commit waits for the disk."""
-        with self._pooled() as connection, self._durable(connection):
+        with self._borrow() as connection, self._durable(connection):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
@@ -143,7 +143,7 @@ class SQLiteStore:
             yield connection
 
     @contextmanager
-    def _pooled(self) -> Iterator[sqlite3.Connection]:
+    def _borrow(self) -> Iterator[sqlite3.Connection]:
         # The file is looked at before it is opened: if another one takes its place in between, the
         # connection is remembered under the old one and not used again.
         place = self._place()

@@ -169,7 +169,7 @@ class Release:
         """SHA-256 of all that the release says and of every number it holds."""
         return digest_of(make_document(self))
 
-    def described(self, about: About) -> Release:
+    def with_about(self, about: About) -> Release:
         """Return the same release with what its publisher says about it, not signed yet.
 
         Parameters

@@ -156,7 +156,7 @@ class Coordinates:
             table[:, column.places] = project_shares(shares, at_most=column.omits)
         return table
 
-    def described(self, center: Sequence[float]) -> dict[str, Any]:
+    def describe(self, center: Sequence[float]) -> dict[str, Any]:
         """Return a centre by column: a number, or a dict of the shares of the categories."""
         values: dict[str, Any] = {}
         for column in self.columns:

@@ -219,5 +219,5 @@ def _dry(facts: str, unit: str, asked: str, most_rows: int) -> str:
         except ValueError as error:
             raise ServiceError(sentence_of(error)) from None
     about = About(title="Dry run on made-up rows", dataset="generated from the schema, no real row")
-    page: str = release.described(about).to_html()
+    page: str = release.with_about(about).to_html()
     return page

@@ -71,7 +71,7 @@ class ReleasedSource:
     @classmethod
     def of(cls, released: NoisySource, space: TargetSpace) -> ReleasedSource:
         """Return the sanitised source in the user's columns and lengths."""
-        positions = space.metric.restored(released.positions)
+        positions = space.metric.invert(released.positions)
         nearest, farthest = space.metric.lengths(released.shells).T
         return cls(positions, released.counts, released.count_error, nearest, farthest)
 

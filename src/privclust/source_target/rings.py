@@ -243,17 +243,17 @@ def _posteriors(
     )
     tails = tail(noise, noisy)
     shares = false_positive_shares(tails[:first])
-    inner = inner.with_min_doubt(shares, _FALSE_INNER).with_min_doubt(_inflated(shares))
+    inner = inner.with_min_doubt(shares, _FALSE_INNER).with_min_doubt(_inflate(shares))
     # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
     # true one gains: it counts as empty as often as false bins are expected, not just by their
     # share.
     expected = np.minimum(tails[first:] * len(tails[first:]), 1)
-    outer = outer.with_min_doubt(_inflated(expected))
+    outer = outer.with_min_doubt(_inflate(expected))
     shells = np.split(outer.chances, cuts[1:] - first)
     return [inner, *(CountPosterior(outer.counts, chances) for chances in shells)]
 
 
-def _inflated(false: Floats) -> Floats:
+def _inflate(false: Floats) -> Floats:
     """Return how empty to take bins, given the chances that noise alone fills them.
 
     A false bin leaves targets without a centre, which costs far more than a true one gains. The

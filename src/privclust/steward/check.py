@@ -317,7 +317,7 @@ def _outside_ball(block: Block, schema: Schema) -> Mask:
 
 def _missing(column: TypedColumn) -> Mask:
     """Return which values are absent, not merely unreadable."""
-    array = column.decoded()
+    array = column.decode()
     if column.kind == "float":
         return _mask(pc.is_null(array, nan_is_null=True))
     if column.kind in ("text", "field"):

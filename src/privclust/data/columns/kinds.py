@@ -135,7 +135,7 @@ def _time(value: datetime.time) -> Cell:
 
 
 def _span(value: datetime.timedelta) -> Cell:
-    return (_TAG["duration"], None, _bounded(_microseconds(value)), None)
+    return (_TAG["duration"], None, _bound(_microseconds(value)), None)
 
 
 def _numpy_moment(value: np.datetime64) -> Cell:
@@ -154,10 +154,10 @@ def _numpy_span(value: np.timedelta64) -> Cell:
 def _numpy_ticks(value: np.datetime64 | np.timedelta64) -> int:
     unit, count = np.datetime_data(value.dtype)
     ticks = int(value.astype(np.int64)) * count * _PICOSECONDS[unit] // 10**6
-    return _bounded(ticks)
+    return _bound(ticks)
 
 
-def _bounded(ticks: int) -> int:
+def _bound(ticks: int) -> int:
     return max(-_LONGEST, min(ticks, _LONGEST))
 
 
@@ -223,9 +223,9 @@ class TypedColumn:
 
     def words(self) -> pa.Array:
         """Return the different values, which are as PRIVATE as all of them."""
-        return self.decoded().unique()
+        return self.decode().unique()
 
-    def decoded(self) -> pa.Array:
+    def decode(self) -> pa.Array:
         """Return the values themselves where they are stored as numbers of words."""
         array = self.array
         return array.dictionary.take(array.indices) if pt.is_dictionary(array.type) else array

@@ -83,14 +83,14 @@ class TableLine:
 
     def _unread(self, array: pa.Array) -> Read:
         nothing = pa.nulls(len(array), self.result)
-        return _compared(array, nothing)
+        return _mark_lost(array, nothing)
 
     def _read_cells(self, cells: pa.Array, then: Callable[[pa.Array], pa.Array] | None) -> Read:
         """Read the cells of each tag as a column of that kind, and put them back in place."""
         tags = pc.struct_field(cells, "tag").fill_null(0).to_numpy(zero_copy_only=False)
         places = [np.flatnonzero(tags == tag) for tag in range(len(TAGS))]
         parts = [
-            self.read(_typed(kind, cells.take(pa.array(place))), then)
+            self.read(_column_of_kind(kind, cells.take(pa.array(place))), then)
             for kind, place in zip(TAGS, places, strict=True)
             if len(place) or kind == "nothing"
         ]
@@ -99,7 +99,7 @@ class TableLine:
         return Read(values, np.concatenate([part.foreign for part in parts])[back])
 
 
-def _typed(kind: str, cells: pa.Array) -> TypedColumn:
+def _column_of_kind(kind: str, cells: pa.Array) -> TypedColumn:
     """Return cells of one tag as a column of that kind."""
     if kind == "nothing":
         return TypedColumn("nothing", pa.nulls(len(cells)))
@@ -152,7 +152,7 @@ def _parse(target: pa.DataType, array: pa.Array) -> Read:
     coded = text.dictionary_encode()
     readable = pa.array(_readable(coded.dictionary, target))
     words = pc.if_else(readable, coded.dictionary, None).cast(target)
-    return _compared(text, words.take(coded.indices))
+    return _mark_lost(text, words.take(coded.indices))
 
 
 def _readable(words: pa.Array, target: pa.DataType) -> Mask:
@@ -175,7 +175,7 @@ def _replace_marks(text: pa.Array, words: tuple[str, ...], by: str | None) -> pa
 
 def _written(form: Form, array: pa.Array) -> Read:
     numbers = written(array, form)
-    return _compared(array, pa.array(numbers, mask=np.isnan(numbers)))
+    return _mark_lost(array, pa.array(numbers, mask=np.isnan(numbers)))
 
 
 def _in_form(form: Form, array: pa.Array) -> Read:
@@ -206,7 +206,7 @@ def _itself(target: pa.DataType, array: pa.Array) -> Read:
 
 def _short(array: pa.Array) -> Read:
     short = pc.if_else(pc.less(array, pa.scalar(2**63, pa.uint64())), array, None)
-    return _compared(array, short.cast(pa.int64()))
+    return _mark_lost(array, short.cast(pa.int64()))
 
 
 def _whole_float(array: pa.Array) -> Read:
@@ -220,7 +220,7 @@ def _whole_float(array: pa.Array) -> Read:
 
 def _whole_decimal(array: pa.Array) -> Read:
     cells = _decimal_cells(array)
-    return _compared(array, cells.field("ticks"))
+    return _mark_lost(array, cells.field("ticks"))
 
 
 def _decimal_cells(array: pa.Array) -> pa.Array:
@@ -242,7 +242,7 @@ def _id_float(array: pa.Array) -> Read:
 
 
 def _id_decimal(array: pa.Array) -> Read:
-    return _compared(array, _decimal_cells(array).field("text"))
+    return _mark_lost(array, _decimal_cells(array).field("text"))
 
 
 def _as_number(read: Function, array: pa.Array) -> Read:
@@ -253,10 +253,10 @@ def _as_number(read: Function, array: pa.Array) -> Read:
     negative = pc.and_(pc.equal(sign, "-"), pc.not_equal(digits, "0"))
     minus, nothing = (pa.scalar(text, pa.large_string()) for text in ("-", ""))
     whole = pc.binary_join_element_wise(pc.if_else(negative, minus, nothing), digits, nothing)
-    return Read(whole, texts.foreign | _compared(texts.values, whole).foreign)
+    return Read(whole, texts.foreign | _mark_lost(texts.values, whole).foreign)
 
 
-def _compared(before: pa.Array, after: pa.Array) -> Read:
+def _mark_lost(before: pa.Array, after: pa.Array) -> Read:
     """Return values of which those that were there before and are no longer are foreign."""
     missing = pc.is_null(before, nan_is_null=True)
     return Read(after, _mask(pc.and_not(after.is_null(), missing)))

@@ -52,7 +52,7 @@ def number_refusal(column: TypedColumn, name: str, form: Form) -> DataError:
             f"as {example}, or declare what stands for missing ones."
         )
     if column.kind == "cell":
-        return _mixed(column, name)
+        return _mixed_error(column, name)
     return DataError(
         f"Column {name!r} holds {in_words(column)} where numbers are declared; {_remedy(column)}."
     )
@@ -62,7 +62,7 @@ def category_refusal(column: TypedColumn, name: str, kind: Kind) -> DataError:
     """Return the error about values that do not read as the categories that are declared."""
     what, wanted = in_words(column), _PLURAL[kind]
     if column.kind == "cell":
-        return _mixed(column, name)
+        return _mixed_error(column, name)
     if column.kind == "field":
         return DataError(
             f"Column {name!r} holds text where {wanted} are declared; list its values as text in "
@@ -102,7 +102,7 @@ def id_refusal(read: Read, name: str, *, as_numbers: bool) -> DataError:
     )
 
 
-def _mixed(column: TypedColumn, name: str) -> DataError:
+def _mixed_error(column: TypedColumn, name: str) -> DataError:
     tags = {TAGS[tag] for tag in pc.struct_field(column.array, "tag").unique().to_pylist()}
     if "bytes" in tags:
         return DataError(

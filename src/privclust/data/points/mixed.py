@@ -88,7 +88,7 @@ class MixedRows:
         """Return the same rows in as few bytes as they need."""
         return MixedRows(self.layout, self.numbers.astype(np.int32), self.codes)
 
-    def restored(self) -> MixedRows:
+    def restore(self) -> MixedRows:
         """Return kept rows with numbers that can be computed with."""
         return MixedRows(self.layout, self.numbers.astype(np.float64), self.codes)
 
@@ -273,7 +273,7 @@ class GridRows:
     def unpack(self, piece: Kept) -> GridPiece:
         """Return a piece as exact floats, in memory that the next piece uses again."""
         if isinstance(piece, MixedRows):
-            return piece.restored()
+            return piece.restore()
         rows: NDArray[Any] = scratch("grid rows", piece.shape)
         np.copyto(rows, piece)
         return rows

@@ -49,7 +49,7 @@ class Metric:
     name: MetricName
     # From the user's columns to coordinates in which nearest means nearest by the norm.
     embed: Callable[[Floats], Floats] = _identity
-    restored: Callable[[Floats], Floats] = _identity  # the way back, as far as there is one
+    invert: Callable[[Floats], Floats] = _identity  # the way back, as far as there is one
     # From lengths of straight lines between embedded points to distances of the metric.
     lengths: Callable[[Floats], Floats] = _identity
     order: int = 2  # the exponent of the norm
@@ -153,7 +153,7 @@ _RECORDS = (
     Metric(
         "haversine",
         embed=_in_space,
-        restored=_in_degrees,
+        invert=_in_degrees,
         lengths=_on_the_globe,
         check=_check_degrees,
         bounds_around=lambda table: _GLOBE,

@@ -204,7 +204,7 @@ class PrivateWGAN(KMeansEstimator):
         check_is_fitted(self)
         WHOLE.check("n_rows", n_rows)
         points = self.generator_.points(int(n_rows), np.random.default_rng(seed))
-        return self._region(self.schema_).released(points)
+        return self._region(self.schema_).in_data_units(points)
 
     def _ask_clusters(self, view: Any, share: Share, rng: np.random.Generator) -> KMeansResult:
         steps = int(self.n_steps)

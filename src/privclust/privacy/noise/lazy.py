@@ -84,10 +84,10 @@ def certain_order(
     The numbers are distinct with probability one. Only those that may be next are refined.
     """
 
-    def enclosed(index: int) -> Interval:
+    def enclose(index: int) -> Interval:
         return variate(uniforms[index]).affine(gaps[index], scale)
 
-    left = {index: enclosed(index) for index in range(len(gaps))}
+    left = {index: enclose(index) for index in range(len(gaps))}
     order: list[int] = []
     while len(order) < k:
         least = max(bounds.low for bounds in left.values())
@@ -98,7 +98,7 @@ def certain_order(
             continue
         for index in leading:
             uniforms[index].refine()
-            left[index] = enclosed(index)
+            left[index] = enclose(index)
     return order
 
 
