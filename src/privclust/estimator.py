@@ -8,7 +8,7 @@ are asked, what to ask, what to keep and what to publish; the order of these is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any, ClassVar, Self
@@ -28,7 +28,7 @@ from privclust.exceptions import (
     PublicFactWarning,
     first_caller_outside,
 )
-from privclust.fitting import FitOrder, Run
+from privclust.fitting import Run, Then, fit_in_order
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note, bound_notes, delta_notes, parameters_of
 from privclust.opening.rows import PublicFacts
@@ -46,11 +46,11 @@ _ALARM = (
 _WEAK_EPSILON = 10
 
 
-class PrivateEstimator(FitOrder, BaseEstimator):
+class PrivateEstimator(BaseEstimator):
     """Common parts of the private estimators; see a subclass for the parameters.
 
     A subclass has ``_kind`` (its kind of release), ``_parameters`` (records of its parameters) and
-    fills in the steps of :class:`privclust.fitting.FitOrder`.
+    fills in the steps of :class:`privclust.fitting.FitSteps`.
     """
 
     _kind: ClassVar[str]
@@ -122,7 +122,17 @@ class PrivateEstimator(FitOrder, BaseEstimator):
     def _check_before_charge(self, door: Any, public: Any = None) -> None:
         """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
 
-    # The way of a fit; its order is in ``fitting.py``.
+    # The steps of a fit that all families share; their order is in ``fitting.py``.
+    def _fit(
+        self,
+        X: Any,
+        *,
+        run: Run | None = None,
+        then: Callable[[Any], Then] | None = None,
+        public: Any = None,
+    ) -> Then | None:
+        return fit_in_order(self, X, run=run, then=then, public=public)
+
     def _warn_of_doubts(self) -> None:
         for message in self.warnings_:
             self._warn(message, LowSignalWarning)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -38,54 +38,56 @@ class Run:
         return None if self.seed is None else self.seed.spawn(1)[0]
 
 
-class FitOrder:
-    """The steps of a fit, which a family fills in, and their order.
+class FitSteps(Protocol):
+    """The steps of a fit, which an estimator fills in.
 
     - ``_open(X, public)``: the data, opened; names and types are looked at, no row is read;
     - ``_door(opened)``: the door that they are asked through;
     - ``_ask(door, run, public)``: questions and post-processing, returning a result;
     - ``_keep(facts, result, public)``: attributes with a trailing underscore;
-    - ``_published()``: the arrays, schema and parameters of the release.
+    - ``_finish(unit, run, receipt, result)``: the statement, the release and the settled charge.
 
     ``public`` is whatever public data a fit has beside the private ones.
     """
 
-    _open: Callable[..., Any]
-    _door: Callable[[Any], Any]
-    _ask: Callable[..., Any]
-    _keep: Callable[..., None]
+    def _check_parameters(self) -> None: ...
+    def _run(self) -> Run: ...
+    def _open(self, X: Any, public: Any = None) -> Any: ...
+    def _door(self, opened: Any) -> Any: ...
+    def _check_before_charge(self, door: Any, public: Any = None) -> None: ...
+    def _reserve(self, budget: Budget, unit: Any) -> str | None: ...
+    def _charge_noted_in_errors(
+        self, budget: Budget, receipt: str | None
+    ) -> AbstractContextManager[None]: ...
+    def _ask(self, door: Any, run: Run, public: Any = None) -> Any: ...
+    def _keep(self, facts: Any, result: Any, public: Any = None) -> None: ...
+    def _finish(self, unit: Any, run: Run, receipt: str | None, result: Any) -> None: ...
+    def _warn_of_doubts(self) -> None: ...
 
-    _check_parameters: Callable[[], None]
-    _check_before_charge: Callable[[Any, Any], None]
-    _run: Callable[[], Run]
-    _reserve: Callable[[Budget, Any], str | None]
-    _charge_noted_in_errors: Callable[[Budget, str | None], AbstractContextManager[None]]
-    _finish: Callable[[Any, Run, str | None, Any], None]
-    _warn_of_doubts: Callable[[], None]
 
-    def _fit(
-        self,
-        X: Any,
-        *,
-        run: Run | None = None,
-        then: Callable[[Any], Then] | None = None,
-        public: Any = None,
-    ) -> Then | None:
-        """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error.
+def fit_in_order(
+    steps: FitSteps,
+    X: Any,
+    *,
+    run: Run | None = None,
+    then: Callable[[Any], Then] | None = None,
+    public: Any = None,
+) -> Then | None:
+    """Check, open, charge, ask, keep, settle; warn last, because a warning may be an error.
 
-        ``then`` answers the holder of the rows at the end, so that a stream is opened once.
-        """
-        self._check_parameters()
-        run = self._run() if run is None else run
-        with self._open(X, public) as opened:
-            door = self._door(opened)
-            opened.check_engine()
-            self._check_before_charge(door, public)
-            receipt = self._reserve(run.budget, opened.unit)
-            with self._charge_noted_in_errors(run.budget, receipt):
-                result = self._ask(door, run, public)
-                self._keep(opened.facts, result, public)
-                self._finish(opened.unit, run, receipt, result)
-            answer = None if then is None else then(opened)
-        self._warn_of_doubts()
-        return answer
+    ``then`` answers the holder of the rows at the end, so that a stream is opened once.
+    """
+    steps._check_parameters()
+    run = steps._run() if run is None else run
+    with steps._open(X, public) as opened:
+        door = steps._door(opened)
+        opened.check_engine()
+        steps._check_before_charge(door, public)
+        receipt = steps._reserve(run.budget, opened.unit)
+        with steps._charge_noted_in_errors(run.budget, receipt):
+            result = steps._ask(door, run, public)
+            steps._keep(opened.facts, result, public)
+            steps._finish(opened.unit, run, receipt, result)
+        answer = None if then is None else then(opened)
+    steps._warn_of_doubts()
+    return answer
