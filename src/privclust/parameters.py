@@ -158,6 +158,16 @@ class Parameter:
         return self.option[0] if self.option else f"--{self.name.replace('_', '-')}"
 
 
+# The algorithms of papers can be run with more noise than their promise needs.
+NOISE = Parameter(
+    "noise",
+    OneOf(("exact", "published")),
+    "exact",
+    "As much as needed, or as in the paper.",
+    label="Noise",
+)
+
+
 def check_parameters(model: Any) -> None:
     """Check every parameter that the model's class has a record of."""
     records: Sequence[Parameter] = model._parameters

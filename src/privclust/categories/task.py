@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privclust.parameters import FLAG, POSITIVE, SHARE, WHOLE, Items, OneOf, Parameter
+from privclust.parameters import FLAG, NOISE, POSITIVE, SHARE, WHOLE, Items, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 PAPER = "DP-DILCA (Battaglia, Celano and Pensa 2021)"
@@ -99,6 +99,7 @@ DISTANCES = Task(
             (
                 replace(_method(*PUBLISHED), default="max-relevance"),
                 *OF_THE_PAPER,
+                NOISE,
                 PER_TARGET,
                 TARGETS,
                 ORDINAL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privclust.parameters import SHARE, WHOLE, OneOf, Parameter
+from privclust.parameters import NOISE, SHARE, WHOLE, OneOf, Parameter
 from privclust.tasks import Task, Variant
 
 N_ROW_CLUSTERS = Parameter(
@@ -30,6 +30,7 @@ TAU_PARAMETERS = (
         "n_rounds", WHOLE, "auto", "Rounds, 4 in the paper.", also=("auto",), option=("--rounds",)
     ),
     Parameter("choice_share", SHARE, 0.9, "Share of the choices.", metavar="H"),
+    NOISE,
 )
 
 COCLUSTER = Task(

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privclust.parameters import FLAG, POSITIVE, SERVICE, SHARE, WHOLE, Items, OneOf, Parameter
+from privclust.parameters import (
+    FLAG,
+    NOISE,
+    POSITIVE,
+    SERVICE,
+    SHARE,
+    WHOLE,
+    Items,
+    OneOf,
+    Parameter,
+)
 from privclust.tasks import Task, Variant
 
 COORDINATE_METRICS = ("euclidean", "manhattan", "cosine", "haversine")
@@ -105,6 +115,7 @@ NEAREST_PARAMETERS = (
         label="Keep averages in their cells (nna)",
         methods=("nna",),
     ),
+    NOISE,
     *PUBLIC,
 )
 

@@ -2,15 +2,17 @@
 
 Algorithm 1 noises all pair tables and goes on as if they were exact. Algorithm 2 divides the budget
 by the targets; each spends a share on its context (Algorithm 3, 4 or 5) and the rest on the tables
-with the attributes of that context. Sensitivities are the exact ones, so there is less noise than
-in the paper, by a factor of up to four in the choice of contexts.
+with the attributes of that context. Sensitivities are the exact ones, so contexts are chosen with
+half the noise of Algorithms 4 and 5; ``noise="published"`` is theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from privclust.data.table.view import TableView
 from privclust.exceptions import ParameterError
 from privclust.ledger.ledger import Ledger
 from privclust.schema.schema import Schema
-from privclust.unit import Unit
+from privclust.unit import ReplaceRow, Unit, unit_from
 
 # One set of tables from those of single targets, which the published variants measure apart.
 
@@ -78,6 +80,16 @@ def _margins(apart: list[Estimate], layout: PairLayout) -> Floats:
 
 
 _COUNT_SHARE = 0.02
+# Theorems 6 and 7 bound the change of a score by twice what it is, so half of ε buys their noise.
+_PUBLISHED_SHARE = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class ContextOptions(Options):
+    """Choices of the published variants: those that all methods share, and whose noise."""
+
+    noise: str = "exact"
+
 
 # From a target, about the number of rows, and a share, to a context.
 ChooseContext = Callable[[int, float, Share], Context]
@@ -129,8 +141,11 @@ def _ask_contexts(
 ) -> MetricTables:
     size = min(options.context_size, view.n_attributes - 1)
 
+    published = isinstance(options, ContextOptions) and options.noise == "published"
+
     def ask_context(target: int, rows: float, share: Share) -> Context:
-        return pick(f"context of {view.names[target]}", target, size, rows, share)
+        paid = share.take(_PUBLISHED_SHARE) if published else share
+        return pick(f"context of {view.names[target]}", target, size, rows, paid)
 
     return _ask_by_target(view, budget, options, ask_context)
 
@@ -189,6 +204,10 @@ class PrivateContextDilca(PrivateDilca):
     sigma : float, default=1.0
         The factor on the mean in ``"mean-su"``: attributes whose symmetric uncertainty is at least
         this many times the mean form the context.
+    noise : {"exact", "published"}, default="exact"
+        As much noise as the promise needs, or that of the paper's Algorithms 4 and 5, which is
+        twice as much; the difference stays unspent. Those of Algorithms 1 and 3 are the same. The
+        paper's is for ``unit="replace-row"`` and pure ε.
     budget_per_target : bool, default=False
         Whether the budget is meant for each single target, as in the paper's figures. The fit then
         promises, and charges, the total: for m targets m · ε, or m · ρ with δ, except with
@@ -229,6 +248,7 @@ class PrivateContextDilca(PrivateDilca):
         context_size: int = 3,
         selection_share: float = 0.3,
         sigma: float = 1.0,
+        noise: Literal["exact", "published"] = "exact",
         budget_per_target: bool = False,
         targets: Sequence[str] | None = None,
         ordinal: Sequence[str] = (),
@@ -245,6 +265,7 @@ class PrivateContextDilca(PrivateDilca):
         self.context_size = context_size
         self.selection_share = selection_share
         self.sigma = sigma
+        self.noise = noise
         self.budget_per_target = budget_per_target
         self.targets = targets
         self.ordinal = ordinal
@@ -274,15 +295,28 @@ class PrivateContextDilca(PrivateDilca):
             )
         return len(declared.names)
 
+    def _check_combinations(self) -> None:
+        super()._check_combinations()
+        if self.noise != "published":
+            return
+        if self._budget().delta:
+            raise ParameterError('The paper has pure ε only; set delta=0, or leave noise="exact".')
+        if not isinstance(unit_from(self.unit), ReplaceRow):
+            raise ParameterError(
+                'The noise of the paper is for one row in place of another; set unit="replace-row",'
+                ' or leave noise="exact".'
+            )
+
     def _context_options(self, schema: Schema, targets: Sequence[str]) -> Options:
         options = super()._context_options(schema, targets)
         check_context(self.method, len(schema), options.context_size)
-        return options
+        return ContextOptions(**asdict(options), noise=self.noise)
 
     def _release_fields(self) -> dict[str, Any]:
         published = super()._release_fields()
         published["parameters"] |= {
             "selection_share": float(self.selection_share),
+            "noise": self.noise,
             "budget_per_target": bool(self.budget_per_target),
         }
         return published

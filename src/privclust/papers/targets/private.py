@@ -14,7 +14,9 @@ number of sources is asked for as well, and with fewer than t of them the averag
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,6 +31,7 @@ from privclust.distributions import quantile
 from privclust.exceptions import ParameterError
 from privclust.ledger.ledger import Ledger
 from privclust.notes import Note
+from privclust.papers.targets.theory import gaussian_deviation
 from privclust.schema.schema import Schema
 from privclust.source_target.estimator import SourceTargetEstimator
 from privclust.source_target.noisy_source import NoisySource, base_from_points, no_source_warning
@@ -49,10 +52,9 @@ def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> NoisyS
     space = view.space
     radius = settings.radius * space.radius
     sites = method_sites(space.targets, radius, settings.coreset, few=False)
-    for_counts, for_sums = budget.split([settings.counts_share, 1 - settings.counts_share])
+    for_counts, for_sums = _nna_shares(budget, settings, space.dimension)
     answer = view.ask_cells("cells of the coreset", sites, counts=for_counts, sums=for_sums)
-    chance = min(settings.false_cells / len(sites), _LIKELIEST)
-    threshold = max(1.0, quantile(view.count_noise(for_counts), chance))
+    threshold = _nna_threshold(view, for_counts, budget, settings, len(sites))
     (live,) = np.nonzero(answer.counts.value >= threshold)
     averages = space.centre + answer.sums.value[live] / answer.counts.value[live, None]
     points = averages
@@ -67,6 +69,34 @@ def ask_nna(view: SitesView, budget: Share, settings: NearestSettings) -> NoisyS
         Noisy(answer.counts.value[live], answer.counts.standard_error),
         notes=no_source_warning(len(live)),
     )
+
+
+def _nna_shares(budget: Share, settings: NearestSettings, dimension: int) -> tuple[Share, Share]:
+    """Return what counts and sums cost; of the paper's noise, the part that it would need to be.
+
+    The paper adds to counts and to all coordinates of sums, in diameters, noise for a change by
+    √d + 1 in the sum of absolute values, or by 2 in length; they change by 1 and by half of one.
+    """
+    if settings.noise == "exact":
+        counts, sums = budget.split([settings.counts_share, 1 - settings.counts_share])
+        return counts, sums
+    if budget.currency == "zcdp":
+        return budget.take(Fraction(1, 4)), budget.take(Fraction(1, 16))
+    root = math.sqrt(dimension)
+    # Noise on a ball has the deviation R √(d + 1) / ε, Laplace noise √2 times its scale.
+    ball = math.sqrt((dimension + 1) / 8)
+    return budget.take(1 / (root + 1)), budget.take(ball / (root + 1))
+
+
+def _nna_threshold(
+    view: SitesView, for_counts: Share, budget: Share, settings: NearestSettings, n_sites: int
+) -> float:
+    """Return the noisy count from which a cell is taken for occupied."""
+    if settings.noise == "published" and budget.currency == "pure":
+        root = math.sqrt(view.space.dimension)
+        return 1 + math.log((root + 1) / settings.false_cells) / float(budget.amount)
+    chance = min(settings.false_cells / n_sites, _LIKELIEST)
+    return max(1.0, quantile(view.count_noise(for_counts), chance))
 
 
 def pull_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, order: int) -> Floats:
@@ -98,6 +128,8 @@ class NearestSettings:
     false_cells: float = 0.05
     # Whether NNA pulls a point that noise threw out of its cell back to its border.
     pull: bool = True
+    noise: str = "exact"  # or "published", that of the paper
+    promise: tuple[float, float] = (1.0, 0.0)  # ε and δ, from which the paper has σ_NAS
 
 
 # NAS, Algorithm 1 of the paper: each public site asks for the average of its nearest sources.
@@ -118,6 +150,8 @@ def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> NoisyS
     for_number, for_averages = budget.split([_NUMBER_SHARE, 1 - _NUMBER_SHARE])
     counted = view.ask_count("number of sources", for_number)
     number = float(counted.value[0])
+    if settings.noise == "published" and budget.currency == "zcdp":
+        for_averages = _published_averages(for_averages, settings, len(sites))
     answer = view.ask_nearest_averages(
         "averages of nearest sources", sites, n_nearest, for_averages
     )
@@ -134,6 +168,13 @@ def ask_nas(view: SitesView, budget: Share, settings: NearestSettings) -> NoisyS
         notes=() if enough else _too_few_warning(number, n_nearest),
         spread=spread,
     )
+
+
+def _published_averages(share: Share, settings: NearestSettings, n_sites: int) -> Share:
+    """Return the part of a share that buys noise of σ_NAS, for a change by √n / t in diameters."""
+    deviation = gaussian_deviation(n_sites, settings.n_nearest, *settings.promise)
+    needed = n_sites / (2 * (settings.n_nearest * deviation) ** 2)
+    return share.take(min(1.0, needed / float(share.amount)))
 
 
 def _too_few_warning(number: float, n_nearest: int) -> tuple[Note, ...]:
@@ -181,6 +222,11 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         γ, for all cells together.
     pull : bool, default=True
         Whether ``"nna"`` pulls averages that noise moved out of their cells back to the border.
+    noise : {"exact", "published"}, default="exact"
+        As much noise as the promise needs, or that of the paper, which is more; what is not needed
+        stays unspent. For ``"nas"`` it is σ_NAS of Theorem 5.3 with δ, and the same in pure ε; for
+        ``"nna"`` that of Theorems 5.11 and 5.13, in pure ε with the paper's threshold at
+        γ = ``false_cells``.
     random_state, ledger, dataset
         See :class:`privclust.PrivateSourceTargetMedoids`.
 
@@ -228,6 +274,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         counts_share: float = 0.7,
         false_cells: float = 0.05,
         pull: bool = True,
+        noise: Literal["exact", "published"] = "exact",
         random_state: int | None = None,
         ledger: Ledger | None = None,
         dataset: str | None = None,
@@ -246,6 +293,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         self.counts_share = counts_share
         self.false_cells = false_cells
         self.pull = pull
+        self.noise = noise
         self.random_state = random_state
         self.ledger, self.dataset = ledger, dataset
 
@@ -256,6 +304,7 @@ class PrivateNearestMedoids(SourceTargetEstimator):
         return ask(view, share, self._method_options())
 
     def _method_options(self) -> NearestSettings:
+        budget = self._budget()
         return NearestSettings(
             radius=2 * self.coreset_radius,  # the parameter is in diameters of the targets
             coreset=self.coreset,
@@ -264,6 +313,8 @@ class PrivateNearestMedoids(SourceTargetEstimator):
             counts_share=self.counts_share,
             false_cells=float(self.false_cells),
             pull=bool(self.pull),
+            noise=self.noise,
+            promise=(float(budget.epsilon), float(budget.delta)),
         )
 
     def _check_combinations(self) -> None:

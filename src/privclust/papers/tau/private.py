@@ -40,8 +40,10 @@ def ask_tau_clusters(
     *,
     n_rounds: int,
     choice: float = CHOICE,
+    noise: str = "exact",
 ) -> CoclusteringResult:
     """Co-cluster the matrix of ``view`` within ``budget``."""
+    weigh = tau_weights if noise == "published" else _live_weights
     rows, row_weights = random_start(view.shape, n_row_clusters, n_column_clusters, rng)
     for number, share in enumerate(budget.split([1] * n_rounds), start=1):
         halves = share.split([1, 1])
@@ -52,10 +54,10 @@ def ask_tau_clusters(
             f"column clusters, round {number}", row_weights, for_columns
         )
         table = view.ask_block_table(f"first table, round {number}", rows, columns, for_table)
-        live = _live_weights(table.value)[:, columns.labels]
-        rows = view.ask_row_choices(f"row clusters, round {number}", live.T, for_rows)
+        weights = weigh(table.value)[:, columns.labels]
+        rows = view.ask_row_choices(f"row clusters, round {number}", weights.T, for_rows)
         totals = view.ask_block_table(f"block totals, round {number}", rows, columns, for_totals)
-        row_weights = _live_weights(totals.value.T)[:, rows.labels].T
+        row_weights = weigh(totals.value.T)[:, rows.labels].T
     column_weights = tau_weights(totals.value)[:, columns.labels].T
     return CoclusteringResult(
         block_totals=totals.value,
@@ -117,6 +119,9 @@ class PrivateTauCoclustering(Coclusterer):
         2 + 2 ε, from 2 to 8, which is best on the paper's data.
     choice_share : float, default=0.9
         h, the share of each round that pays for choosing clusters; the rest pays for the table.
+    noise : {"exact", "published"}, default="exact"
+        Whether a cluster whose noisy total is zero is left out of the choices, or stays a
+        candidate, as equation 4.10 of the paper has it, and draws lines away from the others.
     budget, shape, random_state, ledger, dataset
         See :class:`PrivateCoclustering`.
 
@@ -151,6 +156,7 @@ class PrivateTauCoclustering(Coclusterer):
         unit: Unit | str = "count",
         n_rounds: int | Literal["auto"] = "auto",
         choice_share: float = CHOICE,
+        noise: Literal["exact", "published"] = "exact",
         shape: tuple[int, int] | None = None,
         random_state: int | None = None,
         ledger: Ledger | None = None,
@@ -164,6 +170,7 @@ class PrivateTauCoclustering(Coclusterer):
         self.unit = unit
         self.n_rounds = n_rounds
         self.choice_share = choice_share
+        self.noise = noise
         self.shape = shape
         self.random_state = random_state
         self.ledger = ledger
@@ -183,6 +190,7 @@ class PrivateTauCoclustering(Coclusterer):
             run.public_rng,
             n_rounds=self._rounds(),
             choice=self.choice_share,
+            noise=self.noise,
         )
 
     def _rounds(self) -> int:
