@@ -46,6 +46,8 @@ ROWS: dict[str, tuple[str, float, str]] = {
     "mean-su": ("mean-su", 0, "mean-su"),
     "max-relevance": ("max-relevance", 0, "max-relevance"),
     "max-dependency": ("max-dependency", 0, "max-dependency"),
+    "max-relevance, paper's noise": ("max-relevance/published", 0, "max-relevance"),
+    "max-dependency, paper's noise": ("max-dependency/published", 0, "max-dependency"),
     "raw pairs": ("raw", 0, "max-relevance"),
     "shrunk pairs": ("shrunk", 0, "max-relevance"),
     "pairs": ("pairs", 0, "max-relevance"),
@@ -113,7 +115,8 @@ def sweep(
         method, delta, rule = ROWS[row]
         exact = fits.exact(rule)
         for epsilon in options.epsilon:
-            models = fits.many(method, epsilon, delta, runs=options.runs)
+            contexts = getattr(options, "contexts", False)
+            models = fits.many(method, epsilon, delta, runs=options.runs, contexts=contexts)
             for name, measure in measures.items():
                 found = [measure(model, exact) for model in models]
                 scores[name].setdefault(row, []).append(mean_and_error(found))

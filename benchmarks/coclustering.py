@@ -51,6 +51,9 @@ def private_models(k: int, epsilon: float) -> dict[str, Any]:
         "DP-tauCC, repaired, 4 rounds": PrivateTauCoclustering(
             k, k, epsilon=epsilon, n_rounds=PAPERS_ROUNDS
         ),
+        "DP-tauCC, paper's noise, 4 rounds": PrivateTauCoclustering(
+            k, k, epsilon=epsilon, n_rounds=PAPERS_ROUNDS, noise="published"
+        ),
         "DP-tauCC, repaired, rounds by ε": PrivateTauCoclustering(k, k, epsilon=epsilon),
         "tables, entry": PrivateCoclustering(k, k, epsilon=epsilon, unit="entry"),
         "tables, row": PrivateCoclustering(k, k, epsilon=epsilon, delta=1e-6, unit="row"),
@@ -133,11 +136,21 @@ def by_columns(
 ) -> Iterator[dict[str, Any]]:
     """NMI, ARI and running time on synthetic biclusters (figures S4 to S6)."""
     for n_columns in widths or WIDTHS:
-        data = biclusters(n_columns, seed=n_columns)
+        drawn = [biclusters(n_columns, seed=n_columns + run) for run in range(runs)]
         for epsilon in epsilons or COLUMN_EPSILONS:
             for method, model in (models or private_models)(3, epsilon).items():
-                found = scored(model, data, runs)
+                found = averaged([scored(model, data, 1) for data in drawn])
                 yield {"data": f"ε = {epsilon:g}", "method": method, "columns": n_columns} | found
+
+
+def averaged(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Return means over runs on different matrices, and their standard errors."""
+    found = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
+    for name in ("nmi", "ari", "tau"):
+        values = [run[name] for run in runs]
+        spread = np.std(values, ddof=1) if len(runs) > 1 else np.nan
+        found[f"{name}_error"] = float(spread / np.sqrt(len(runs)))
+    return found
 
 
 def write(rows: list[dict[str, Any]], path: Path) -> None:

@@ -20,7 +20,7 @@ from privclust.clustering.kmeans import PrivateKMeans
 from privclust.papers.rivals.high_dim import PrivateHighDimKMeans
 from privclust.papers.rivals.wgan import PrivateWGAN
 from privclust.papers.targets.published import SourceTargetMedoids
-from privclust.source_target.placement import cell_sites, coreset, greedy_net
+from privclust.source_target.placement import cell_sites, coreset
 from privclust.source_target.task import SOURCE_TARGET
 
 __all__ = [
@@ -44,16 +44,22 @@ BUDGETS = {"ε=0.5": (0.5, None), "ε=1": (1, None), "ε=3": (3, None)} | {
 Order = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
 
 
+# The paper's own coreset and noise.
+LETTER = {"coreset": "halving", "noise": "published"}
+
+
 def contestants(epsilon: float | None, rho: float | None) -> dict[str, Order]:
     """Return all methods at one budget."""
     return {
         "NAS": private(epsilon, rho, method="nas"),
+        "NAS, to the letter": private(epsilon, rho, method="nas", **LETTER),
         "NAS, halving": private(epsilon, rho, method="nas", coreset="halving"),
         "NAS, no coreset": private(epsilon, rho, method="nas", coreset=None),
-        "NNA as published": nna_as_published(epsilon, rho),
+        "NNA, to the letter": private(epsilon, rho, method="nna", pull=False, **LETTER),
         "NNA": private(epsilon, rho, method="nna"),
         "NNA, net": private(epsilon, rho, method="nna", coreset="net"),
         "NNA, no coreset": private(epsilon, rho, method="nna", coreset=None),
+        "DPHD of S, 100 centres": dphd_of_source(epsilon, rho, 100),
         "k-means of S, 100 centres": kmeans_of_source(epsilon, rho, 100),
         "k-means of S, 20 centres": kmeans_of_source(epsilon, rho, 20),
         "snapped counts": snapped_counts(epsilon, rho),
@@ -72,53 +78,31 @@ def private(epsilon: float | None, rho: float | None, **parameters: object) -> O
     return order
 
 
-def nna_as_published(epsilon: float | None, rho: float | None) -> Order:
-    """Return NNA with the constants and the threshold of the paper (γ = 0.05)."""
-
-    def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
-        rng = np.random.default_rng(seed)
-        sites = target[coreset(target, 0.05)]
-        clipped = source * np.minimum(1, 0.5 / np.linalg.norm(source, axis=1))[:, None]
-        labels = cKDTree(sites).query(clipped)[1]
-        counts = np.bincount(labels, minlength=len(sites)).astype(float)
-        sums = np.array([np.bincount(labels, x, len(sites)) for x in clipped.T]).T
-        root = math.sqrt(target.shape[1])
-        if rho is None:
-            scale, threshold = (root + 1) / epsilon, 1 + math.log((root + 1) / 0.05) / epsilon
-            counts += rng.laplace(0, scale, counts.shape)
-            sums += rng.laplace(0, scale, sums.shape)
-        else:
-            scale = math.sqrt(2 / rho)
-            threshold = 1 + scale * math.sqrt(2 * math.log(2 / 0.05))
-            counts += rng.normal(0, scale, counts.shape)
-            sums += rng.normal(0, scale, sums.shape)
-        live = counts >= threshold
-        points = sums[live] / counts[live, None]
-        return SourceTargetMedoids(k).fit(target, source=points).order_
-
-    return order
-
-
 def kmeans_of_source(
-    epsilon: float | None, rho: float | None, n_centres: int, coreset: float | None = None
+    epsilon: float | None, rho: float | None, n_centres: int, radius: float | None = None
 ) -> Order:
     """Return the baseline that releases private k-means centres of S; the paper has 100."""
-    return _instead_of_source(PrivateKMeans(n_centres), _budget(epsilon, rho), coreset)
+    return _instead_of_source(PrivateKMeans(n_centres), _budget(epsilon, rho), radius)
 
 
 def dphd_of_source(
-    epsilon: float | None, rho: float | None, n_centres: int, coreset: float | None = None
+    epsilon: float | None, rho: float | None, n_centres: int, radius: float | None = None
 ) -> Order:
     """Return the baseline of Balcan and others (2017), with which the paper clusters S."""
-    return _instead_of_source(PrivateHighDimKMeans(n_centres), _budget(epsilon, rho), coreset)
+    return _instead_of_source(PrivateHighDimKMeans(n_centres), _budget(epsilon, rho), radius)
 
 
 def gan_of_source(
-    epsilon: float | None, rho: float | None, coreset: float | None = None, n_draws: int = 100
+    epsilon: float | None, rho: float | None, radius: float | None = None, n_draws: int = 100
 ) -> Order:
     """Return the baseline that draws points from a private generator of S; it needs δ."""
     model = PrivateWGAN(2)  # its clusters are not used
-    return _instead_of_source(model, _budget(epsilon, rho), coreset, lambda: model.sample(n_draws))
+    return _instead_of_source(model, _budget(epsilon, rho), radius, lambda: model.sample(n_draws))
+
+
+def targets_alone(epsilon: float | None, rho: float | None, radius: float | None = None) -> Order:
+    """Return ClusterT: the targets clustered as if there were no source."""
+    return lambda source, target, k, seed: _order(target, k, None, radius)
 
 
 def _instead_of_source(
@@ -127,17 +111,27 @@ def _instead_of_source(
     radius: float | None,
     points: Callable[[], np.ndarray] | None = None,
 ) -> Order:
-    """Return the order beside released points in place of S; among a net of targets if asked."""
+    """Return the order beside released points in place of S; of a coreset if there is a radius."""
 
     def order(source: np.ndarray, target: np.ndarray, k: int, seed: int) -> np.ndarray:
         low, high = target.min(axis=0) - 0.5, target.max(axis=0) + 0.5
         model.set_params(bounds=(low, high), **budget).fit(source)
         released = points() if points else model.cluster_centers_
-        sites = np.arange(len(target)) if radius is None else greedy_net(target, radius)
-        solver = SourceTargetMedoids(min(k, len(sites)))
-        return sites[solver.fit(target[sites], source=released).order_]
+        return _order(target, k, released, radius)
 
     return order
+
+
+def _order(
+    target: np.ndarray, k: int, released: np.ndarray | None, radius: float | None
+) -> np.ndarray:
+    """Solve for all targets, or for the paper's coreset, whose sites count as all their targets."""
+    if radius is None:
+        return SourceTargetMedoids(k).fit(target, source=released).order_
+    sites = coreset(target, radius)
+    weights = np.bincount(cKDTree(target[sites]).query(target)[1], minlength=len(sites))
+    solver = SourceTargetMedoids(min(k, len(sites)))
+    return sites[solver.fit(target[sites], source=released, sample_weight=weights).order_]
 
 
 def snapped_counts(epsilon: float | None, rho: float | None) -> Order:

@@ -62,6 +62,9 @@ VARIANTS: dict[str, tuple[float | None, dict[str, float]]] = {
     "half of the budget for the last step": (None, {"last_share": 0.5}),
 }
 
+# Sub-clusters of a finer partition than the usual four candidates.
+SUBCLUSTERS = {"internal_k": 4, "n_candidates": 16}
+
 Fit = Callable[[int], np.ndarray]
 
 
@@ -249,9 +252,11 @@ def contestants(name: str) -> dict[str, Callable[[float], Fit]]:
         "SubclusterGuarantee": lambda e: published(SubclusterGuarantee, name, "unit", epsilon=e),
         "DPLloyd": private(PrivateKMeans, 0, **lloyd),
         "PrivateZoneKMeans": private(PrivateZoneKMeans, 0),
+        "PrivateZoneKMeans, internal_k = 4": private(PrivateZoneKMeans, 0, **SUBCLUSTERS),
         "PrivateKMeans": private(PrivateKMeans, 0),
         "DPLloyd δ": private(PrivateKMeans, DELTA, **lloyd),
         "PrivateZoneKMeans δ": private(PrivateZoneKMeans, DELTA),
+        "PrivateZoneKMeans, internal_k = 4, δ": private(PrivateZoneKMeans, DELTA, **SUBCLUSTERS),
         "PrivateKMeans δ": private(PrivateKMeans, DELTA),
     }
 

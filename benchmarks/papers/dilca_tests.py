@@ -46,7 +46,8 @@ def scored(given: Given, epsilons: tuple[float, ...], runs: int) -> dict[str, Fo
                 for epsilon in epsilons:
                     models = fits.many(variant, epsilon, runs=runs)
                     key = (data.name, target, variant, epsilon)
-                    contexts = [f_score(set(m.contexts_[target]), right) for m in models]
+                    alone = fits.many(variant, epsilon, runs=runs, contexts=True)
+                    contexts = [f_score(set(m.contexts_[target]), right) for m in alone]
                     found["F"][key] = contexts, chance
                     if len(true) > 1 and true.std() > 0:
                         near = [pearson(upper(m.metric_[target].distances()), true) for m in models]

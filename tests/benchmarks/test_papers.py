@@ -153,15 +153,27 @@ def test_a_verdict_needs_two_standard_errors(mean, error, verdict):
     ("wins", "losses", "undecided", "verdict"),
     [
         (3, 0, 0, "holds"),
-        (3, 0, 1, "holds in part"),
+        (3, 0, 1, "mostly holds"),
+        (2, 1, 0, "mostly holds"),
         (3, 3, 0, "holds in part"),
         (1, 2, 0, "**mostly does not hold**"),
-        (0, 1, 5, "**does not hold**"),
+        (0, 3, 1, "**mostly does not hold**"),
+        (0, 3, 0, "**does not hold**"),
+        (1, 0, 99, "mostly undecided"),
+        (0, 1, 99, "mostly undecided"),
         (0, 0, 2, "not decided"),
     ],
 )
 def test_a_verdict_follows_from_the_cases_for_and_against(wins, losses, undecided, verdict):
     assert papers.judging.verdict_of(wins, losses, undecided) == verdict
+
+
+def test_few_runs_need_a_larger_difference():
+    figure = papers.judging.Figure
+    assert papers.judging.ahead(figure(1.0, 0.1, 30), figure(0.7, 0.0)) == 1
+    assert papers.judging.ahead(figure(1.0, 0.1, 3), figure(0.7, 0.0)) == 0
+    assert papers.judging.ahead(figure(1.0, 0.1, 1), figure(0.0, 0.1, 1)) == 0
+    assert papers.judging.ahead(figure(1.0, 0.0, 30), figure(2.0)) == -1
 
 
 def test_budgets_stand_in_the_order_of_their_size_and_whole_numbers_have_no_powers():

@@ -178,8 +178,11 @@ def synth_b(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
 
 
 def synth_c(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
-    """Return three noisy copies, and two noisier ones that must stay out of the context."""
-    target = _shuffle_columns(2000, rng)
+    """Return three noisy copies, and two noisier ones that must stay out of the context.
+
+    The share of ones is .3: in the paper's Table 2 the lines of Synth-C and Synth-D are swapped.
+    """
+    target = _shuffle_columns(3000, rng)
     copies = _copies(target, noise, 3, rng)
     return _pad_rows("Synth-C", [target, *copies, *_copies(target, 0.35, 2, rng)], rng), 3
 

@@ -38,8 +38,8 @@ class MatrixSet:
 
     @property
     def density(self) -> float:
-        """The share of entries that are not zero."""
-        return float(self.counts.nnz / np.prod(self.counts.shape))
+        """The share of entries that are not zero; a file may store zeros as well."""
+        return float(self.counts.count_nonzero() / np.prod(self.counts.shape))
 
 
 def biclusters(n_columns: int, seed: int = 0, *, n_rows: int = 1000) -> MatrixSet:

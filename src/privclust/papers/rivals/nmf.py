@@ -44,15 +44,17 @@ def ask_factors(
     rng: np.random.Generator,
     *,
     n_steps: int,
+    start: Floats | None = None,
 ) -> KMeansResult:
-    """Factorise the rows of ``view`` within ``budget``.
+    """Factorise the rows of ``view`` within ``budget``, from public components if there are some.
 
     The centres are the components, brought to one length: the nearest of them is the one with the
     largest inner product.
     """
     for_steps, for_sizes = budget.split([1 - _SIZES, _SIZES])
     dimension = view.domain.dimension
-    components = _normalise(np.abs(rng.standard_normal((n_clusters, dimension))))
+    drawn = np.abs(rng.standard_normal((n_clusters, dimension)))
+    components = _normalise(drawn if start is None else start)
     for number, share in enumerate(for_steps.split([1] * n_steps), start=1):
         answer = view.ask_factor_sums(f"factors, step {number}", components, share)
         components = _update_components(components, answer)
