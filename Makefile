@@ -80,11 +80,13 @@ dist: $(VENV)/.installed-dev
 
 # Every figure and table of the four papers, in minutes and without data, to build/papers. Data sets
 # are read from PRIVCLUST_DATA. To renew what is committed, on a machine of your own:
-#   make papers SETTING=full RESULTS=benchmarks/results
+#   make papers SETTING=full PAPER=dilca RESULTS=benchmarks/results
+# PAPER is tau, zones, targets or dilca; without it, all four.
 SETTING ?= small
+PAPER ?=
 RESULTS ?= build/papers/results
 papers: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/papers run --setting $(SETTING) --output $(RESULTS)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/papers run $(PAPER) --setting $(SETTING) --output $(RESULTS)
 
 # diffprivlib does not import beside the scikit-learn that we use, and MST and AIM need other versions
 # of nearly everything; benchmarks run them from here.

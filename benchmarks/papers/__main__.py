@@ -1,7 +1,8 @@
 """The four papers: every figure and table, from one command.
 
-``python benchmarks/papers run [EXPERIMENT ...] [--setting small] [--output FOLDER]`` runs all
-experiments or the named ones, writes one file of results for each, and fills the pages;
+``python benchmarks/papers run [NAME ...] [--setting small] [--output FOLDER]`` runs all experiments,
+or those of the papers and experiments that are named, writes one file of results for each, and
+fills the pages;
 ``... page`` only fills the pages from the files; ``... list`` says what each experiment repeats.
 The small setting takes minutes and needs no data; the full one is for a machine of one's own. Data
 sets are read from the folder of ``--data`` or PRIVCLUST_DATA; those that are not there are named
@@ -26,6 +27,9 @@ from experiments import EXPERIMENTS  # noqa: E402
 from filling import fill  # noqa: E402
 from given import SETTINGS, Given, keep_by_set  # noqa: E402
 
+# The first word of the experiments of a paper.
+PAPERS = {name.partition("-")[0] for name in EXPERIMENTS}
+
 
 def main() -> None:
     """Run, fill or list."""
@@ -43,7 +47,9 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="papers", description=__doc__)
     parser.add_argument("part", choices=["run", "page", "list"])
-    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="all by default")
+    parser.add_argument(
+        "experiments", nargs="*", metavar="NAME", help="of a paper or an experiment; all by default"
+    )
     parser.add_argument("--setting", choices=SETTINGS, default="small")
     parser.add_argument("--sets", nargs="+", default=(), help="only these data sets")
     parser.add_argument("--runs", type=int, default=None, help="at most so many runs")
@@ -52,18 +58,27 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "papers" / "results")
     parser.add_argument("--pages", type=Path, default=None, help="where the pages are filled")
     options = parser.parse_args()
-    if unknown := set(options.experiments) - EXPERIMENTS.keys():
-        parser.error(f"{', '.join(sorted(unknown))}: no such experiment; see `list`")
+    if unknown := set(options.experiments) - EXPERIMENTS.keys() - PAPERS:
+        there = ", ".join([*sorted(PAPERS), *EXPERIMENTS])
+        parser.error(
+            f"{', '.join(sorted(unknown))}: no such paper or experiment; there are {there}"
+        )
     committed = options.output.resolve() == ROOT / "benchmarks" / "results"
     usual = ROOT / "docs" if committed else options.output.parent / "docs"
     options.pages = options.pages or usual
     return options
 
 
+def chosen(names: list[str]) -> list[str]:
+    """Return experiments by their names or by that of their paper; all if there are none."""
+    wanted = names or [*PAPERS]
+    return [name for name in EXPERIMENTS if name in wanted or name.partition("-")[0] in wanted]
+
+
 def run(options: argparse.Namespace) -> None:
     """Run experiments and keep their rows."""
     given = Given(options.setting, options.data, options.seed, options.sets, options.runs)
-    for name in options.experiments or EXPERIMENTS:
+    for name in chosen(options.experiments):
         begin = time.process_time()
         made = keep_by_set(name, EXPERIMENTS[name].rows(given), given, options.output)
         spent = time.process_time() - begin

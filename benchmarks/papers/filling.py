@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from claims import claims_table
-from drawing import FIGURES, draw
+from drawing import DOTS, FIGURES, draw, draw_dots, draw_ranks
 from pictures import PICTURES
 from pivoting import Rows, rows_in
 from shown import TABLES
@@ -22,8 +22,9 @@ __all__ = ["PAGES", "fill", "filled", "markers"]
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
-    *("research/index.md", "research/dp-tau-cc.md", "zones.md"),
-    *("research/nas-nna.md", "research/dp-dilca.md"),
+    *("research/index.md", "zones.md"),
+    *(f"research/{name}.md" for name in ("dp-tau-cc", "nas-nna", "dp-dilca")),
+    *(f"research/{name}-tables.md" for name in ("dp-tau-cc", "nas-nna", "dp-dilca")),
 )
 _START = re.compile(r"<!-- table: ([\w-]+) -->")
 
@@ -52,6 +53,9 @@ def fill(results: Path, pages: Path) -> None:
             put_table(page, table, filled(table, rows))
     for figure in FIGURES:
         draw(figure, rows, pages / "figures")
+    for dots in DOTS:
+        draw_dots(dots, rows, pages / "figures")
+    draw_ranks(rows, pages / "figures")
     for picture, drawn in PICTURES.items():
         if not (path := pages / "figures" / f"{picture}.png").exists():  # they never change
             drawn(path)

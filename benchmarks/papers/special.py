@@ -91,8 +91,8 @@ def beside_times(rows: list[Line]) -> str:
 
 def per_target_published(rows: list[Line]) -> str:
     """Return Pearson at ε for each target, ours and our run of the authors' code."""
-    names = {"Baseline": "baseline", "MeanSU": "mean-su", "MaxRelevance": "max-relevance"}
-    names["MaxDependency"] = "max-dependency"
+    names = {"Baseline": "baseline", "MeanSU": "mean-su", "MaxRel": "max-relevance"}
+    names["MaxDep"] = "max-dependency"
     sets = {row["set"] for row in rows}
     values = {float(row["at"]) for row in rows}
     more = [
@@ -241,14 +241,21 @@ def leaked(rows: list[Line]) -> str:
 
 
 def settings(rows: Rows) -> str:
-    """Return at which settings each experiment was run, and on which sets."""
+    """Return for each experiment: what it repeats, setting, runs, sets, date and commit."""
     if not any(name in rows for name in EXPERIMENTS):
         return "*No results yet: `make papers` writes them.*"
     lines = []
     for name, experiment in EXPERIMENTS.items():
-        sets: dict[str, list[str]] = {"full": [], "small": []}
-        for row in rows.get(name, []):
-            sets.setdefault(row["setting"], []).append(named(row["set"]))
-        told = [", ".join(dict.fromkeys(found)) for found in sets.values()]
-        lines.append([f"`{name}`", experiment.repeats, *told[:2]])
-    return markdown(["experiment", "repeats", "full setting", "small setting"], lines)
+        found = rows.get(name, [])
+        setting, date, commit = (
+            ", ".join(dict.fromkeys(row[key] for row in found))
+            for key in ("setting", "date", "commit")
+        )
+        runs = [int(row["runs"]) for row in found]
+        often = f"{min(runs)} to {max(runs)}" if runs else ""
+        sets = dict.fromkeys(named(row["set"]) for row in found)
+        lines.append(
+            [f"`{name}`", experiment.repeats, setting, often, str(len(sets)), date, commit]
+        )
+    heads = ["experiment", "repeats", "setting", "runs", "sets", "date", "commit"]
+    return markdown(heads, lines)
