@@ -1,8 +1,7 @@
 """The four papers: every figure and table, from one command.
 
-``python benchmarks/papers run [NAME ...] [--setting small] [--output FOLDER]`` runs all experiments,
-or those of the papers and experiments that are named, writes one file of results for each, and
-fills the pages;
+``python benchmarks/papers run [NAME ...] [--setting small] [--output FOLDER]`` runs all, or the
+papers and experiments that are named, writes one file of results for each, and fills the pages;
 ``... page`` only fills the pages from the files; ``... list`` says what each experiment repeats.
 The small setting takes minutes and needs no data; the full one is for a machine of one's own. Data
 sets are read from the folder of ``--data`` or PRIVCLUST_DATA; those that are not there are named

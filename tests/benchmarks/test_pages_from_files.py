@@ -34,9 +34,18 @@ CONSTANTS = re.compile(
 # Numbers by which something is defined, where nothing above says so.
 DEFINED = {
     "bounds": ("leaves out 1 %",),
-    "dp-dilca": ("(4.3, A.4,", "false discovery rate of 1 %"),
-    "dp-tau-cc": ("an error of about .004", "; 0.9 in the paper", "follows from 3.5:"),
+    "dp-dilca": (
+        *("ε = .1, .5, 1, 2.5;", "and .1 to 2.5 for", "20 % ones and", "30 % ones with"),
+        *("30 % ones in Synth-C", "(A.4.4)"),
+    ),
+    "dp-dilca-tables": ("(4.3, A.4,", "false discovery rate of 1 %"),
+    "dp-tau-cc": (
+        *("; 0.9 in the paper", "follows from 3.5:", "ε from .1 to 10", "h from .1 to .9"),
+        *("(4.3)", "equation 4.10,"),
+    ),
+    "index": ("its 95 % interval",),
     "nas-nna": ("√(2 ln(1.25/δ))", "C = .05"),
+    "nas-nna-tables": ("C = .05",),
     "summary": ("it should be .95",),
     "zones": (
         *("one more row, at 0.5", "mean is\n0.0005", "the one at 0.5", "about 0.01", "0.25 of 0.5"),
