@@ -111,7 +111,7 @@ BAD = [
     (("ledger", "balance", "absent.db"), 1, "absent.db"),
     (("plan", "kmeans"), 2, "either --schema FILE or --bounds LOW HIGH"),
     (("plan", "kmeans", "--bounds", "0", "1"), 2, "--columns"),
-    (("plan", "kmeans", "--schema", "list.toml"), 1, "has one category only"),
+    (("plan", "kmeans", "--schema", "list.toml"), 1, "has only one category"),
     (("source-target", "--source", "data.csv", "--target", "data.csv"), 2, "--column"),
     (("plan", "kmeans", "--schema", "schema.toml", "--epsilon", "0"), 1, "above zero"),
     # other commands
