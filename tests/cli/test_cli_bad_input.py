@@ -88,7 +88,7 @@ BAD = [
     # places
     ((*FIT, "-o", "release"), 1, "'release' exists; choose another path or pass --overwrite"),
     ((*FIT, "-o", "notes", "--overwrite"), 1, "'notes' exists and is not a release"),
-    ((*FIT, "-o", "data.csv", "--overwrite"), 1, "cannot hold a release"),
+    ((*FIT, "-o", "data.csv", "--overwrite"), 1, "cannot be a release"),
     ((*FIT, "-o", "absent/out"), 1, "its folder does not exist"),
     ((*FIT, "-o", "data.csv/out"), 1, "its folder does not exist"),
     # usage

@@ -217,7 +217,7 @@ def test_a_backup_and_a_kept_head(path: str, tmp_path: Path) -> None:
     assert "older than what was kept" in refused("verify", backup, "--head", digest)
     assert "neither a digest nor" in refused("verify", path, "--head", tmp_path / "nothing")
     digest.write_bytes(b"\xff[1]")
-    assert "holds no head" in refused("verify", path, "--head", digest)
+    assert "is not the head of a ledger" in refused("verify", path, "--head", digest)
 
 
 def test_a_release_shows_that_a_ledger_is_older(path: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``privclust demo``: the whole way from a file to a published report, on made-up patients."""
+"""``privclust demo``: from a file to a published report, on synthetic patients."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The whole way from a private file to a published report, on made-up patients.
+"""From a private file to a published report, on synthetic patients.
 
 What ``privclust demo`` runs. The patients are the same every time, the noise
-is not: it is real, so the numbers differ a little from run to run.
+is not: it is real, so the numbers differ slightly from run to run.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _people(number: int, seed: int) -> Floats:
-    """Return made-up patients within the declared bounds."""
+    """Return synthetic patients within the declared bounds."""
     rng = np.random.default_rng(seed)
     shares, means, spreads = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))
     group = rng.choice(len(shares), size=number, p=shares)
@@ -127,7 +127,7 @@ def _fit(model: PrivateKMeans, patients: Path, place: Path) -> Release:
 
 
 def _clusters(release: Release) -> Table:
-    """Return the released clusters, each beside the made-up group that it found."""
+    """Return the released clusters, each with the synthetic group that it found."""
     from rich.table import Table
 
     shares, means, _ = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))

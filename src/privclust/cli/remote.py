@@ -12,7 +12,7 @@ from urllib.parse import quote
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.options import DEFAULT_EPSILON, DEFAULT_TAKEN
+from privclust.cli.options import DEFAULT_EPSILON, DEFAULT_NOTICE
 from privclust.cli.screen import PLAIN, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def plan(
     option: Options = None,
     target: TargetPath = None,
 ) -> None:
-    """Say what a question would cost and achieve; nothing is spent."""
+    """Show what a question would cost and achieve; nothing is spent."""
     asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
     made = _service(url).post(f"{_dataset(url)}/plan", asked)
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
@@ -96,7 +96,7 @@ def ask(
 
     place = Destination.check(output, report=True, overwrite=False)
     asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
-    told = [DEFAULT_TAKEN] if epsilon is None else []
+    told = [DEFAULT_NOTICE] if epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
@@ -211,7 +211,7 @@ def _points(target: Path) -> list[list[float]]:
             for point in targets_in("\n".join(options.read_lines(target)))
         ]
     except ValueError:
-        raise UsageError(f"'{target}' must hold one point per line, in numbers.") from None
+        raise UsageError(f"'{target}' must have one point per line, in numbers.") from None
 
 
 def _print_remaining(dataset: dict[str, Any]) -> str:
