@@ -68,7 +68,7 @@ BAD = [
     (fit_of("absent.csv"), 1, "File 'absent.csv' was not found"),
     (fit_of("data.txt"), 1, "unknown format"),
     (fit_of("torn.parquet"), 1, "cannot be read as Parquet"),
-    (fit_of("notes"), 1, "holds no .parquet, .csv or .arrow file"),
+    (fit_of("notes"), 1, "has no .parquet, .csv or .arrow file"),
     # schema
     ((*NEW, "--schema", "half.toml"), 1, "Column 'x': a Box needs both bounds"),
     ((*NEW, "--schema", "broken.toml"), 1, "not valid TOML"),
