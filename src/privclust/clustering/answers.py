@@ -35,7 +35,7 @@ from privclust.schema.coordinates import Coordinates
 _NUMBERS_PER_ENTRY = 4
 
 _NO_SIGNAL = (
-    "Noise hid the rows when this summary was made, so that synthetic rows tell nothing of them; "
+    "Noise hid the rows when this summary was made, so that synthetic rows say nothing about them; "
     "summarise with a larger budget."
 )
 

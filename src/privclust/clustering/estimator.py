@@ -60,7 +60,7 @@ class RowsEstimator(PrivateEstimator):
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
-    metric: str = "mismatch"  # not all of them have it, nor the next
+    metric: str = "mismatch"  # only some subclasses define these two
     profile_share: float | None = None
     scale: str = "declared"
     schema_: Schema
@@ -158,7 +158,7 @@ class RowsEstimator(PrivateEstimator):
         return region_of(schema, **(scaling or self._scaling(schema)))
 
     def _scale_and_metric(self) -> dict[str, Any]:
-        """Return both for a release, where they are not as ever."""
+        """Return both for a release, unless they are the defaults."""
         metric = {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
         return metric | ({"scale": self.scale} if self._measures else {})
 
@@ -200,7 +200,7 @@ class RowsEstimator(PrivateEstimator):
         return {"rescale": rescale, "gap": category_gap(schema, rescale)}
 
     def _is_rescaled(self, schema: Schema) -> bool:
-        """Tell whether distances are measured in units of the declared widths."""
+        """Return whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
         if self._measures:
@@ -262,7 +262,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
         return self._with_profiles(plan, self._n_clusters_or(PLANNED), n_features)
 
-    # The way of a fit.
+    # The steps of a fit.
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:
