@@ -1,6 +1,6 @@
 """Lazy imports of public names, and objects of optional libraries.
 
-A package lists its names once, in the ``.pyi`` file beside its ``__init__.py``: type checkers read
+A package lists its names once, in the ``.pyi`` file next to ``__init__.py``: type checkers read
 it as it is, and :func:`names_of_stub` finds in it the module of each name. For ``import *`` of a
 module of the package, the names are those of its ``__all__``, which is parsed, not run.
 

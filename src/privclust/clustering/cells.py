@@ -1,7 +1,8 @@
 """Private k-means by sub-clustering first: count many small cells, cluster the cells, then refine.
 
-A cell needs only a noisy count and a noisy mean offset, clipped to its own small radius, so many
-cells cost little; and clustering the cells afterwards is free. Five stages, each a few questions:
+A cell needs only a noisy count and a noisy mean offset, clipped to its own small radius, and so
+hundreds of cells cost little; and clustering the cells afterwards is free. Five stages, each a few
+questions:
 
 1. the number of rows, their mean and their spread;
 2. the axes along which they spread most;

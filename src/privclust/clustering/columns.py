@@ -105,11 +105,11 @@ def share_sentences(
     shares = assumed_shares(schema, rescale, gap)
     told = []
     if max(shares.values()) - min(shares.values()) > _SAME:
-        told.append(f"Taken shares of the distance between two rows: {_list_shares(shares)}.")
+        told.append(f"Assumed shares of the distance between two rows: {_list_shares(shares)}.")
     if rescale and schema.numeric and not measured:
         told.append(
             "This takes numbers to spread by about a fifth of their declared widths: a number "
-            "with bounds four times too wide counts a sixteenth beside the other columns; "
+            "with bounds four times too wide counts only a sixteenth; "
             "PrivateBounds finds closer bounds."
         )
     return tuple(told)

@@ -78,7 +78,7 @@ class RowsEstimator(PrivateEstimator):
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         self._check_scale(declared)
         schema, scaling = with_plain_numbers(declared), self._scaling(declared)
-        region_of(schema, **scaling)  # a schema that cannot be used is told first
+        region_of(schema, **scaling)  # an unusable schema is reported first
         unit = row_unit(self.unit)
         known = {"schema": schema, "bounds": None, "rescale": scaling["rescale"]}
 
@@ -325,7 +325,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         coordinates = Coordinates(schema)
         scales = coordinates.scales(**self._scaled)
         yield from column_notes(separation_shares(coordinates, scales, centers, sizes))
-        # Clusters of categories need not differ in the numbers beside them.
+        # Clusters of categories need not differ in the numbers.
         if not schema.categorical and schema.ball is None:
             sure = np.where(sizes > 2 * self.cluster_sizes_error_, sizes, 0)
             yield from loose_notes(schema, centers, sure)

@@ -153,7 +153,7 @@ def _n_cells(signal: float, coordinates: int) -> int:
 
 
 def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], Floats]:
-    """Return the middles of about ``wanted`` nearly cubic cells along each axis, and their widths."""
+    """Return the middles of about ``wanted`` nearly cubic cells by axis, and their widths."""
     ranges = np.maximum(high - low, 1e-12)
     sides, free = np.ones(len(low), int), np.zeros(len(low), bool)
     free[np.argsort(-ranges, kind="stable")[:_MOST_AXES]] = True

@@ -235,7 +235,7 @@ def column_parts(release: Release) -> list[ColumnPart]:
 def column_listing(release: Release) -> list[Listing]:
     """Return the same as a table for a terminal, of the columns that matter most."""
     lines = [[part["name"], part["share"], part["tau"]] for part in shown_parts(release)]
-    headings = ["column", "share of what separates", "told by the clusters"]
+    headings = ["column", "share of what separates", "predicted by the clusters"]
     return [Listing(headings, lines)] if lines else []
 
 

@@ -287,7 +287,7 @@ class SyntheticModel:
             )
         if self.hidden_pairs:
             pairs = _shorten(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
-            told.append(f"Noise hid these tables, of which the cells alone tell: {pairs}.")
+            told.append(f"Noise hid these tables, which come from the cells alone: {pairs}.")
         return told
 
 

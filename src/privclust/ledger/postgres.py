@@ -1,6 +1,6 @@
 """The ledger in a PostgreSQL database, for many machines (``pip install privclust[postgres]``).
 
-A handle holds no connection, as with SQLite. A writer locks the table against other writers, so
+A handle has no connection, as with SQLite. A writer locks the table against other writers, so
 that entries form one chain; readers do not wait.
 """
 

@@ -1,6 +1,6 @@
 """The ledger in one SQLite file: no server, durable, and safe with many processes at once.
 
-A handle holds no connection: there is nothing to share between threads and nothing to pickle. The
+A handle has no connection: there is nothing to share between threads and nothing to pickle. The
 file must be on a local disk, because network file systems do not lock reliably.
 
 The file is written with a rollback journal, not with a write-ahead log: in a log, charges would be

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 # The assumed spread of a number, in declared widths, and its gap: twice the square of that.
 SPREAD, NUMBER_GAP = 0.2, 0.08
-# The gap of categories beside a number's. Chosen on ten public tables without noise, between the
-# best of two ways to scale numbers (0.7 and 1), before any table that it is reported on was made.
+# The gap of categories, compared with a number's. Chosen on ten public tables without noise,
+# between the best of two ways to scale numbers (0.7 and 1), before any table that it is reported on
+# was made.
 CATEGORY_PART = 0.8
 CATEGORY_GAP = CATEGORY_PART * NUMBER_GAP
 
@@ -169,7 +170,7 @@ class Coordinates:
 
 
 def category_gap(schema: Schema, rescale: bool) -> float | None:
-    """Return the gap of categories, if they stand beside numbers that count in their widths."""
+    """Return the gap of categories, if there are also numbers that count in their widths."""
     return CATEGORY_GAP if rescale and schema.numeric and schema.categorical else None
 
 

@@ -51,7 +51,7 @@ def coreset(points: Floats, radius: float) -> Indices:
     """Return numbers of points such that every point lies within ``radius`` of one of them.
 
     Cells are halved across their widest coordinate until all their points are within radius of the
-    one nearest to their mean, which is taken.
+    one nearest to their mean, which is chosen.
     """
     kept, cells = [], [np.arange(len(points))]
     while cells:

@@ -65,7 +65,7 @@ class TableLine:
     functions: Mapping[ColumnKind, Function]  # how; kinds not listed are foreign
 
     def takes(self, kind: ColumnKind) -> bool:
-        """Tell whether any value of a column of this kind can be read."""
+        """Return whether any value of a column of this kind can be read."""
         return kind in ("cell", "nothing") or kind in self.functions
 
     def read(self, column: TypedColumn, then: Callable[[pa.Array], pa.Array] | None = None) -> Read:

@@ -91,7 +91,7 @@ def _nna_shares(budget: Share, settings: NearestSettings, dimension: int) -> tup
 def _nna_threshold(
     view: SitesView, for_counts: Share, budget: Share, settings: NearestSettings, n_sites: int
 ) -> float:
-    """Return the noisy count from which a cell is taken for occupied."""
+    """Return the noisy count from which a cell counts as occupied."""
     if settings.noise == "published" and budget.currency == "pure":
         root = math.sqrt(view.space.dimension)
         return 1 + math.log((root + 1) / settings.false_cells) / float(budget.amount)
