@@ -69,7 +69,7 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     options = f"--schema {schema} --clusters {len(_GROUPS)} --epsilon 1"
 
     _write_rows(patients, _people(_PATIENTS, seed=1))
-    say(f"1. {_PATIENTS:,} made-up hospital patients, treated as private: {patients}\n")
+    say(f"1. {_PATIENTS:,} synthetic hospital patients, treated as private: {patients}\n")
     schema.write_text(_SCHEMA.to_toml(), encoding="utf-8")
     say("2. What is publicly known, and all that may be known beforehand, is a range for each")
     say(f"   column: {schema}\n")
@@ -133,7 +133,7 @@ def _clusters(release: Release) -> Table:
     shares, means, _ = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))
     gaps = release.arrays["cluster_centers"][:, None, :] - means
     nearest = ((gaps / (_SCHEMA.high - _SCHEMA.low)) ** 2).sum(axis=2).argmin(axis=1)
-    table = Table(f"rows {TWO_ERRORS}", *_SCHEMA.names, "made up as", box=None, pad_edge=False)
+    table = Table(f"rows {TWO_ERRORS}", *_SCHEMA.names, "generated as", box=None, pad_edge=False)
     sizes, error = release.arrays["cluster_sizes"], release.arrays["cluster_sizes_error"][0]
     for size, center, group in zip(sizes, release.arrays["cluster_centers"], nearest, strict=True):
         made_up = f"{list(_GROUPS)[group]}, {_PATIENTS * shares[group]:,.0f}"

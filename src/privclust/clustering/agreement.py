@@ -33,8 +33,8 @@ def cluster_by_agreement(
 ) -> tuple[Clusters, Schema]:
     """Return clusters of the cells, and the schema whose weights they are nearest by.
 
-    Without a gap (numbers alone, categories alone, an older release, or cells that were made up
-    where noise hides the rows) nothing is weighed anew.
+    Without a gap (numbers alone, categories alone, an older release, or synthetic cells where noise
+    hides the rows) weights stay.
     """
     weighed = schema if gap is None else agreement_weights(cells, n_clusters, schema, gap)
     if weighed is schema:

@@ -66,7 +66,7 @@ class _FactBase:
         return document
 
     def _file_value(self, name: str) -> Any:
-        """Return a field as it stands in a file; a weight is a plain number whatever the form."""
+        """Return a field as written in a file; a weight is a plain number whatever the form."""
         value = getattr(self, name)
         return value if name == "weight" else self._plain(value)
 

@@ -83,7 +83,7 @@ def _facts(release: Release) -> Facts:
 register_kind(
     ReleaseKind(
         name="source_target",
-        title="New centres beside private existing ones",
+        title="New centres, given private existing ones",
         arrays={
             "centers": ("k", "d"),
             "medoid_indices": ("k",),

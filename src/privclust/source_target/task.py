@@ -121,7 +121,7 @@ NEAREST_PARAMETERS = (
 
 SOURCE_TARGET = Task(
     "source-target",
-    "New centres beside these",
+    "New centres for these",
     "Chooses new centres among public points that are far from the rows.",
     (
         Variant(

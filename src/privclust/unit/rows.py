@@ -47,7 +47,7 @@ class AddRemoveRow(RowUnit):
 
     @property
     def one_step(self) -> UnitStep:
-        """One row more, or one fewer."""
+        """One more row, or one fewer."""
         return UnitStep(1)
 
     def describe(self, budget: Budget | None = None) -> str:

@@ -27,7 +27,7 @@ class PapersView(PointsView):
         "zone_cells": "how many rows of each cluster lie near each of its candidates",
         "best_swap": "which exchange of a centre brings rows closer to their centres",
         "factor_sums": "how the rows are made up of the components",
-        "critic_gradients": "which change of the network tells rows from made-up ones better",
+        "critic_gradients": "which change of the network tells rows from synthetic ones better",
     }
 
     def ask_choices(self, name: str, zones: Zones, share: Share) -> Integers:
