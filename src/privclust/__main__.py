@@ -1,4 +1,4 @@
-"""``python -m privclust``: the command line where no script is installed."""
+"""``python -m privclust``: the command line without an installed script."""
 
 from privclust.cli.commands import main
 

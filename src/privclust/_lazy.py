@@ -1,11 +1,11 @@
-"""Public names that are imported when they are first used, and libraries that need not be there.
+"""Lazy imports of public names, and objects of optional libraries.
 
-A package lists its names once, in the ``.pyi`` file beside its ``__init__.py``: type checkers read
-it as it is, and :func:`names_of_stub` reads from it where each name lives. For ``import *`` of a
-module of the package, the names are those of its ``__all__``, which is read and not run.
+A package lists its names once, in the ``.pyi`` file next to ``__init__.py``: type checkers read
+it as it is, and :func:`names_of_stub` finds in it the module of each name. For ``import *`` of a
+module of the package, the names are those of its ``__all__``, which is parsed, not run.
 
-An object of a library can exist only once somebody has imported it. So a look at the imported
-modules is enough, and neither imports the library nor fails without it.
+An object of a library can exist only after the library was imported. So checking the imported
+modules is enough; it neither imports the library nor fails without it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def names_of_stub(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package with a stub.
 
-    ``file``: its ``__file__``; the stub lies beside it.
+    ``file``: its ``__file__``; the stub is next to it.
     """
     homes = _homes(Path(file).with_suffix(".pyi"))
 
@@ -44,7 +44,7 @@ def names_of_stub(
 
 
 def _homes(stub: Path) -> dict[str, str]:
-    """Return the module of each name that a stub imports under its own name, or by a star."""
+    """Return the module of each name that a stub imports, by name or with a star."""
     homes: dict[str, str] = {}
     for statement in ast.parse(stub.read_text("utf-8")).body:
         if not isinstance(statement, ast.ImportFrom) or statement.module is None:
@@ -66,15 +66,15 @@ def _all_of(module: Path) -> list[str]:
     raise LookupError(f"{module.name} has no __all__; list its public names there.")
 
 
-# Libraries that need not be installed: how their objects are recognised.
+# Optional libraries: how their objects are recognised.
 
 
 def loaded_module(module: str) -> Any:
-    """Return a library if it is imported already, and otherwise ``None``."""
+    """Return a library if it has been imported, otherwise ``None``."""
     return sys.modules.get(module)
 
 
 def is_instance_of(data: object, module: str, name: str) -> bool:
-    """Tell whether ``data`` is of a class of a library that need not be installed."""
+    """Return whether ``data`` is an instance of a class of an optional library."""
     library = loaded_module(module)
     return library is not None and isinstance(data, getattr(library, name))

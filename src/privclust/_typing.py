@@ -1,4 +1,4 @@
-"""Names for the arrays that go through the library."""
+"""Names for the types of arrays in the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-# The number of a group: as released, as NumPy finds it, and as it is kept beside large data.
+# Group indices: as released, as NumPy returns them, and as stored with large data.
 Labels = NDArray[np.int64]
 Indices = NDArray[np.intp]
 ShortLabels = NDArray[np.int32]

@@ -1,8 +1,8 @@
 """Loss and budget: what an answer costs, how costs add up, and the (ε, δ) that a fit may spend.
 
-Every amount is an exact fraction. The one place where real numbers enter is the conversion between
-ρ and (ε, δ); it is computed in decimal arithmetic far beyond the digits kept, and then rounded
-against the user: a cost is rounded up, a grant is rounded down. Proofs: ``proofs/accounting.md``.
+Every amount is an exact fraction. Real numbers enter only in the conversion between ρ and (ε, δ);
+it is computed in decimal arithmetic far beyond the digits kept, and then rounded against the user:
+a cost is rounded up, a grant is rounded down. Proofs: ``proofs/accounting.md``.
 
 A budget with δ = 0 is spent in pure ε; one with δ > 0 is spent in ρ, the currency of
 zero-concentrated differential privacy (zCDP), in which the costs of many Gaussian answers add up
@@ -32,7 +32,7 @@ _SLACK = Decimal("1e-40")
 
 @dataclass(frozen=True)
 class Loss:
-    """The privacy cost of an answer, or of several taken together."""
+    """The privacy cost of an answer, or of several together."""
 
     # The answer is ``pure``-differentially private; ``None`` when no finite ε covers it.
     pure: Fraction | None
@@ -104,7 +104,7 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def round_up(amount: Fraction, digits: int) -> Decimal:
-    """Return an amount with so many digits, never below it, as a promise is shown to readers."""
+    """Round an amount up to ``digits`` digits, as a promise is shown to readers."""
     context = Context(prec=digits, rounding=ROUND_CEILING)
     return context.divide(Decimal(amount.numerator), Decimal(amount.denominator))
 
@@ -155,13 +155,13 @@ def _round_up(value: Decimal, direction: str) -> Fraction:
 Currency = Literal["pure", "zcdp"]
 Number = int | float | str | Decimal | Fraction
 
-# Beyond these no float can hold what is computed from a budget, and no promise means anything.
+# Beyond these, floats cannot hold what is computed from a budget, and no promise is meaningful.
 _EPSILONS = Fraction(1, 10**15), Fraction(10**12)
 _RHOS = Fraction(1, 10**15), Fraction(10**11)
 _LEAST_DELTA = Fraction(1, 10**300)
 
-# What a fit can draw noise for, whatever the currency: less needs noise larger than the grid of
-# integers that it is drawn on, with up to a thousand columns; more is no protection at all.
+# The range that a fit can draw noise for, in either currency: below it, with up to a thousand
+# columns, the noise exceeds the grid of integers it is drawn on; above it nothing is protected.
 _LEAST_TO_FIT = {"pure": Fraction(1, 10**4), "zcdp": Fraction(1, 10**9)}
 _MOST_TO_FIT = Fraction(10**6)
 
@@ -210,7 +210,7 @@ class Share:
         return Share(self.currency, self.amount * part)
 
     def remainder(self, *spent: Share) -> Share:
-        """Return what is left of the share after ``spent``; it must be more than nothing."""
+        """Return what is left of the share after ``spent``; it must be above zero."""
         if any(part.currency != self.currency for part in spent):
             raise ValueError("Shares of different currencies cannot be subtracted.")
         left = self.amount - sum((part.amount for part in spent), Fraction(0))
@@ -284,7 +284,7 @@ class Budget:
         if not delta_:
             raise ValueError("A budget of rho is stated at a delta above zero, such as 1e-6.")
         steps = max(1, math.ceil(epsilon_spent(rho_, delta_) / _STEP))
-        # The two conversions search for their best order apart, so one may be a little sharper.
+        # Each conversion searches for its own best order, so one may be slightly tighter.
         while not _implies_rho(rho_, steps * _STEP, delta_):
             steps += 1 + steps // 10**15
         budget = cls.__new__(cls)
@@ -295,7 +295,7 @@ class Budget:
     def of(cls, epsilon: Number | Budget, delta: Number = 0) -> Budget:
         """Return the budget of a fit, given as a budget or as ε and δ.
 
-        Raises before anything is charged if no noise can be drawn for so little or so much.
+        Raises, before anything is charged, if no noise can be drawn for this budget.
         """
         if not isinstance(epsilon, Budget):
             budget = cls(epsilon, delta)
@@ -335,7 +335,7 @@ class Budget:
         return self.whole.remainder(*spent)
 
     def covers(self, loss: Loss) -> bool:
-        """Tell whether ``loss``, the composition of all answers so far, is within the budget."""
+        """Return whether ``loss``, the composition of all answers so far, is within the budget."""
         if self.currency == "zcdp":
             return loss.rho <= self.amount
         return loss.pure is not None and loss.pure <= self.amount
@@ -351,7 +351,7 @@ class Budget:
     def paid_from(self, loss: Loss) -> Budget:
         """Return the budget that ``loss`` is paid from: this one, or its ε alone if that covers it.
 
-        Pure ε keeps the promise of the same ε with any δ, even where it costs more ρ.
+        Pure ε keeps the promise of the same ε with any δ, even if it costs more ρ.
         """
         alone = Budget(self.epsilon)
         return alone if alone.covers(loss) and not self.covers(loss) else self
@@ -373,7 +373,7 @@ def _parse_delta(delta: Number) -> Fraction:
 
 
 def _implies_rho(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell whether the budget (ε, δ) would allow ρ, as a reader of the statement will check."""
+    """Return whether the budget (ε, δ) allows ρ, as a reader of the statement will check."""
     try:
         return rho_within(epsilon, delta) >= rho
     except ValueError:  # it allows nothing

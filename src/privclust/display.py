@@ -1,7 +1,7 @@
-"""``progress``: what a long fit is doing, for whoever holds the rows.
+"""``progress``: what a long fit is doing, for the holder of the rows.
 
-How many rows there are is private. So progress is shown on a terminal or in a notebook, and nowhere
-that keeps a log; a notebook is saved with what it shows, so there it tells shares alone.
+The number of rows is private. So progress is shown on a terminal or in a notebook, and is never
+logged; a notebook is saved with its output, so there only percentages are shown.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Tell = Callable[[int, int | None], None]
 
 @contextmanager
 def progress(what: str = "Reading") -> Iterator[None]:
-    """Show the passes of the fits within the context, and when each of them is likely to end.
+    """Show the passes of the fits in this context, with the time each is expected to take.
 
     Parameters
     ----------
     what : str, default="Reading"
-        What the display is called.
+        The title of the display.
     """
     with _show(what) as tell, progress_listener(tell):
         yield
@@ -34,7 +34,7 @@ def progress(what: str = "Reading") -> Iterator[None]:
 
 @contextmanager
 def _show(what: str) -> Iterator[Tell]:
-    """Give what shows rows done, and rows in all; a fall of the first is a new pass."""
+    """Yield a callback for rows done and rows in all; if the first falls, a new pass began."""
     notebook = _in_notebook()
     if not notebook and not sys.stderr.isatty():
         yield lambda done, total: None

@@ -1,4 +1,4 @@
-"""What everybody knows of noise: its tails, quantiles and densities, and imitations of it.
+"""Public facts about noise: its tails, quantiles and densities, and simulated draws.
 
 Algorithms plan with these, and compare noisy answers with them. Nothing here is drawn for an
 answer, and no promise rests on it; the mechanisms themselves are in ``privclust.privacy``.
@@ -20,17 +20,17 @@ _Noise = DiscreteLaplace | DiscreteGaussian
 
 
 def tail(noise: _Noise, values: Floats) -> Floats:
-    """Return the chances that the noise of a number is at least this large, roughly if Gaussian."""
+    """Return the chances of noise of at least each value; approximate if Gaussian."""
     if isinstance(noise, DiscreteGaussian):
         return np.asarray(ndtr((0.5 - values) / noise.standard_error()))
     step = float(1 / noise.scale)
-    # The noise is as likely at least x as at most -x, so of x and 1 - x the positive one tells.
+    # The noise is symmetric, so the tail at x <= 0 is one minus the tail at 1 - x.
     beyond = np.exp(-(np.abs(values - 0.5) + 0.5) * step) / (1 + np.exp(-step))
     return np.asarray(np.where(values > 0, beyond, 1 - beyond))
 
 
 def quantile(noise: _Noise, chance: float) -> float:
-    """Return what the noise of a number exceeds with about this chance, below one half."""
+    """Return what the noise of a number exceeds with about this probability, below one half."""
     if isinstance(noise, DiscreteGaussian):
         return noise.standard_error() * NormalDist().inv_cdf(1 - min(chance, 0.5))
     return max(0.0, float(noise.scale) * math.log(1 / (2 * chance)))
@@ -46,7 +46,7 @@ def log_density(noise: _Noise, gaps: Floats) -> Floats:
 def noise_like(
     currency: Currency, standard_error: float, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
-    """Make up noise like that of a number, to compare with; it protects nothing."""
+    """Simulate noise like that of a number, for comparison; it protects nothing."""
     if currency == "pure":
         return rng.laplace(0, standard_error / math.sqrt(2), shape)
     return rng.normal(0, standard_error, shape)

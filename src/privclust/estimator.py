@@ -1,8 +1,8 @@
 """``PrivateEstimator``: what every fit needs of the ledger, the release and scikit-learn.
 
-An estimator is a thin shell in scikit-learn's manner. It opens the data it is given without looking
-at them, and keeps released values only. A family says how to open the data, through which door they
-are asked, what to ask, what to keep and what to publish; the order of these is in ``fitting.py``.
+An estimator is a thin shell in the style of scikit-learn. It opens the data without reading them,
+and keeps only released values. A family says how to open the data, through which door they are
+asked, what to ask, what to keep and what to publish; the order of these is in ``fitting.py``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class PrivateEstimator(BaseEstimator):
         return self
 
     def release(self) -> Release:
-        """Return what may be published: the release whose digest the ledger holds."""
+        """Return what may be published: the release whose digest is in the ledger."""
         check_is_fitted(self)
         return self._release
 
@@ -101,26 +101,26 @@ class PrivateEstimator(BaseEstimator):
         raise NotImplementedError
 
     def _noisy_number(self, result: Any) -> Noisy | None:
-        """Return the noisy number of what is protected, in parts to add up; None if none is known.
+        """Return terms that add up to the noisy number of what is protected; None if unknown.
 
-        Of people it is the number of rows.
+        For people it is the number of rows.
         """
         raise NotImplementedError
 
     def _centres_and_sizes(self, result: Any) -> tuple[Floats, Noisy] | None:
-        """Return released centres of rows in the units of the data, and how many rows they have."""
+        """Return released centres of rows in the units of the data, and their numbers of rows."""
         return None
 
     def _rehearse(self, run: Run, *data: Any) -> None:
-        """Fit to made-up data, for a plan."""
+        """Fit to synthetic data, for a plan."""
         (rows,) = data
         self._fit(rows, run=run)
 
     def _check_combinations(self) -> None:
-        """Raise if parameters that are right by themselves do not go together."""
+        """Raise if parameters that are valid by themselves do not go together."""
 
     def _check_before_charge(self, door: Any, public: Any = None) -> None:
-        """Raise, before anything is paid, if the fit cannot work; warn of doubtful public facts."""
+        """Raise, before any charge, if the fit cannot work; warn of doubtful public facts."""
 
     # The steps of a fit that all families share; their order is in ``fitting.py``.
     def _fit(
@@ -145,7 +145,7 @@ class PrivateEstimator(BaseEstimator):
     def _run(self, charged: bool | None = None) -> Run:
         """Return what a fit starts from; warn of what leaks around it.
 
-        Whether it is charged is known by the ledger, unless a rehearsal says so.
+        It is charged if there is a ledger, unless a rehearsal says otherwise.
         """
         budget = self._budget()
         seed, choices = self._seeds()
@@ -154,8 +154,8 @@ class PrivateEstimator(BaseEstimator):
             self._warn(str(leak), LeakWarning)
         if budget.epsilon > _WEAK_EPSILON:
             self._warn(
-                f"ε = {float(budget.epsilon):g} protects hardly anybody: a reader may become sure "
-                "of nearly any fact about a row; use at most 1 for a strong promise.",
+                f"ε = {float(budget.epsilon):g} protects almost nobody: a reader may become sure "
+                "of almost any fact about a row; use at most 1 for a strong promise.",
                 PublicFactWarning,
             )
         charged = self.ledger is not None if charged is None else charged
@@ -163,7 +163,7 @@ class PrivateEstimator(BaseEstimator):
         return Run(budget, Meter(budget), seed, choices, flaws, charged)
 
     def _finish(self, unit: Unit, run: Run, receipt: str | None, result: Any) -> None:
-        """State what was promised, make the release, and settle the charge with its digest."""
+        """State the promise, make the release, and settle the charge with its digest."""
         notes = (*result.notes, *self._common_notes(unit, run.budget, result))
         self.warnings_ = tuple(note.text for note in notes)
         self.privacy_ = PrivacyStatement.from_meter(
@@ -177,7 +177,7 @@ class PrivateEstimator(BaseEstimator):
             Ledger.of(self.ledger).settle(receipt, self._release.digest, flaws=run.flaws)
 
     def _common_notes(self, unit: Unit, budget: Budget, result: Any) -> Iterator[Note]:
-        """Yield what every estimator is asked for: bounds that cut rows off, and a large δ."""
+        """Yield the notes of every estimator: bounds that clip rows, and a large δ."""
         placed, number = self._centres_and_sizes(result), self._noisy_number(result)
         if placed is not None:
             yield from bound_notes(*placed, self.schema_)
@@ -202,7 +202,7 @@ class PrivateEstimator(BaseEstimator):
         if not number or isinstance(self.random_state, bool) or self.random_state < 0:
             raise ParameterError(
                 "random_state must be None or a whole number of at least 0 "
-                f"(generators are not taken), got {type(self.random_state).__name__}."
+                f"(generators are not accepted), got {type(self.random_state).__name__}."
             )
         noise, choices = np.random.SeedSequence(int(self.random_state)).spawn(2)
         return noise, np.random.default_rng(choices)
@@ -227,7 +227,7 @@ class PrivateEstimator(BaseEstimator):
 
     @contextmanager
     def _charge_noted_in_errors(self, budget: Budget, receipt: str | None) -> Iterator[None]:
-        """Let whatever ends a charged fit say what stays charged."""
+        """Add a note on what stays charged to any exception that ends a charged fit."""
         try:
             yield
         except BaseException as error:
@@ -242,7 +242,7 @@ class PrivateEstimator(BaseEstimator):
 
     # Columns.
     def _remember_columns(self, names: Sequence[str] | None, count: int) -> None:
-        """Keep the number of the columns, and their names if they have any."""
+        """Keep the number of columns, and their names if they have any."""
         self.n_features_in_ = count
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -267,7 +267,7 @@ class PrivateEstimator(BaseEstimator):
         return f"{shown}  # NOT PRIVATE" if self._flaws() else shown
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what a notebook shows: scikit-learn's diagram, and the alarm above it."""
+        """Return what a notebook shows: scikit-learn's diagram, with the warning above it."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if self._flaws() and "text/html" in shown:
             reasons = escape("; ".join(self._flaws()))

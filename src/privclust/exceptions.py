@@ -1,7 +1,7 @@
 """Every error and warning that a user can meet, with one base of each.
 
 An error's message is one sentence that says what is wrong and what to do, and never quotes a
-private value. Every error carries its message alone, so that it survives the way back from a worker
+private value. Every error carries only its message, so that it survives the return from a worker
 process.
 """
 
@@ -67,7 +67,7 @@ class EngineError(PrivclustError):
 
 
 class NoRowsError(DataError):
-    """Data without a single row; views that answer for empty data as for any other catch it."""
+    """Data without rows; views that answer for empty data as for any other catch it."""
 
 
 class MixedTypesError(DataError, TypeError):
@@ -75,7 +75,7 @@ class MixedTypesError(DataError, TypeError):
 
 
 class BudgetExceededError(PrivclustError):
-    """A question would cost more than what is left of the budget of a fit."""
+    """A question would cost more than the rest of a fit's budget."""
 
 
 class ReleaseError(PrivclustError):
@@ -83,12 +83,12 @@ class ReleaseError(PrivclustError):
 
 
 class NotSavedError(ReleaseError):
-    """A release that could not be written where it should be.
+    """A release that could not be written to its path.
 
     Attributes
     ----------
     kept : Path or None
-        Where it was written instead; None if no place would take it.
+        Where it was written instead; None if nothing could be written.
     """
 
     def __init__(self, sentence: str, kept: Path | None = None) -> None:
@@ -125,11 +125,11 @@ class LedgerVersionError(LedgerError):
 
 
 class LedgerCorruptedError(LedgerError):
-    """The ledger is damaged, or was changed behind its back."""
+    """The ledger is damaged, or was changed from outside."""
 
 
 class LedgerLockedError(LedgerError):
-    """Somebody else holds the ledger for too long."""
+    """The ledger stayed locked by another process for too long."""
 
 
 class LedgerFullError(LedgerError):
@@ -153,11 +153,11 @@ class LeakWarning(PrivclustWarning):
 
 
 class LowSignalWarning(PrivclustWarning):
-    """Noise hides what was looked for. Only noisy values are used to notice it, at no cost."""
+    """Noise hides what was looked for. Detected from noisy values alone, at no cost."""
 
 
 class NotPrivateWarning(PrivclustWarning):
-    """An algorithm that claims privacy and has none is about to be used."""
+    """An algorithm that claims to be private but is not is about to be used."""
 
 
 class PublicFactWarning(PrivclustWarning):
@@ -165,7 +165,7 @@ class PublicFactWarning(PrivclustWarning):
 
 
 class SourceWarning(PrivclustWarning):
-    """Something about the source of a source-target fit, for whoever calls it."""
+    """Something about the source of a source-target fit, for its caller."""
 
 
 @contextmanager
@@ -174,8 +174,8 @@ def as_one_sentence(
 ) -> Iterator[None]:
     """Raise ``message`` in place of another library's error, whose text may quote a value.
 
-    ``from None`` would only hide that error from a printed traceback; whoever walks the chain, as
-    a logger does, would still find it. So it is let go.
+    ``from None`` would only hide that error from a printed traceback; code that walks the chain,
+    such as a logger, would still find it. So the link is removed.
     """
     try:
         yield

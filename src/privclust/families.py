@@ -1,8 +1,8 @@
-"""The one list of the families of algorithms; text alone, so that reading it imports nothing.
+"""The one list of the families of algorithms: text only, so that reading it imports nothing.
 
-A family is a kind of release with a command; its folder of the package may have several. In the
-folder the others look for the modules ``release`` (its kinds of release) and ``task`` (records of
-what it offers to the command line and the service).
+A family is a kind of release with a command; a folder may hold several families. Other packages
+look in the folder for the modules ``release`` (its kinds of release) and ``task`` (records of what
+it offers to the command line and the service).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Family:
 
     @property
     def task_module(self) -> str:
-        """The module whose ``COMMANDS`` has the tasks of each command; nothing heavy is in it."""
+        """The module whose ``COMMANDS`` lists the tasks of each command; it is light."""
         return f"privclust.{self.folder}.task"
 
 

@@ -1,8 +1,8 @@
-"""The order of a fit: check, open, charge, ask, keep, state. It is written here and nowhere else.
+"""The order of a fit: check, open, charge, ask, keep, state. It is written only here.
 
-Whoever asks has a door and no rows; whoever keeps has public facts and noisy answers; whoever
-publishes has what was kept. What the ledger, the release and scikit-learn need of an estimator is
-in ``estimator.py``.
+The step that asks has a door and no rows; the one that keeps has public facts and noisy answers;
+the one that publishes has what was kept. What the ledger, the release and scikit-learn need of an
+estimator is in ``estimator.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Then = TypeVar("Then")
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: what it may spend, who debits it, its two sources of chance, and its flaws."""
+    """State of one fit: budget, meter, seed of the noise, public generator, known flaws."""
 
     budget: Budget
     meter: Meter  # debits every question before it is asked
@@ -30,24 +30,24 @@ class Run:
     seed: np.random.SeedSequence | None
     public_rng: np.random.Generator  # public random choices, which protect nothing
     flaws: tuple[str, ...] = ()  # why the result is not private, besides a seed
-    # Whether a ledger is charged; a rehearsal says so of the fit that it stands for.
+    # Whether a ledger is charged; a rehearsal sets it as in the fit it stands for.
     charged: bool = False
 
     def another_seed(self) -> np.random.SeedSequence | None:
-        """Return the seed of one more view, so that seeded noise is not drawn twice."""
+        """Return a seed for one more view, so that seeded noise is not repeated."""
         return None if self.seed is None else self.seed.spawn(1)[0]
 
 
 class FitSteps(Protocol):
     """The steps of a fit, which an estimator fills in.
 
-    - ``_open(X, public)``: the data, opened; names and types are looked at, no row is read;
-    - ``_door(opened)``: the door that they are asked through;
+    - ``_open(X, public)``: the data, opened; names and types are read, rows are not;
+    - ``_door(opened)``: the door through which questions are asked;
     - ``_ask(door, run, public)``: questions and post-processing, returning a result;
     - ``_keep(facts, result, public)``: attributes with a trailing underscore;
     - ``_finish(unit, run, receipt, result)``: the statement, the release and the settled charge.
 
-    ``public`` is whatever public data a fit has beside the private ones.
+    ``public`` is any public data that a fit has besides the private data.
     """
 
     def _check_parameters(self) -> None: ...

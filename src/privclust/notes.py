@@ -1,4 +1,4 @@
-"""Notes on a fit: what its noisy answers give reason to doubt, as codes and in sentences.
+"""Notes on a fit: reasons to doubt it, found in its noisy answers, as codes and sentences.
 
 A program reads the code, a person the sentence; no sentence is ever read back by a program. All of
 it is post-processing, which costs nothing.
@@ -21,7 +21,7 @@ from privclust.schema.schema import Schema
 from privclust.unit import Unit
 from privclust.unit.words import words_of
 
-# Whether a release shows the rows: yes, noise hides them at least in part, or it never saw them.
+# Whether a release shows the rows; noise hides them, at least in part; or it never saw them.
 Signal = Literal["seen", "hidden", "none"]
 Code = Literal[
     "bound-reached",
@@ -44,17 +44,17 @@ Code = Literal[
 ]
 _HIDDEN = {"clusters-hidden", "columns-hidden"}
 
-# Centres of a column that all lie this near to one of its bounds, in widths, look cut off.
+# If all centres of a column are this close to one bound, in widths, values seem to be clipped.
 _AT_THE_BOUND = 0.002
-# So many columns are named one by one.
+# Up to this many columns are named one by one.
 _NAMED = 3
-# How many standard errors a noisy number may be too large by.
+# By how many standard errors a noisy number may be too large.
 _CAUTION = 2
 
 
 @dataclass(frozen=True)
 class Note:
-    """A reason not to trust a result, or not all of it: a code, and a sentence with the cure."""
+    """A reason not to trust a result, or part of it: a code, and a sentence with the remedy."""
 
     code: Code
     text: str
@@ -69,7 +69,7 @@ def signal_of(notes: Iterable[Note]) -> Signal:
 
 
 def parameters_of(notes: tuple[Note, ...]) -> dict[str, Any]:
-    """Return what a release says of the notes: its signal and, if there are any, all of them."""
+    """Return what a release says about the notes: its signal, and all notes if there are any."""
     told: dict[str, Any] = {"signal": signal_of(notes)}
     if notes:
         told["notes"] = [note.code for note in notes]
@@ -80,7 +80,7 @@ def parameters_of(notes: tuple[Note, ...]) -> dict[str, Any]:
 def bound_notes(centres: Floats, sizes: Noisy, schema: Schema) -> Iterator[Note]:
     """Yield a note for each column whose released centres all lie at one of its bounds.
 
-    Many such columns share one note. A centre whose noisy size does not stand out may have no
+    Many such columns share one note. A centre whose noisy size is not above the noise may have no
     rows, and says nothing about them.
     """
     centres = centres[sizes.value > _CAUTION * sizes.standard_error]

@@ -1,7 +1,7 @@
 """OpenDP as a noise source behind the same interface; ``pip install privclust[opendp]``.
 
-It is some hundred times slower than our own samplers and takes its scales as floats, which are
-rounded up here, so that noise is never smaller than asked for. Its use is a second opinion: tests
+It is about a hundred times slower than our own samplers and takes its scales as floats, which are
+rounded up here, so that noise is never smaller than asked for. It serves as a second opinion: tests
 compare the two, and no fit draws from it.
 """
 

@@ -1,4 +1,4 @@
-"""Parameters, written once: a record of each says its kind, default, words and where it is shown.
+"""Parameters, written once: a record for each, with its kind, default, words and where it is shown.
 
 Checks of estimators, options of the command line and fields of the service's forms are made from
 the records, and a test compares signatures and docstrings with them. Nothing heavy is imported, so
@@ -15,7 +15,7 @@ from typing import Any
 
 from privclust.exceptions import ParameterError
 
-# A working set may take this share of the machine's memory; beyond it the fit would be killed.
+# A working set may use this share of the machine's memory; beyond it the fit would be killed.
 _USABLE = 0.8
 # The working set of k-means, in numbers per cluster and column, as measured.
 _NUMBERS_PER_CLUSTER = 64
@@ -25,7 +25,7 @@ EVERYWHERE = frozenset({PYTHON, COMMAND, SERVICE})
 
 
 class Kind:
-    """What values of one kind are; a kind by itself allows everything."""
+    """A kind of values; the base class allows everything."""
 
     words = "anything"
 
@@ -84,7 +84,7 @@ class OneOf(Kind):
     """One of a list of texts."""
 
     choices: tuple[str, ...]
-    # Texts that another class takes, and its name.
+    # Texts that another class accepts, and its name.
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     # Former texts that are still allowed, and what they are called now.
     former: Mapping[str, str] = field(default_factory=dict)
@@ -99,9 +99,9 @@ class OneOf(Kind):
         return isinstance(value, str) and (value in self.choices or value in self.former)
 
     def check(self, name: str, value: Any, also: tuple[Any, ...] = ()) -> None:
-        """Raise if a value is not in the list, and say which class takes it if one does."""
+        """Raise if a value is not in the list, naming the class that accepts it, if any."""
         if isinstance(value, str) and value in self.elsewhere:
-            raise ParameterError(f"{name}={value!r} is of a paper; use {self.elsewhere[value]}.")
+            raise ParameterError(f"{name}={value!r} is from a paper; use {self.elsewhere[value]}.")
         super().check(name, value, also)
 
 
@@ -120,7 +120,7 @@ class Flag(Kind):
 class Items(Kind):
     """A list of public things: ``"columns"``, ``"points"``, ``"numbers"`` or ``"places"``.
 
-    Whoever takes it checks it, because that needs the columns or the points of the question.
+    The estimator checks it, because that needs the columns or the points of the question.
     """
 
     of: str
@@ -137,10 +137,10 @@ class Parameter:
     kind: Kind
     default: Any  # the estimator's own
     words: str  # the help of its option, and its label in a form if there is no ``label``
-    also: tuple[Any, ...] = ()  # values beside those of the kind: ``"auto"``, None
+    also: tuple[Any, ...] = ()  # values besides those of the kind: ``"auto"``, None
     option: tuple[str, ...] = ()  # how its option is spelled, if not ``--name-with-dashes``
     label: str = ""  # what it is called in a form
-    # What stands for a value in the help, and for the default, if not the default itself.
+    # Placeholder for a value in the help, and for the default, if not the default itself.
     metavar: str = ""
     shown: str = ""
     seen: frozenset[str] = EVERYWHERE  # where it is offered
@@ -177,7 +177,7 @@ def check_parameters(model: Any) -> None:
 
 
 def check_memory(needed: float, remedy: str) -> None:
-    """Raise if a working set of this many bytes cannot fit this machine.
+    """Raise if a working set of ``needed`` bytes does not fit into this machine's memory.
 
     ``needed`` comes from public numbers alone, never from the rows; ``remedy`` says what to change.
     """
@@ -190,7 +190,7 @@ def check_memory(needed: float, remedy: str) -> None:
 
 
 def check_clusters(n_clusters: int, n_columns: int) -> None:
-    """Raise if k-means with this many clusters cannot fit into the memory of this machine."""
+    """Raise if k-means with ``n_clusters`` does not fit into this machine's memory."""
     needed = 8.0 * _NUMBERS_PER_CLUSTER * n_clusters * (n_columns + 1)
     check_memory(needed, "ask for fewer clusters")
 

@@ -2,8 +2,8 @@
 
 A scaler that was fitted on private rows has put their means into the data, and a search that keeps
 the best of many fits by their exact scores has revealed scores of private rows. Neither goes
-through a mechanism, so what comes after is not private, whatever the fit itself promises. There is
-no public way for an estimator to see who calls it, so the callers are looked through.
+through a mechanism, so what comes after is not private, whatever the fit itself promises. An
+estimator has no public way to see who calls it, so the call stack is searched.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Leak:
 
 RESCORED = Leak(
     "the model was fitted again after its exact score on rows had been seen",
-    "choose parameters by plan(), and make a new estimator if the score had no part in this fit",
+    "choose parameters by plan(), and make a new estimator if the score played no part in this fit",
 )
 _SEARCHED = Leak(
     "the fit is part of a search or cross-validation, which compares exact scores of private rows",

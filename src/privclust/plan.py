@@ -20,9 +20,9 @@ from privclust.statement import lines_of, plain_charge
 from privclust.unit import unit_from
 from privclust.unit.rows import ReplaceRow
 
-# A delta that makes the error smaller by less than this part of it buys nothing.
+# A delta that reduces the error by less than this share is not worth it.
 _WORTH_A_DELTA = 0.01
-# What a plan for replaced rows assumes, unless their number is declared.
+# What a plan for replaced rows assumes unless their number is declared.
 _STATED = (
     "Rehearsed on rows whose number is stated, as by a data frame or a Parquet file; of CSV files "
     "and streams it may have to be asked with noise, unless ReplaceRow(n_rows) declares it."
@@ -45,7 +45,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Data made up for one rehearsal."""
+    """Synthetic data for one rehearsal."""
 
     data: tuple[Any, ...]  # what a model is fitted to; see ``PrivateEstimator._rehearse``
     # Takes the fitted model and returns its error, relative to a fit without privacy.
@@ -66,13 +66,13 @@ class Plan:
         The questions of the last rehearsal. Later questions can depend on earlier noisy answers,
         so the noise of the real fit may differ a little; its cost does not.
     n_rows : int
-        The number of rows that the data are taken to have.
+        The number of rows that the data are assumed to have.
     error_ratio : float
-        The error to expect; ``measure`` says of what, and relative to what.
+        The expected error; ``measure`` says of what, and relative to what.
     measure : Measure
         What error is meant.
     notes : tuple of str
-        What else is to be expected, a sentence each.
+        What else to expect, a sentence each.
     """
 
     budget: Budget
@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def advice(self) -> str:
-        """What to make of the expected error, in one sentence."""
+        """What the expected error means, in one sentence."""
         if self.budget.delta > Fraction(1, max(self.n_rows, 1)):
             return (
                 "delta is above one in the number of rows, which would allow a row to be "
@@ -151,7 +151,7 @@ def rehearse(
     """Fit copies of a model to synthetic data, and report what they asked and how well they did.
 
     ``synthetic``: makes the data of a rehearsal from its number. ``n_rows``: the number of rows
-    that the data are taken to have. ``measure``: what error is measured on the synthetic data.
+    that the data are assumed to have. ``measure``: what error is measured on the synthetic data.
     ``known``: parameters of the copies that differ from the model's.
     """
     unit = unit_from(model.unit) if isinstance(model.unit, Mapping) else model.unit
@@ -177,9 +177,9 @@ def rehearse(
 
 
 def note_pure_alternative(plan: Plan, pure: Plan) -> Plan:
-    """Return a plan with a delta that tells what the same epsilon would do without one.
+    """Return a plan with a delta, with a note on the same epsilon without one.
 
-    A fit in pure ε keeps the promise of the same ε with any δ, so it may be taken instead. Noise is
+    A fit in pure ε keeps the promise of the same ε with any δ, so it may be used instead. Noise is
     smaller with a δ only where many questions share the budget.
     """
     words = f"With delta=0 and the same epsilon it would be {pure.error_ratio:.3g} times"

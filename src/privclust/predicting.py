@@ -1,7 +1,7 @@
-"""``PrivateClusterMixin``: exact labels of rows for their holder, in scikit-learn's manner.
+"""``PrivateClusterMixin``: exact labels of rows for their holder, as in scikit-learn.
 
-What a fitted model tells the holder of rows stands in the module ``predicting`` of its family. Such
-answers are not noisy and are not a release; nothing of them is kept.
+What a fitted model tells the holder of rows is in the module ``predicting`` of its family. Such
+answers are exact and not a release; none of them is kept.
 """
 
 from __future__ import annotations

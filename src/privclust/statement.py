@@ -37,8 +37,8 @@ class PrivacyStatement(FitStatement):
     receipt : str or None
         The ledger's receipt, if the fit was charged to one.
     lists_flaws : bool
-        False of the first releases, whose statement has no list of flaws: it is written as it was
-        read, so that the digest of the release stays.
+        False for the first releases, whose statement has no list of flaws: it is written as it was
+        read, so that the digest of the release does not change.
     """
 
     lists_flaws: bool = True
@@ -57,7 +57,7 @@ class PrivacyStatement(FitStatement):
     def paid_from(self) -> Budget:
         """The budget that the queries are paid from: the promise or, without a ledger, its ε alone.
 
-        A ledger counts a fit with a δ by its ρ, so that is what such a fit must be paid in.
+        A ledger counts a fit with a δ by its ρ, so such a fit must be paid in ρ.
         """
         promised = Budget(self.epsilon, self.delta)
         return promised if self.receipt is not None else promised.paid_from(self.spent)
@@ -67,7 +67,7 @@ class PrivacyStatement(FitStatement):
         """The promise in one line."""
         if not self.private:
             return f"NOT PRIVATE: {'; '.join(self.flaws)}."
-        # Rounded up, so that no reader is promised more than holds.
+        # Rounded up, so that no reader is promised more than is true.
         epsilon, chance = (f"{float(round_up(part, 6)):g}" for part in (self.epsilon, self.delta))
         delta = f", δ = {chance}" if self.delta else ""
         return f"differentially private with ε = {epsilon}{delta}"
@@ -110,7 +110,7 @@ class PrivacyStatement(FitStatement):
         )
 
     def __repr__(self) -> str:
-        # The mark stands last: scikit-learn's diagrams show the ends of a long repr.
+        # The mark comes last: scikit-learn's diagrams show the ends of a long repr.
         promise = self.promise if self.private else f"{'; '.join(self.flaws)}: NOT PRIVATE"
         return f"PrivacyStatement({promise})"
 
@@ -122,7 +122,7 @@ class PrivacyStatement(FitStatement):
 
 
 def lines_of(charges: Iterable[Charge]) -> Iterator[str]:
-    """Yield a line for each query: its name, what it asks, told once, and the noise."""
+    """Yield a line for each query: its name, what it asks (said once) and the noise."""
     told: set[str] = set()
     for charge in charges:
         parts = (charge.asks if charge.asks not in told else "", charge.noise)
@@ -141,7 +141,7 @@ def plain_charge(charge: Charge) -> dict[str, Any]:
         "pure": pure,
         "rho": str(charge.loss.rho),
     }
-    if not charge.asks:  # a query of 0.1 is written as it was read, so that digests stay
+    if not charge.asks:  # a query of 0.1 is written as it was read, so that digests do not change
         del plain["asks"]
     return plain
 

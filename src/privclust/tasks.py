@@ -1,7 +1,7 @@
 """Tasks: what can be asked of private data, as records for the command line and the service.
 
 A family has a file ``task`` with records and no code. A task has variants, one for each estimator
-that can do it, of which ``method`` names one: the family's own, and those of papers. Nothing heavy
+that can do it and that ``method`` selects: the family's own, and those of papers. Nothing heavy
 is imported here: classes and functions are named as ``"module:name"``.
 """
 
@@ -21,7 +21,7 @@ class Variant:
     """One estimator that can do a task."""
 
     estimator: str  # the class, as ``module:name``
-    parameters: tuple[Parameter, ...]  # those that the family has beside budget, schema and unit
+    parameters: tuple[Parameter, ...]  # those that the family has besides budget, schema and unit
     # What ``method`` may be for it, the default first; empty if the task has no such choice.
     methods: tuple[str, ...] = ()
     # The paper that it is from, which has a help panel of its own; empty for the family's own.
@@ -35,7 +35,7 @@ class Variant:
         return found
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what its constructor takes of the values that were given."""
+        """Return the given values that its constructor accepts."""
         named = {p.name for p in self.parameters if not p.of_fit}
         return {name: value for name, value in given.items() if name in named}
 
@@ -53,17 +53,17 @@ class Task:
     fit_words: str = ""
     plan_words: str = ""
     clusters: str = ""  # the parameter that is the number of clusters; empty if it has none
-    # Rows of numbers and categories, or of categories alone, sources beside public targets, numbers
-    # of unknown range, or a matrix of counts.
+    # Rows of numbers and categories, or of categories only, sources with public targets, numbers of
+    # unknown range, or a matrix of counts.
     takes: str = "rows"
-    fewest: int = 1  # how many columns it needs at least; 0 if it takes a matrix
+    fewest: int = 1  # the fewest columns it needs; 0 if it takes a matrix
     # The function that returns what an audit of it runs, and pairs of neighbours, as
     # ``module:name``.
     audit: str = ""
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """All that ``method`` may be."""
+        """All values of ``method``."""
         return tuple(method for variant in self.variants for method in variant.methods)
 
     def variant(self, method: str | None) -> Variant:
@@ -83,7 +83,7 @@ class Task:
         return variant.kind(*positional, **named, **parameters)
 
     def parameters(self, *, in_service: bool = False) -> dict[str, Parameter]:
-        """Return the parameters of all variants by name; of equal names the first counts."""
+        """Return the parameters of all variants by name; the first of each name counts."""
         found: dict[str, Parameter] = {}
         for variant in self.variants:
             if variant.in_service or not in_service:

@@ -68,7 +68,7 @@ BAD = [
     (fit_of("absent.csv"), 1, "File 'absent.csv' was not found"),
     (fit_of("data.txt"), 1, "unknown format"),
     (fit_of("torn.parquet"), 1, "cannot be read as Parquet"),
-    (fit_of("notes"), 1, "holds no .parquet, .csv or .arrow file"),
+    (fit_of("notes"), 1, "has no .parquet, .csv or .arrow file"),
     # schema
     ((*NEW, "--schema", "half.toml"), 1, "Column 'x': a Box needs both bounds"),
     ((*NEW, "--schema", "broken.toml"), 1, "not valid TOML"),
@@ -88,7 +88,7 @@ BAD = [
     # places
     ((*FIT, "-o", "release"), 1, "'release' exists; choose another path or pass --overwrite"),
     ((*FIT, "-o", "notes", "--overwrite"), 1, "'notes' exists and is not a release"),
-    ((*FIT, "-o", "data.csv", "--overwrite"), 1, "cannot hold a release"),
+    ((*FIT, "-o", "data.csv", "--overwrite"), 1, "cannot be a release"),
     ((*FIT, "-o", "absent/out"), 1, "its folder does not exist"),
     ((*FIT, "-o", "data.csv/out"), 1, "its folder does not exist"),
     # usage
@@ -111,7 +111,7 @@ BAD = [
     (("ledger", "balance", "absent.db"), 1, "absent.db"),
     (("plan", "kmeans"), 2, "either --schema FILE or --bounds LOW HIGH"),
     (("plan", "kmeans", "--bounds", "0", "1"), 2, "--columns"),
-    (("plan", "kmeans", "--schema", "list.toml"), 1, "has one category only"),
+    (("plan", "kmeans", "--schema", "list.toml"), 1, "has only one category"),
     (("source-target", "--source", "data.csv", "--target", "data.csv"), 2, "--column"),
     (("plan", "kmeans", "--schema", "schema.toml", "--epsilon", "0"), 1, "above zero"),
     # other commands

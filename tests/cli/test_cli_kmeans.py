@@ -71,7 +71,7 @@ def test_the_release_goes_to_release_if_no_place_is_named(folder: Path, run: Run
 def test_a_budget_that_nobody_gave_is_told_on_one_line(folder: Path, run: Run) -> None:
     result = run(*FIT[:-2])
     assert result.exit_code == 0, result.stderr
-    assert "\nNo --epsilon was given, so ε = 1 is taken.\n" in result.stdout
+    assert "\nUsing ε = 1, because --epsilon was not given.\n" in result.stdout
     assert result.stderr == ""
     assert Release.load("release").privacy.epsilon == 1
     by_rho = run(*FIT[:-2], "--rho", 0.5, "--delta", 1e-6, "-o", "other")

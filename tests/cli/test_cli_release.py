@@ -67,7 +67,7 @@ def test_a_report_that_was_changed_is_found_beside_a_release_that_was_not(
         page.write(b"\xff and nobody is ill")
     changed = run(*verify)
     assert (changed.exit_code, "signed" in changed.stdout) == (0, True)
-    assert "The report is not what this version makes of the release" in changed.stderr
+    assert "The report is not the one this version makes" in changed.stderr
     run("report", "release", "--overwrite")
     assert run(*verify).stderr == ""
 

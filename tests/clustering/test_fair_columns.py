@@ -176,7 +176,7 @@ def test_taken_shares_are_those_of_the_gaps():
 
 def test_a_plan_says_what_columns_count_and_numbers_alike_are_not_listed():
     told = str(PrivateKMeans(2, schema=schema_with(weight=3)).plan(500))
-    assert "Taken shares of the distance between two rows: coin 78 %, x 11 %, y 11 %." in told
+    assert "Assumed shares of the distance between two rows: coin 78 %, x 11 %, y 11 %." in told
     assert "PrivateBounds finds closer bounds" in told
     alike = share_sentences(Schema({"x": Box(0, 1), "y": Box(0, 9)}), True, None)
     assert len(alike) == 1

@@ -197,7 +197,7 @@ def test_cells_that_never_saw_the_rows_say_so():
     assert model.release().signal == "none"
     assert model.kmeans(3).signal == "none"
     assert model.choose_k([2, 3]).n_clusters is None
-    with pytest.warns(LowSignalWarning, match="synthetic rows tell nothing of them"):
+    with pytest.warns(LowSignalWarning, match="synthetic rows say nothing about them"):
         model.sample(5)
 
 

@@ -112,7 +112,9 @@ def test_another_number_than_declared_is_one_sentence_and_nothing_is_kept(
     kind, n_rows, model, tmp_path
 ):
     fit = MODELS[model](ReplaceRow(n_rows), random_state=0)
-    with pytest.raises(DataError, match=r"^The data have another number of rows.*\.$") as caught:
+    with pytest.raises(
+        DataError, match=r"^The data have a different number of rows.*\.$"
+    ) as caught:
         fit.fit(stated(kind, tmp_path))
     assert "\n" not in str(caught.value)
     assert not hasattr(fit, "privacy_")
@@ -123,7 +125,7 @@ def test_every_estimator_refuses_another_number_than_declared(record, tmp_path):
     data = record.data()
     data.to_csv(tmp_path / "a.csv", index=False)
     for given in (data, tmp_path / "a.csv"):
-        with pytest.raises(DataError, match="another number of rows"):
+        with pytest.raises(DataError, match="a different number of rows"):
             record.fit(record.make(ReplaceRow(len(data) + 1)), given)
     record.fit(record.make(ReplaceRow(len(data))), tmp_path / "a.csv")
 
@@ -133,7 +135,7 @@ def test_what_a_frame_states_is_compared_before_the_charge(tmp_path):
     ledger.create_dataset("town", ReplaceRow(N_ROWS + 1))
     ledger.grant("town", 5)
     charged = {"ledger": ledger, "dataset": "town"}
-    with pytest.raises(DataError, match="another number of rows"):
+    with pytest.raises(DataError, match="a different number of rows"):
         MODELS["dilca"](ReplaceRow(N_ROWS + 1), **charged).fit(FRAME)
     assert not any(entry.kind == "charge" for entry in ledger.history())
     with pytest.raises(UnitMismatchError):
@@ -144,7 +146,7 @@ def test_no_view_is_made_of_rows_that_are_more_than_declared(tmp_path):
     """The door compares, whoever opened the rows."""
     with (
         open_table(FRAME, SCHEMA, unit=ReplaceRow(7)) as opened,
-        pytest.raises(DataError, match="another number of rows"),
+        pytest.raises(DataError, match="a different number of rows"),
     ):
         TableRows(opened)
 
@@ -184,7 +186,7 @@ def test_the_number_can_be_declared_on_the_command_line(tmp_path):
     assert Release.load(tmp_path / "out2").privacy.unit == ReplaceRow(N_ROWS).to_dict()
     bad = run("--n-rows", "7", "--overwrite")
     assert bad.exit_code != 0
-    assert "another number of rows" in bad.output
+    assert "a different number of rows" in bad.output
     other = CliRunner().invoke(app, ["plan", "kmeans", "--n-rows", "7"])
     assert other.exit_code != 0
     assert "--n-rows belongs to --unit replace-row" in other.output

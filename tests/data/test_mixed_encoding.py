@@ -184,7 +184,7 @@ def test_a_ball_over_the_numbers_of_a_mixed_schema_is_refused():
 
 
 def test_a_schema_in_which_no_rows_differ_is_refused():
-    with pytest.raises(SchemaError, match="one category only"):
+    with pytest.raises(SchemaError, match="only one category"):
         region_of(Schema({"a": Categories(["p"])}))
 
 

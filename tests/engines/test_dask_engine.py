@@ -350,5 +350,5 @@ def test_a_declared_number_of_rows_holds_on_a_cluster_too(record, client, tmp_pa
         part.to_csv(tmp_path / f"{number}.csv", index=False)
     with privclust.engine(client):
         record.fit(record.make(ReplaceRow(len(data))), tmp_path)
-        with pytest.raises(DataError, match="another number of rows"):
+        with pytest.raises(DataError, match="a different number of rows"):
             record.fit(record.make(ReplaceRow(len(data) + 1)), tmp_path)

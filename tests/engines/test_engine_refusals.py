@@ -161,7 +161,7 @@ def test_data_that_make_no_table_are_refused_before_the_charge(client, charged, 
     texts = tmp_path / "texts.parquet"
     rows.astype({rows.columns[0]: str}).to_parquet(texts)
     with privclust.engine(client):
-        refused(DataError, "holds no .parquet, .csv or .arrow file", model.fit, tmp_path / "empty")
+        refused(DataError, "has no .parquet, .csv or .arrow file", model.fit, tmp_path / "empty")
         refused(DataError, "has columns other than", model.fit, [one, other])
         refused(DataError, "text", model.fit, [one, texts])
     assert not was_charged()

@@ -207,7 +207,7 @@ def test_the_history_fits_eighty_columns(path: str) -> None:
 def test_a_backup_and_a_kept_head(path: str, tmp_path: Path) -> None:
     backup, kept = tmp_path / "backup.db", tmp_path / "kept.json"
     assert "holds 6 entries" in told("backup", path, backup)
-    assert "choose another place" in refused("backup", path, backup)
+    assert "choose another path" in refused("backup", path, backup)
     Ledger.open(path).reserve("visits", Budget("0.5"), AddRemoveRow(), "PrivateKMeans")
     told("head", path, "-o", kept)
     assert "intact: 7 entries" in told("verify", path, "--head", kept)
@@ -217,7 +217,7 @@ def test_a_backup_and_a_kept_head(path: str, tmp_path: Path) -> None:
     assert "older than what was kept" in refused("verify", backup, "--head", digest)
     assert "neither a digest nor" in refused("verify", path, "--head", tmp_path / "nothing")
     digest.write_bytes(b"\xff[1]")
-    assert "holds no head" in refused("verify", path, "--head", digest)
+    assert "is not the head of a ledger" in refused("verify", path, "--head", digest)
 
 
 def test_a_release_shows_that_a_ledger_is_older(path: str, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_grants_and_keys_on_the_command_line(path: str, tmp_path: Path) -> None:
     assert answered(*grant, "--currency", "approximate")["pot"] == "approximate"
     assert "if and only if it has no δ" in refused(*grant, "--currency", "pure")
     assert answered("key", "add", path, "AB" * 32, "--name", "Ann")["ed25519"] == "ab" * 32
-    assert "in the ledger already" in refused("key", "add", path, "ab" * 32, "--name", "Ann")
+    assert "already in the ledger" in refused("key", "add", path, "ab" * 32, "--name", "Ann")
     assert "never the private one" in refused("key", "add", path, "secret", "--name", "Ann")
     assert answered("statement", path, "visits")["keys"] == [{"name": "Ann", "ed25519": "ab" * 32}]
 

@@ -170,7 +170,7 @@ def test_a_backup_need_not_wait_for_a_writer(granted: Ledger, tmp_path: Path) ->
 def test_a_backup_replaces_nothing(granted: Ledger, tmp_path: Path) -> None:
     place = tmp_path / "backup.db"
     place.write_text("precious")
-    with pytest.raises(LedgerError, match="exists; choose another place"):
+    with pytest.raises(LedgerError, match="exists; choose another path"):
         granted.backup(place)
     assert place.read_text() == "precious"
     with pytest.raises(LedgerError, match="does not exist; create it first"):

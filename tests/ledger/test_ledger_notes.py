@@ -109,7 +109,7 @@ def test_a_key_may_be_written_in_hex_or_base64(ledger: Ledger) -> None:
     forms += [base64.urlsafe_b64encode(raw).decode().rstrip("=")]
     assert ledger.add_key(KEY, "Ann").digest == KEY
     for form in forms:
-        with pytest.raises(LedgerConflictError, match="in the ledger already"):
+        with pytest.raises(LedgerConflictError, match="already in the ledger"):
             ledger.add_key(form, "Ann")
 
 

@@ -58,7 +58,7 @@ def test_grants_after_the_first_charge_are_told(ledger: Ledger):
     ledger.grant("visits", 1)
     one = ledger.statement("visits").promise
     assert "1 grant was made or raised after the first charge." in one
-    assert "If releases had a part in that, the sums do not bound the loss" in one
+    assert "If releases played a part in that, the sums do not bound the loss" in one
     ledger.reserve("visits", Budget("0.5"), AddRemoveRow(), "a test")
     ledger.grant("visits", 1, holder="ben")  # a pot that is made because of answers is one too
     ledger.grant("visits", 1, holder="ada")

@@ -68,7 +68,7 @@ def test_a_matrix_without_entries_is_read(tmp_path):
 def test_what_is_no_matrix_is_refused_with_nothing_quoted(text, tmp_path):
     path = tmp_path / "x.mtx"
     path.write_text(text)
-    with pytest.raises(DataError, match="holds no matrix") as told:
+    with pytest.raises(DataError, match="is not a matrix") as told:
         read_market(path)
     assert "8675" not in str(told.value)
     assert told.value.__context__ is None

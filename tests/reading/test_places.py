@@ -86,7 +86,7 @@ def test_a_stream_of_many_megabytes_is_kept_to_its_end():
 
 def test_a_terminal_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: True))
-    refused("Standard input holds no data", "-")
+    refused("Standard input is empty", "-")
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "csv.bz2", "arrow", "feather", "pq"])

@@ -135,7 +135,7 @@ def test_things_that_hold_no_table():
     refused("The rows differ in length", [[1, 2], [3]])
     refused("array of type complex128", np.ones((1, 1), complex))
     refused("array of type |S1", np.array([[b"x"]]))
-    refused("masked array must hold numbers", np.ma.masked_array([[SECRET]], [[True]]))
+    refused("masked array must have numbers", np.ma.masked_array([[SECRET]], [[True]]))
     refused("matrix of type complex128", sparse.csr_array(np.ones((1, 1), complex)))
     refused("sparse array must have rows and columns", sparse.coo_array(np.ones(3)))
     refused("stream is not a table", pl.Series([1]))
@@ -205,7 +205,7 @@ class TestFiles:
     def test_paths(self, tmp_path):
         refused("was not found; check the path", tmp_path / "absent.csv")
         refused("was not found; check the path", str(tmp_path / "absent.parquet"))
-        refused("holds no .parquet, .csv or .arrow file", tmp_path)
+        refused("has no .parquet, .csv or .arrow file", tmp_path)
         (tmp_path / "x.xlsx").touch()
         refused("unknown format; give a .csv, .tsv or .parquet file", tmp_path / "x.xlsx")
         (tmp_path / "x.parquet.gz").touch()

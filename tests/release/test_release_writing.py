@@ -125,7 +125,7 @@ def test_a_place_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("text")
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "file" / "release")
-    as_one_sentence(error, "cannot be written", "choose a writable place")
+    as_one_sentence(error, "cannot be written", "choose a writable path")
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "missing" / "release")
     as_one_sentence(error, "does not exist", "create it")
@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(storage.os, "mkdir", denied)
     with pytest.raises(ReleaseError) as error:
         make_release().save(tmp_path / "release")
-    as_one_sentence(error, "Permission denied", "choose a writable place")
+    as_one_sentence(error, "Permission denied", "choose a writable path")
 
 
 def no_space_in(folder: Path, monkeypatch) -> None:

@@ -205,7 +205,7 @@ def spend_the_rest(walker: Walker, dataset: str) -> None:
         walker.fill(**{"option-n_column_clusters": "3"})
         walker.page.select_option("[name=option-rule]", "tau")
     else:
-        walker.page.get_by_role("link", name="New centres beside these").click()
+        walker.page.get_by_role("link", name="New centres for these").click()
         walker.page.get_by_text("More options").click()
         walker.fill(targets="10, 1\n20, 2\n60, 5\n90, 9", **{"lines-forbidden": "0"})
     walker.fill(clusters="2", epsilon="0.5")
@@ -308,7 +308,7 @@ def test_steward_analyst_and_auditor_go_the_whole_way(chromium: Any, running: Ru
         go_the_whole_way(chromium, running, screen)
     for screen, family, last in (
         ("desktop-dark", "Distances between categories", "/api"),
-        ("phone-light", "New centres beside these", "/tokens"),
+        ("phone-light", "New centres for these", "/tokens"),
     ):
         read_on_another_screen(chromium, running, screen, family, last)
     audit(chromium, running)

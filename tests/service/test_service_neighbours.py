@@ -179,7 +179,7 @@ def seen_with(
         ("cocluster", ONE_COUNT),
     ],
     ids=[
-        "one row more",
+        "one more row",
         "a row that breaks every type",
         "one such place more",
         "one count more in a matrix",

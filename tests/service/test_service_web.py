@@ -440,4 +440,4 @@ def test_a_form_declares_the_number_of_rows_and_the_rule_of_a_matrix(serving: Se
     assert units["total"] == MatrixCount(unreadable="zero")
     assert not {"strict", "wrong"} & set(units)
     assert "Negative values" in message(sue.follow(refused))
-    assert "another number of rows" in message(sue.follow(wrong))
+    assert "a different number of rows" in message(sue.follow(wrong))

@@ -134,7 +134,7 @@ def test_the_plan_reads_no_source(files):
 def test_coordinates_must_be_named(files):
     result = run("source-target", "--source", files / "homes.csv", "--target", files / "towns.csv")
     assert result.exit_code != 0
-    assert "Say which columns are coordinates" in f"{result.output}{result.exception}"
+    assert "Name the columns of coordinates" in f"{result.output}{result.exception}"
 
 
 def test_a_plan_spends_the_whole_budget_and_no_ledger():

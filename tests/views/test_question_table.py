@@ -1,6 +1,6 @@
 """The sensitivities of all questions are those of one lemma and of the table in the proofs.
 
-``proofs/question.md`` says in a table what one row more changes in each part of an answer. Every
+``proofs/question.md`` says in a table what one more row changes in each part of an answer. Every
 question is asked under every unit and in both currencies, and the mechanisms that are drawn from
 must be those that the lemma makes of the table.
 """

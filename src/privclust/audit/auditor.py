@@ -1,6 +1,6 @@
 """The empirical privacy audit: look for an event that a privacy claim forbids.
 
-The runs of each pair of neighbouring data sets are made in three splits that share nothing. On the
+The runs of each pair of neighbouring data sets are made in three independent splits. On the
 first a score is learned, on the second one event and its direction are chosen, and the third is
 counted once, for that event alone. So the bound holds at the stated confidence whatever the first
 two splits did. With several pairs the allowed error is divided by their number.
@@ -25,14 +25,14 @@ from privclust.audit.outputs import Outputs, RaisedError
 from privclust.audit.runner import FeatureFunction, Subject, draw, is_estimator, takes_rng
 from privclust.budget import Budget, Number
 
-# What an audit hands back: the bound, the verdict, and the event that bears witness.
+# What an audit returns: the bound, the verdict, and the event behind it.
 
 Verdict = Literal["violated", "not refuted"]
 
 
 @dataclass(frozen=True)
 class Witness:
-    """The event on which a bound rests.
+    """The event behind a bound.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class Witness:
     runs : int
         Fresh runs on each.
     features : dict from str to (float, float)
-        The features that decide whether it happens, the most important first, and the range in
-        which nine tenths of their values lie when it does; NaN where there is no such number.
+        The features that decide whether it happens, the most important first, and the range of nine
+        tenths of their values when it does; NaN if there is no such number.
     """
 
     pair: str
@@ -129,14 +129,14 @@ def audit(
     random_state: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
-    """Bound the privacy loss of a mechanism from below by watching its outputs.
+    """Bound the privacy loss of a mechanism from below by observing its outputs.
 
     Parameters
     ----------
     fit : callable or estimator
         A callable that takes a data set and returns its output, or an estimator, which is cloned
         and fitted afresh in each run and whose output is its attributes ``name_``. A callable
-        with a parameter ``rng`` is handed a NumPy generator; see Notes.
+        with a parameter ``rng`` is passed a NumPy generator; see Notes.
     neighbours : NeighbourPair, (left, right) tuple, or iterable of those
         Data sets that differ in one record. Put several pairs in a list.
     claimed : Budget or number
@@ -146,7 +146,7 @@ def audit(
     confidence : float, default=0.95
         The probability, above 0 and below 1, with which the reported bound must hold.
     features : str, callable, or iterable of those, default=all groups
-        What may be looked at: ``"exceptions"``, ``"shapes"``, ``"values"``, ``"low_bits"``, and
+        What may be used: ``"exceptions"``, ``"shapes"``, ``"values"``, ``"low_bits"``, and
         callables from an output to numbers. Without ``"exceptions"`` an exception is not an
         output: it ends the audit.
     batch : bool, default=False
@@ -155,10 +155,10 @@ def audit(
     n_jobs : int, default=1
         Number of processes; -1 means one for each core.
     random_state : int or None, default=None
-        Seed of the learner and of the generators that the auditor hands out.
+        Seed of the learner and of the generators that the auditor passes on.
     progress : callable or None, default=None
-        Called now and then with the runs that are done and the runs in all; the latter may not
-        be reached, since an audit of a pair ends when nothing can be seen on it.
+        Called now and then with the runs done and the total; the total may not be reached, since an
+        audit of a pair ends early if it shows nothing.
 
     Returns
     -------
@@ -167,10 +167,10 @@ def audit(
     Notes
     -----
     The bound is right if the runs are independent. A callable that takes ``rng`` and draws from
-    it, or from the operating system, can run in several processes. One without ``rng`` may hold a
+    it, or from the operating system, can run in several processes. One without ``rng`` may have a
     generator that processes would copy, and the copies would repeat each other, so it is refused
-    with ``n_jobs`` other than 1. An estimator with a ``random_state`` gets a fresh one in each
-    run. For seeded mechanisms the report does not depend on ``n_jobs``.
+    with ``n_jobs`` other than 1. An estimator with a ``random_state`` gets a fresh one in each run.
+    For seeded mechanisms the report does not depend on ``n_jobs``.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def audit(
 def _count_runs(
     progress: Callable[[int, int], None] | None, total: int
 ) -> Callable[[int], None] | None:
-    """Return what adds up the runs of all chunks and tells the sum."""
+    """Return a callback that adds up the runs of all chunks and reports the sum."""
     if progress is None:
         return None
     done = 0
@@ -294,7 +294,7 @@ def _features_that_decide(
 
 
 def _only_exception(outputs: Outputs) -> RaisedError | None:
-    """Return the exception that all runs ended with, if they did and it is one and the same."""
+    """Return the exception that all runs ended with, if there is a single one."""
     if len(outputs.columns) != 1:
         return None
     ((_, kind), column) = next(iter(outputs.columns.items()))

@@ -1,4 +1,4 @@
-"""Events that tell neighbours apart: learn a score, choose an event, bound ε from its counts.
+"""Events that distinguish neighbours: learn a score, choose an event, bound ε from its counts.
 
 An event that happens with probability p on one data set and q on its neighbour refutes every
 (ε, δ) with p > e^ε q + δ. The auditor counts the event in independent runs on both sides, bounds
@@ -8,7 +8,7 @@ the allowed error, and reports ln((p - δ) / q).
 An event is a condition on one column of the feature matrix, whose last column is a learned score:
 the estimated probability that a run came from the right data set. By the lemma of Neyman and
 Pearson the best events are the upper and lower ends of the likelihood ratio, which the score
-approximates; conditions on a single feature stand beside it because they find exact traces (an
+approximates; conditions on a single feature are tried too, because they find exact traces (an
 exception, an exact zero, an impossible last bit) and are easy to read.
 """
 
@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from privclust._typing import Floats
 from privclust.audit.features import Feature
 
-# From counts to a bound on ε: the only statistics that the confidence of an audit rests on.
+# From counts to a bound on ε: the only statistics behind the confidence of an audit.
 
 
 def probability_below(hits: ArrayLike, trials: int, error: float) -> Floats:
@@ -64,7 +64,7 @@ def epsilon_bound(
         return np.log(np.maximum(p - delta, 0.0)) - np.log(q)
 
 
-# Which event tells two neighbouring data sets apart: learning a score and choosing an event.
+# Finding an event that distinguishes two neighbouring data sets: a score, then an event.
 
 Relation = Literal["==", "!=", ">=", "<="]
 Side = Literal["left", "right"]
@@ -76,20 +76,20 @@ LEVELS = np.concatenate([[0.001, 0.002, 0.005], np.linspace(0.01, 0.99, 50), [0.
 """Quantiles of a column at which thresholds are tried."""
 
 COMMON_VALUES = 5
-"""How many of the commonest values of a column are tried for equality."""
+"""How many of a column's most common values are tried for equality."""
 
 MOST_EVENTS = 2 * len(RELATIONS) * (len(LEVELS) + COMMON_VALUES + 1)
 """Events that can be tried on one column, each for both directions."""
 
 EXAMINED_RUNS = 500
-"""Runs on each side on which the features that matter to a score are looked for."""
+"""Runs on each side used to find the features that matter to a score."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """The condition that ``column`` of the feature matrix stands in ``relation`` to ``value``.
+    """The condition that ``column`` of the feature matrix is in ``relation`` to ``value``.
 
-    A missing entry is NaN; it equals the value NaN and stands in no order to any number.
+    A missing entry is NaN; it equals the value NaN and is not ordered relative to numbers.
     """
 
     column: int
@@ -97,7 +97,7 @@ class Event:
     value: float
 
     def holds(self, matrix: Floats) -> NDArray[np.bool_]:
-        """Tell for each run whether the event happened."""
+        """Return for each run whether the event happened."""
         entries = matrix[:, self.column]
         if self.relation == ">=":
             return entries >= self.value
@@ -139,10 +139,10 @@ class Score:
         return np.asarray(self._learner.predict_proba(matrix)[:, 1], dtype=np.float64)
 
     def features_that_matter(self, left: Floats, right: Floats, most: int = 3) -> list[int]:
-        """Return the columns without which the score separates the sides less well.
+        """Return the columns without which the score separates the sides worse.
 
         Each column in turn is replaced by that of other runs, which keeps its distribution and
-        cuts its ties to the side.
+        removes its dependence on the side.
         """
         pooled = np.concatenate([left[:EXAMINED_RUNS], right[:EXAMINED_RUNS]])
         sign = np.repeat([-1.0, 1.0], [len(left[:EXAMINED_RUNS]), len(right[:EXAMINED_RUNS])])
@@ -150,7 +150,7 @@ class Score:
         losses = []
         for column in range(pooled.shape[1]):
             blurred = pooled.copy()
-            # Taking every second entry first hands each run one from either side equally often.
+            # Taking every second entry first gives each run one from either side equally often.
             blurred[:, column] = np.concatenate([pooled[::2, column], pooled[1::2, column]])
             losses.append(separation - np.mean(sign * self(blurred)))
         ranked = np.argsort(losses)[::-1][:most]
@@ -161,7 +161,7 @@ def choose_event(left: Floats, right: Floats, error: float, delta: float) -> tup
     """Choose the event that promises the largest bound on ε, and the side where it is likelier.
 
     ``left``, ``right``: (runs, columns), runs on the two data sets, of equal number and with at
-    least one column. They must not serve again for the bound itself. ``error``: the error
+    least one column. They must not be reused for the bound itself. ``error``: the error
     probability of the bound to come. Events compete with a smaller one, divided by their number, so
     that none wins by luck. ``delta``: the δ at which ε will be bounded.
     """

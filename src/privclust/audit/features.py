@@ -1,6 +1,6 @@
 """Outputs of many runs as a matrix of numbers, one row for each run.
 
-A :class:`FeatureMap` is laid out on the first split of the runs alone (which paths exist, how wide
+A :class:`FeatureMap` is built from the first split of the runs alone (which paths exist, how wide
 arrays are, which texts are common) and then turns the output of any run into the same columns, so
 that every event over them is fixed before the runs that confirm it are made. Four groups of
 features can be chosen: the values themselves, shapes, exceptions, and the low bits of numbers,
@@ -21,7 +21,7 @@ from privclust._typing import Floats
 from privclust.audit.outputs import Column, CustomFeature, Outputs, RaisedError, Structure
 
 GROUPS = ("exceptions", "shapes", "values", "low_bits")
-"""The groups of features. Of events that tell equally much, the one of the first group is named."""
+"""The groups of features. Among equally good events, that of the first group is named."""
 
 MAX_VALUES = 128
 """Elements of one array that get columns of their own; summaries always cover the whole array."""
@@ -37,10 +37,10 @@ ZERO_LAST_BIT, NEGATIVE_ZERO_LAST_BIT = 1100, 1101
 
 
 class Feature(NamedTuple):
-    """What one column says."""
+    """The meaning of one column."""
 
     name: str  # in words
-    # What the codes 0, 1, ... stand for; empty if the column holds numbers.
+    # What the codes 0, 1, ... mean; empty if the column has numbers.
     labels: tuple[str, ...] = ()
 
 
@@ -48,9 +48,9 @@ _Columns = Iterator[tuple[Feature, Floats]]
 
 
 class FeatureMap:
-    """The columns that outputs are described by.
+    """The columns that describe outputs.
 
-    ``outputs``: the runs, of both data sets, that lay out the columns. Columns that are constant in
+    ``outputs``: the runs, of both data sets, that define the columns. Columns that are constant in
     them are left out. ``groups``: the names from ``GROUPS`` that are wanted.
     """
 
@@ -78,7 +78,7 @@ class FeatureMap:
 
 
 def low_bits(values: Floats, precision: int = 53) -> dict[str, Floats]:
-    """Describe how finely each number is cut.
+    """Describe how finely each number is resolved.
 
     ``precision``: bits in the significand of the type the numbers come from; 24 for single
     precision. ``"last bit"``: the largest e such that the number is a multiple of 2^e. Integers
@@ -104,7 +104,7 @@ def low_bits(values: Floats, precision: int = 53) -> dict[str, Floats]:
 
 
 def _varies(column: Floats) -> bool:
-    # Two NaN are the same here: a value that is always missing tells nothing.
+    # NaNs are equal here: a value that is always missing reveals nothing.
     return not np.array_equal(column, np.full_like(column, column[0]), equal_nan=True)
 
 
@@ -123,7 +123,7 @@ def _encoder(path: str, kind: type, column: Column) -> _CodesEncoder | _NumbersE
 
 
 class _Codes:
-    """Numbers for the common keys of a column: 1 for the commonest, 0 for those not listed."""
+    """Numbers for the common keys of a column: 1 for the most common, 0 for those not listed."""
 
     def __init__(self, column: Column, key: Callable[[Any], Hashable]) -> None:
         counts = Counter(key(leaf) for leaf in column if leaf is not None)

@@ -38,7 +38,7 @@ class NeighbourPair:
     left, right : object
         The data sets.
     unit : {"add-remove-row", "replace-row", "matrix-entry"} or None
-        What the pair is a neighbouring pair for; None when only its maker knows.
+        The unit for which the pair is neighbouring; None when only its maker knows.
     """
 
     name: str
@@ -83,7 +83,7 @@ def far_outlier(
 def single_row_cluster(
     centres: ArrayLike, *, copies: int = 8, unit: RowUnit = "add-remove-row"
 ) -> NeighbourPair:
-    """Let the last cluster hold a single row on the right and none on the left.
+    """Give the last cluster a single row on the right and none on the left.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def single_row_cluster(
 def duplicate_mass(
     row: ArrayLike, other: ArrayLike, *, copies: int = 20, unit: RowUnit = "add-remove-row"
 ) -> NeighbourPair:
-    """Let all rows be the same but one on the right.
+    """Make all rows the same except one on the right.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def duplicate_mass(
 def another_order(
     rows: ArrayLike, row: ArrayLike, *, unit: RowUnit = "add-remove-row"
 ) -> NeighbourPair:
-    """Turn the order of the rows round on the right, and add one more.
+    """Reverse the order of the rows on the right, and add one more.
 
     Data are multisets of rows, so that neighbours may come in any order. Rows that are equal, or
     equally far from something, show whether their order decides anything.
@@ -199,7 +199,7 @@ def single_row(row: ArrayLike, other: ArrayLike | None = None) -> NeighbourPair:
 def fewer_rows_than_clusters(
     rows: ArrayLike, n_clusters: int, *, unit: RowUnit = "add-remove-row"
 ) -> NeighbourPair:
-    """Leave one row fewer than there are clusters on the left.
+    """Leave one row fewer than clusters on the left.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _one_row_more(name: str, rows: AnyArray, special: AnyArray, unit: RowUnit) -
 # Collections of neighbouring pairs for a kind of data, built from public facts alone.
 
 BEYOND = 1e6
-"""Sides of the box by which the outlier that tests clipping lies outside."""
+"""How far outside, in sides of the box, the outlier that tests clipping is."""
 
 
 def point_pairs(

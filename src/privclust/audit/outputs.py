@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 MAX_ELEMENTS = 256
-"""Elements of a list of mixed content that are looked at one by one; its length is always seen."""
+"""Elements of a list of mixed content that are examined one by one; its length always is."""
 
 MAX_DEPTH = 8
 """How deep nested outputs are followed."""
@@ -48,7 +48,7 @@ Column = NDArray[Any] | list[Any]
 """The leaves of one path and kind over all runs: an array whose first axis is the run when all are
 arrays of one form, else a list with None for a run without the leaf."""
 _Above = tuple[int, ...]
-"""Identities of the objects around the one at hand, so that one that holds itself is noticed."""
+"""Identities of the enclosing objects, so that one that contains itself is noticed."""
 _Walk = Iterator[tuple[str, Leaf]]
 
 
@@ -65,7 +65,7 @@ def fitted_attributes(estimator: object) -> dict[str, Any]:
     """Return what a fitted estimator releases: its attributes ``name_`` that are not methods."""
     released = {}
     with warnings.catch_warnings():
-        # An attribute that is deprecated is released all the same.
+        # A deprecated attribute is released as well.
         warnings.simplefilter("ignore")
         for name in dir(estimator):
             if name.endswith("_") and not name.startswith("_"):
@@ -136,7 +136,7 @@ def _container(value: Any, path: str, above: _Above) -> _Walk:
 
 
 def _sparse(value: Any, path: str, above: _Above) -> _Walk:
-    """Walk the stored entries: where they stand may tell more than what they are."""
+    """Walk the stored entries: their positions may reveal more than their values."""
     entries = value.tocoo()
     axes = {f"axis {axis}": positions for axis, positions in enumerate(entries.coords)}
     parts = {**axes, "data": entries.data}
@@ -145,7 +145,7 @@ def _sparse(value: Any, path: str, above: _Above) -> _Walk:
 
 
 def _frame(value: Any, path: str, above: _Above) -> _Walk:
-    """Walk a data frame or series by column; its row labels may tell which rows it came from."""
+    """Walk a data frame or series by column; its row labels may reveal which rows it came from."""
     if hasattr(value, "index") and not callable(value.index):
         yield from _array(np.asarray(value.index), f"{path}.index", above)
     if hasattr(value, "columns"):
@@ -194,7 +194,7 @@ class Outputs:
     """The outputs of many independent runs."""
 
     runs: int  # how many runs there are
-    # A path can hold leaves of different kinds in different runs.
+    # A path can have leaves of different kinds in different runs.
     columns: dict[tuple[str, type], Column]
 
     @classmethod
@@ -209,7 +209,7 @@ class Outputs:
 
     @classmethod
     def concatenate(cls, parts: Iterable[Outputs]) -> Outputs:
-        """Put the runs of several parts one after the other."""
+        """Concatenate the runs of several parts."""
         parts = list(parts)
         keys = dict.fromkeys(key for part in parts for key in part.columns)
         columns = {}

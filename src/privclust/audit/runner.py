@@ -3,12 +3,12 @@
 Where the randomness of a run comes from
 ----------------------------------------
 The bound of an audit is only right if the runs are independent, so no two runs may draw the same
-random numbers. These rules see to it:
+random numbers. These rules ensure it:
 
-* A callable with a parameter named ``rng`` is handed a :class:`numpy.random.Generator` by that
+* A callable with a parameter named ``rng`` is passed a :class:`numpy.random.Generator` by that
   keyword, a different one for every chunk of runs, derived from the ``random_state`` of the audit.
 * A callable without one brings its own randomness and runs in the calling process only. A
-  generator that it holds would be copied into every worker process, and the copies would repeat
+  generator of its own would be copied into every worker process, and the copies would repeat
   each other; so more than one process is refused. A callable that draws from the operating system
   is safe there: let it take ``rng`` and ignore it.
 * An estimator is cloned for each run, and a clone starts from a copy of every parameter; so a
@@ -54,7 +54,7 @@ FeatureFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is under audit and how its outputs are looked at."""
+    """What is under audit and how its outputs are examined."""
 
     fit: Any
     # Whether ``fit`` is called as ``fit(data, runs)`` and answers for all runs at once.
@@ -138,7 +138,7 @@ def draw(
     seeds = seed.spawn(len(tasks))
     in_workers = effective_n_jobs(n_jobs) > 1
     # loky starts its workers from scratch, so that neither locks nor generators are inherited;
-    # without max_nbytes it would hand large data over read-only.
+    # without max_nbytes it would pass large data read-only.
     chunks = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None, return_as="generator")(
         delayed(_run_chunk)(subject, data, size, chunk_seed, in_workers)
         for (data, size), chunk_seed in zip(tasks, seeds, strict=True)
@@ -155,12 +155,12 @@ def draw(
 
 
 def is_estimator(fit: object) -> bool:
-    """Tell whether ``fit`` is an estimator to clone and fit, rather than a callable."""
+    """Return whether ``fit`` is an estimator to clone and fit, rather than a callable."""
     return hasattr(fit, "fit") and hasattr(fit, "get_params") and not isinstance(fit, type)
 
 
 def takes_rng(fit: Callable[..., Any]) -> bool:
-    """Tell whether a callable has a parameter named ``rng``."""
+    """Return whether a callable has a parameter named ``rng``."""
     try:
         return "rng" in inspect.signature(fit).parameters
     except ValueError:  # some functions written in C have no signature
@@ -176,7 +176,7 @@ def _run_chunk(
         np.random.seed(for_numpy)  # noqa: NPY002 - the subject may use it
         random.seed(int(for_python))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # thousands of runs would repeat theirs
+        warnings.simplefilter("ignore")  # thousands of runs would repeat them
         return subject.run(data, runs, np.random.default_rng(own_seed))
 
 

@@ -1,4 +1,4 @@
-"""Bounds of columns whose range nobody knows, as a question of its own."""
+"""Bounds of columns of unknown range, as a question of its own."""
 
 from privclust._lazy import names_of_stub
 

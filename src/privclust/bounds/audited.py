@@ -1,4 +1,4 @@
-"""What an audit of private bounds runs, on made-up neighbours."""
+"""What an audit of private bounds runs, on synthetic neighbours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``PrivateBounds``: a schema from private rows, paid for as a question of its own.
 
 Every rule of the schema is total: a missing number is put in the middle of its range, so that no
-row of a later fit can end it.
+row can make a later fit fail.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 from privclust.unit import Unit, row_unit, unit_from
 
-# From released ranges to a schema that a fit can use, and what to doubt about it.
+# From released ranges to a schema that a fit can use, and warnings about it.
 
 NOTE = "bounds found by a private question; they leave out a small share of the rows"
 _LARGEST, _NARROWEST = 1e150, 1e-150
@@ -96,7 +96,7 @@ def _box(found: Range, form: ColumnForm) -> Box:
 
 
 def _moments(low: float, high: float, form: ColumnForm) -> Box:
-    """Return a Box of dates or times, within the calendar."""
+    """Return a Box of dates or times within the calendar."""
     first, last = _FIRST_DAY - _EPOCH, _LAST_DAY - _EPOCH
     start = min(max(math.floor(max(low, first)), first), last - 1)
     end = min(max(math.ceil(min(high, last)), start + 1), last)
@@ -106,11 +106,11 @@ def _moments(low: float, high: float, form: ColumnForm) -> Box:
 
 
 class PrivateBounds(PrivateEstimator):
-    """Bounds of columns whose range nobody knows, found in private rows with noise.
+    """Bounds of columns of unknown range, found in private rows with noise.
 
     All other estimators need bounds from public knowledge. Where nothing is known, bounds can be
-    bought with a part of the data set's budget, of which a tenth may be enough. It is a fit of its
-    own, with its own charge and release.
+    bought with part of the data set's budget; a tenth may be enough. It is a fit of its own, with
+    its own charge and release.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class PrivateBounds(PrivateEstimator):
         The share of the rows that a range may leave out, on both sides together.
     unreadable : {"error", "missing"}, default="error"
         Refuse a value that does not have the declared form, or treat it as missing, so that no row
-        can end the fit.
+        can make the fit fail.
     ignore : sequence of str, default=()
         Columns of the data that are not read.
     csv : Csv or None, default=None
@@ -232,7 +232,7 @@ class PrivateBounds(PrivateEstimator):
             known={"columns": list(names), "ignore": (), "csv": None},
         )
 
-    # The way of a fit.
+    # The steps of a fit.
     def _check_combinations(self) -> None:
         if not isinstance(self.csv, Csv | None):
             raise ParameterError("csv must be a Csv or None; write Csv(delimiter, decimal).")

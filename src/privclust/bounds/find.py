@@ -1,7 +1,7 @@
-"""Private bounds: how large the numbers of each column are, and then which range they fill.
+"""Private bounds: the magnitude of the numbers of each column, then their range.
 
-Two histograms show it, each of all columns at once. The first has a cell for each signed power of
-two, so that it finds numbers of any size; the second cuts what the first has found into equal
+Two histograms, each of all columns at once, show them. The first has a cell for each signed power
+of two, so that it finds numbers of any size; the second cuts what the first has found into equal
 cells. A range is the smallest one that leaves out at most a declared share of the rows, as far as
 they stand out from the noise. Everything here is computed from noisy answers and public facts.
 """
@@ -21,18 +21,18 @@ from privclust.data.public import Noisy
 from privclust.distributions import quantile
 from privclust.notes import Note
 
-# Which noisy cells hold rows for sure, and the smallest run of cells that holds most of them.
+# Which noisy cells surely have rows, and the smallest run of cells with most of them.
 
-# Cells that do not stand out alone may do so together.
+# The longest run of cells that are tested together.
 _TOGETHER = 1, 2, 4
 
 
 def occupied_cells(cells: Floats, largest_noise: float, mirror: int | None = None) -> Mask:
     """Return which cells stand out from the noise, alone or with their neighbours.
 
-    ``cells``: (n_cells,). ``largest_noise``: what the noise of no cell is likely to exceed. The
-    noise of L cells together is then unlikely to exceed √L times as much, because sums have lighter
-    tails. ``mirror``: the cell of zero: those at equal distances from it are also looked at
+    ``cells``: (n_cells,). ``largest_noise``: a bound that the noise of all cells likely respects.
+    The noise of L cells together is then unlikely to exceed √L times as much, because sums have
+    lighter tails. ``mirror``: the cell of zero: those at equal distances from it are also tested
     together.
     """
     found = np.zeros(len(cells), bool)
@@ -54,9 +54,9 @@ def occupied_cells(cells: Floats, largest_noise: float, mirror: int | None = Non
 
 
 def smallest_run(counts: Floats, edges: Floats, wanted: float) -> tuple[int, int]:
-    """Return the first and last cell of the narrowest run that holds a given number of rows.
+    """Return the first and last cell of the narrowest run with a given number of rows.
 
-    If none does, it is the whole run between cells that hold any. The cells lie between ``edges``.
+    If there is none, return the whole run between cells with rows. The cells are between ``edges``.
     """
     (some,) = np.nonzero(counts)
     sums = np.concatenate([[0.0], np.cumsum(counts)])
@@ -74,7 +74,7 @@ def smallest_run(counts: Floats, edges: Floats, wanted: float) -> tuple[int, int
 def is_covered(
     cells: Floats, run: tuple[int, int], wanted: float, error: float, wanted_error: float
 ) -> bool:
-    """Tell whether a run leaves out no more rows than the noise may hide.
+    """Return whether a run leaves out no more rows than the noise may hide.
 
     ``cells``: (n_cells,). ``error``, ``wanted_error``: the standard errors of a count and of what
     is wanted.
@@ -96,7 +96,7 @@ def grow_until_covered(
     return first, last
 
 
-# What a run of private bounds releases: a range of every column, and how many rows it holds.
+# What a run of private bounds releases: a range of every column, and its number of rows.
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Range:
     # The noisy number of rows within it, and its standard error.
     inside: float
     inside_error: float
-    # That of rows whose number is missing or not finite.
+    # The same for rows whose number is missing or not finite.
     missing: float
     missing_error: float
 
@@ -144,21 +144,21 @@ _COUNT, _SIZES, _RANGES = 0.1, 0.4, 0.5
 _FEWEST_CELLS, _MOST_CELLS = 8, 64
 # The chance that the noise of any empty cell of a fit passes for rows.
 _MISTAKEN = 0.002
-_OPPOSITE = 6  # powers of two in which rows of the other sign are looked for
-_LARGEST = 1e150  # of what a Box can hold
+_OPPOSITE = 6  # powers of two searched for rows of the other sign
+_LARGEST = 1e150  # the limits of a Box
 _ENDS = np.concatenate([[-_LARGEST], POWERS, [_LARGEST]])
 
 
 @dataclass(frozen=True)
 class _RangeQuestions:
-    """What all columns share: who is asked, the noisy number of rows, and what may be left out."""
+    """What all columns share: the view, the noisy number of rows, and the share to leave out."""
 
     view: NumbersView
     n_rows: Noisy
     outside_share: float
 
     def rows_to_cover(self, missing: float) -> float:
-        """Return how many rows of a column the range should hold."""
+        """Return how many rows of a column the range should cover."""
         with_numbers = max(float(self.n_rows.value[0]) - max(missing, 0.0), 1.0)
         return (1 - self.outside_share) * with_numbers
 
@@ -168,7 +168,7 @@ class _RangeQuestions:
         return error, math.hypot(error, self.n_rows.standard_error)
 
     def largest_noise(self, share: Share, n_columns: int, n_cells: int) -> float:
-        """Return what the noise of none of so many cells is likely to exceed."""
+        """Return a bound that the noise of all these cells likely respects."""
         noise = self.view.cell_noise(share, n_columns)
         return quantile(noise, _MISTAKEN / (n_cells * n_columns))
 
@@ -210,10 +210,10 @@ def _ask_rough_ranges(
 
 
 def _widen(cells: Floats, run: tuple[int, int], error: float) -> tuple[int, int]:
-    """Return a run with room for rows that noise hides.
+    """Return a run widened for rows that noise hides.
 
-    Towards zero the smaller powers add next to nothing to the range; away from it the next one
-    doubles the range, which the second histogram will undo if nobody is there.
+    Towards zero the smaller powers add almost nothing to the range; away from it the next one
+    doubles the range, which the second histogram undoes if no rows are there.
     """
     first, last = run
     top, bottom = last + (last > ZERO_CELL), first - (first < ZERO_CELL)
@@ -233,17 +233,17 @@ def _other_side(cells: Floats, top: int, error: float) -> int:
 
 
 def _ends(run: tuple[int, int]) -> tuple[float, float]:
-    """Return the numbers between which a run of powers of two lies."""
+    """Return the lower and upper end of a run of powers of two."""
     first, last = run
     low = -_LARGEST if first == 0 else 0.0 if first == ZERO_CELL else float(POWERS[first - 1])
     high = _LARGEST if last == len(POWERS) else 0.0 if last == ZERO_CELL else float(POWERS[last])
-    return (low, high) if low < high else (0.0, 1.0)  # of nothing but zeros
+    return (low, high) if low < high else (0.0, 1.0)  # only zeros
 
 
 def _equal_cells(
     asked: _RangeQuestions, sizes: ColumnCounts, rough: dict[int, tuple[int, int]], share: Share
 ) -> dict[int, Floats]:
-    """Return edges of equal cells, as many as still tell rows from noise."""
+    """Return edges of equal cells, as many as still distinguish rows from noise."""
     cut = {column: run for column, run in rough.items() if _is_divisible(*run)}
     edges = {}
     for column, run in cut.items():
@@ -256,7 +256,7 @@ def _equal_cells(
 
 
 def _is_divisible(first: int, last: int) -> bool:
-    """Tell whether a run has two ends that a Box can hold, and more than zeros between them."""
+    """Return whether a Box can have the ends of a run, and the run has more than zeros."""
     return first > 0 and last < len(POWERS) and not first == last == ZERO_CELL
 
 

@@ -11,7 +11,7 @@ from privclust.plan import Measure, Rehearsal
 from privclust.unit.rows import RowUnit
 
 MOST_REHEARSED = 100_000
-# Bounds that are a few times too wide are of use; those that cannot be found are not.
+# Bounds that are a few times too wide are useful; those that cannot be found are not.
 WIDTH = Measure(
     "width",
     good=3.0,
@@ -39,7 +39,7 @@ def synthetic(
     def error_ratio(model: Any) -> float:
         low, high = model.bounds_
         ratios = (high - low) / true_widths
-        # The geometric mean: a column that is not found is wide beyond measure, yet only one.
+        # The geometric mean, so that one column that is not found does not decide alone.
         logs = np.abs(np.log(np.maximum(ratios, 1e-300)))
         return float(np.exp(np.minimum(logs, np.log(1e6)).mean()))
 

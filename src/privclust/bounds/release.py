@@ -1,4 +1,4 @@
-"""The kind "bounds": a schema that was found in the rows, how many rows it covers, and its page."""
+"""The kind "bounds": a schema found in the rows, how many rows it covers, and its report."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _check(release: Release) -> None:
             "The columns of a bounds release do not fit its schema; give one entry per Box column."
         )
     if arrays["found"].dtype.kind != "b":
-        raise ReleaseError("The array 'found' of a bounds release must hold booleans; correct it.")
+        raise ReleaseError("The array 'found' of a bounds release must have booleans; correct it.")
     if len(arrays["n_rows"]) != 1:
         raise ReleaseError("A bounds release has one number of rows; correct it.")
     share = release.parameters.get("outside_share")

@@ -1,4 +1,4 @@
-"""Categorical data: a private metric on rows of categories, and clusters on it."""
+"""Categorical data: a private metric on rows of categories, and clusters under it."""
 
 from privclust._lazy import names_of_stub
 

@@ -29,9 +29,9 @@ class Association:
 
 
 def association(estimate: Estimate) -> Association:
-    """Return the association of every pair that ``estimate`` has a table of.
+    """Return the association of every pair with a table in ``estimate``.
 
-    What is uncertain about a table adds to its expected information, to second order.
+    The uncertainty of a table adds to its expected information, to second order.
     """
     cells = PairTableCells(estimate.layout)
     totals = np.maximum(cells.per_table(estimate.counts), 1e-9)
@@ -92,7 +92,7 @@ def above_mean(candidates: Sequence[int], shares: Floats, sigma: float) -> Conte
 
 
 def _not_redundant(order: NDArray[np.intp], target: int, pairs: Association) -> Context:
-    """Keep an attribute unless one kept before says as much about it as it says of the target."""
+    """Keep an attribute unless a kept one says as much about it as it does about the target."""
     kept: list[int] = []
     for attribute in order.tolist():
         by_kept = [pairs.uncertainty[attribute, other] for other in kept]

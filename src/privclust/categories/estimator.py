@@ -33,7 +33,7 @@ from privclust.unit import Unit, row_unit, unit_from
 
 # What is declared about columns that a learned metric compares.
 
-# A schema, the one fact that holds for every column, or one fact for each.
+# A schema, one fact for every column alike, or one fact for each.
 Declared = Schema | Bins | Categories | Sequence[Bins | Categories]
 
 
@@ -73,7 +73,7 @@ class CategoricalEstimator(MetricMixin, PrivateEstimator):
         Parameters
         ----------
         n_rows : int, default=10_000
-            About how many rows the data have, from public knowledge; at most 20 000 are made.
+            About how many rows the data have, from public knowledge; at most 20 000 are generated.
         n_features : int or None
             The number of columns, if the schema does not say.
         """

@@ -118,8 +118,8 @@ def _rough_margins(view: TableView, histograms: Noisy) -> list[Floats]:
 def _chain_along_tree(along: Estimate) -> Estimate:
     """Return tables of all pairs: products of conditional probabilities along the tree.
 
-    What is learned about a pair is what is learned about every edge between the two. What may be
-    hidden is as strong as it may be on any of these edges.
+    The learned share of a pair is that of every edge between the two. Hidden dependence is as
+    strong as it may be on any of these edges.
     """
     layout = PairLayout.all_pairs(along.layout.sizes)
     neighbours: dict[int, list[int]] = {x: [] for x in range(len(layout.sizes))}
@@ -154,7 +154,7 @@ def _table_from(
 ) -> dict[int, tuple[Floats, float, float]]:
     """Walk outwards from ``given``.
 
-    Return P(target | given), what share of it is learned, and how strong the rest may be.
+    Return P(target | given), the learned share of it, and how strong the rest may be.
     """
     reached: dict[int, tuple[Floats, float, float]] = {}
     credible = np.broadcast_to(along.credible, along.unlearned.shape)

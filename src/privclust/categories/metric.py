@@ -3,9 +3,9 @@
 The rows of P(y | x) over the values x of all context attributes, divided by the root of their
 number, are coordinates whose Euclidean distances are those of the paper's equation (1); an SVD
 leaves at most one axis fewer than there are values. A category for missing or unlisted values that
-cannot be told from one without rows is left out of contexts: noise alone would set the values of
-the target apart. Objects are compared by the sum of squared distances over the attributes, so their
-coordinates stand side by side.
+cannot be distinguished from an empty one is left out of contexts: noise alone would separate the
+values of the target. Objects are compared by the sum of squared distances over the attributes, so
+their coordinates are concatenated.
 
 The tables of all pairs give the covariance of the coordinates of the rows, and so their principal
 axes; no question is asked for them.
@@ -24,7 +24,7 @@ from privclust.categories.pair_tables import PairTableCells
 from privclust.categories.shrinkage import Estimate
 from privclust.data.table.public import ValuePoints
 
-# Attributes with more values get no axes for what is uncertain about them.
+# Attributes with more values get no axes for their uncertainty.
 _MOST_DOUBTED = 500
 _LEAST_SPREAD = 1e-3
 
@@ -110,7 +110,7 @@ def attribute_metric(
     doubt = np.concatenate([doubt for _, doubt in parts])
     points = np.concatenate([chances, _uncertainty_axes(chances, doubt)], axis=1)
     points /= np.sqrt(chances.shape[1])
-    if ordinal:  # steps between neighbouring values add up, and so does the doubt about them
+    if ordinal:  # steps between neighbouring values add up, and so does their uncertainty
         points = np.cumsum(points, axis=0)
     context_names = tuple(names[other] for other in context)
     return AttributeMetric(names[target], tuple(labels), context_names, _fewest_axes(points))
@@ -119,7 +119,7 @@ def attribute_metric(
 def _conditional_on(
     estimate: Estimate, target: int, other: int, n_listed: Sequence[int] | None
 ) -> tuple[Floats, Floats]:
-    """Return the chances of the target, and the doubt, for the values of another that count."""
+    """Return P(target given other) and its uncertainty, over the values that are kept."""
     chances, doubt = estimate.conditional(target, other)
     if n_listed is None:
         return chances, doubt
@@ -129,7 +129,7 @@ def _conditional_on(
 
 
 def _uncertainty_axes(chances: Floats, doubt: Floats) -> Floats:
-    """Return axes that add to every squared distance what uncertainty is expected to add to it.
+    """Return axes that add the expected effect of uncertainty to every squared distance.
 
     A column of chances p that is uncertain by a share c of the most it can be has the covariance
     c (diag p - p p') of a Dirichlet distribution; the axes are a root of the sum over the columns.
@@ -142,15 +142,15 @@ def _uncertainty_axes(chances: Floats, doubt: Floats) -> Floats:
 
 
 def _fewest_axes(points: Floats) -> Floats:
-    """Return coordinates of the same distances in as few axes as they need."""
+    """Return coordinates with the same distances in as few axes as possible."""
     centred = points - points.mean(axis=0)
     left, strengths, _ = np.linalg.svd(centred, full_matrices=False)
-    # Chances are shares of one: what is far smaller is rounding, even if all of it is small.
+    # Probabilities are shares of one: anything far smaller is rounding error.
     needed = strengths > 1e-9 * max(float(strengths.max(initial=0)), _LEAST_SPREAD)
     return np.asarray(left[:, needed] * strengths[needed])
 
 
-# The few axes along which embedded rows spread most, free of charge from the estimated tables.
+# The few axes along which embedded rows spread most, at no cost from the estimated tables.
 
 # Rows further from the mean than this many times the usual distance are moved to that distance.
 _RADIUS_IN_SPREADS = 2.0
@@ -160,9 +160,9 @@ _FEWEST_AXES, MOST_AXES = 3, 5
 def principal_axes(
     metric: CategoricalMetric, estimate: Estimate, n_clusters: int
 ) -> tuple[ValuePoints, float]:
-    """Return the values as points on the leading axes, and a radius that holds most rows.
+    """Return the values as points on the leading axes, and a radius that contains most rows.
 
-    ``n_clusters``: clusters to be told apart: at most this many axes are kept, within limits.
+    ``n_clusters``: clusters to separate: at most this many axes are kept, within limits.
     """
     n_axes = int(np.clip(n_clusters, _FEWEST_AXES, MOST_AXES))
     cells = PairTableCells(estimate.layout)

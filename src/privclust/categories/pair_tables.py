@@ -1,15 +1,15 @@
 """Pair tables: their cells as flat vectors, how strong each is, and one consistent set of margins.
 
-Ordinary arithmetic on released values. A flat vector holds one number per cell of every table, in
-the order of a :class:`PairLayout`; the memory is that of the tables, whatever their shapes.
+Ordinary arithmetic on released values. A flat vector has one number per cell of every table, in the
+order of a :class:`PairLayout`; it takes the memory of the tables, whatever their shapes.
 
-Strengths are shares of the strongest possible. They are taken to be exponentially distributed
+Strengths are shares of the strongest possible. They are assumed to be exponentially distributed
 around a mean that is itself learned from all measurements (empirical Bayes). Ordinary arithmetic on
 released values.
 
-Noise makes values look more unequally common than they are. So the margins of each attribute are
-drawn towards equal ones by as much of their inequality as noise explains (empirical Bayes), and
-what remains uncertain about them is kept. Everything here is computed from released values.
+Noise makes the frequencies of values look more unequal than they are. So the margins of each
+attribute are shrunk towards equal ones by as much as noise explains (empirical Bayes), and their
+remaining uncertainty is kept. Everything here is computed from released values.
 """
 
 from __future__ import annotations
@@ -84,19 +84,19 @@ class PairTableCells:
         )
 
     def subtract_means(self, values: Floats) -> Floats:
-        """Return numbers of all values, less their mean over each attribute."""
+        """Return numbers of all values minus their mean over each attribute."""
         means = np.add.reduceat(values, self.offsets[:-1]) / self.sizes
         return np.asarray(values - np.repeat(means, self.sizes))
 
     def square(self, values: Floats) -> Floats:
-        """Return the symmetric matrix over all values, zero where no table is."""
+        """Return the symmetric matrix over all values, zero where there is no table."""
         matrix = np.zeros((self.n_values, self.n_values))
         matrix[self.first, self.second] = values
         matrix[self.second, self.first] = values
         return matrix
 
     def slice(self, attribute: int) -> slice:
-        """Return where the values of an attribute stand in a vector of all values."""
+        """Return the slice of an attribute in a vector of all values."""
         return slice(int(self.offsets[attribute]), int(self.offsets[attribute + 1]))
 
 
@@ -104,15 +104,15 @@ class PairTableCells:
 
 _ROUNDS = 5
 
-# From some true strengths to the standard errors of all measurements there, one column for each.
+# From true strengths to the standard errors of all measurements, one column for each.
 Doubt = Callable[[Floats], Floats]
 
 
 def typical_level(found: Floats, doubt: Doubt, *, default: float, least: float) -> float:
-    """Return the mean strength, drawn towards a default where little is known.
+    """Return the mean strength, shrunk towards a default where little is known.
 
-    Measurements are weighed by how uncertain they would be at the mean strength, never at the one
-    found: that would give the most weight to those that happen to look weak.
+    Measurements are weighted by their uncertainty at the mean strength, never at the one found:
+    that would favour those that happen to look weak.
     """
     usual, own = default, 1 / default**2
     for _ in range(_ROUNDS):
@@ -134,11 +134,11 @@ def signal_probabilities(found: Floats, doubt: Doubt, levels: Floats, usual: flo
 
 # One consistent set of margins from noisy histograms and noisy tables.
 
-# The inequality to expect of margins, as a share of the most there can be.
+# The expected inequality of margins, as a share of the largest possible.
 _USUAL_INEQUALITY = 0.35
 _INEQUALITIES = np.concatenate([[0.0], np.logspace(-5, 0, 100)])
 _LEAST_LEARNED = 1e-3
-# Margins of which noise explains all inequality are equal, if any above this share would show ...
+# Margins whose inequality noise explains are equal, if any above this share would show ...
 _LEAST_INEQUALITY = 0.02
 # ... by this many standard errors; Laplace noise has heavy tails.
 _CLEARLY = 4.0
@@ -169,7 +169,7 @@ def number_of_rows(histograms: Noisy, tables: NoisyTables, cells: PairTableCells
 
 
 def _positive_mean(found: float, error: float) -> float:
-    """Return what to expect of a positive number that was measured with an error."""
+    """Return the expectation of a positive number measured with an error."""
     place = found / error
     return found + error * math.exp(float(norm.logpdf(place) - norm.logcdf(place)))
 
@@ -187,7 +187,7 @@ def combine_margins(
 def calibrate_margins(
     histograms: Noisy, tables: NoisyTables, cells: PairTableCells, n_rows: float
 ) -> Margins:
-    """Return the same, less unequal by what noise adds to them, with what is still uncertain."""
+    """Return the same, corrected for the inequality that noise adds, with their uncertainty."""
     noisy, variances = _precision_weighted(histograms, tables, cells, n_rows)
     own = np.repeat(np.arange(len(cells.sizes)), cells.sizes)
     even = np.repeat(n_rows / cells.sizes, cells.sizes)

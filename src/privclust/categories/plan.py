@@ -33,7 +33,7 @@ def synthetic(schema: Schema, n_rows: int, unit: RowUnit, *, every_pair: bool) -
     sizes = [fact.size for fact in schema.columns.values() if not isinstance(fact, Box)]
     cells = [a * b for i, a in enumerate(sizes) for b in sizes[:i]]
     usual = float(np.median(cells)) / n_rows
-    if not every_pair:  # fewer tables tell less: what they lack counts as noise
+    if not every_pair:  # fewer tables say less: what they miss counts as noise
         usual *= math.sqrt(len(sizes) / 2)
 
     def error_ratio(model: Any) -> float:

@@ -1,4 +1,4 @@
-"""The kind "categorical": a metric on categories, with or without clusters on it."""
+"""The kind "categorical": a metric on categories, with or without clusters under it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the index of the nearest centre for every row."""
     if "cluster_centers" not in release.arrays:
         raise ReleaseError(
-            "This release holds a metric and no clusters; fit PrivateCategoricalKMeans for labels."
+            "This release has a metric but no clusters; fit PrivateCategoricalKMeans for labels."
         )
     from privclust.data.table.public import ValuePoints
     from privclust.holder.answers import OwnTable

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 # The pictures of a categorical metric: distances between values as a heat map, values in 2-d.
 
-# Values, beyond which cells are too small for numbers; and on a phone.
+# Above this many values cells are too small for numbers; and on a phone.
 _NUMBERS_UP_TO, _NUMBERS_ON_A_PHONE = 12, 6
-# Values within this share of the picture have one text, of at most this many names.
+# Values within this share of the picture share one label, of at most this many names.
 _TOO_NEAR, _MOST_JOINED = 0.04, 3
 
 
 def distance_plot(name: str, labels: Sequence[str], distances: Floats) -> str:
-    """Draw the distances between the values of one attribute; a stronger colour is further."""
+    """Draw the distances between the values of one attribute; a stronger colour is farther."""
     size = len(labels)
     largest = float(distances.max()) or 1.0
     side = min(WIDTH, 1.6 + 0.3 * size) if size <= _NUMBERS_UP_TO else min(WIDTH, 2 + 0.2 * size)
@@ -95,7 +95,7 @@ def value_plot(name: str, labels: Sequence[str], points: Floats) -> str:
 def _merge_close_labels(
     labels: Sequence[str], points: Floats
 ) -> list[tuple[str, tuple[float, float]]]:
-    """Return texts and places; values too near to each other for a text each share one."""
+    """Return labels and positions; values too close together share a label."""
     reach = _TOO_NEAR * float(np.ptp(points, axis=0).max())
     left, texts = list(range(len(labels))), []
     while left:
@@ -158,7 +158,7 @@ def _attribute(release: Release, place: int, *, drawn: bool) -> dict[str, Any]:
 
 
 def _contrast(labels: tuple[str, ...], matrix: Floats) -> dict[str, str]:
-    """Compare with plain mismatch, in which all values are equally far from each other."""
+    """Compare with plain mismatch, in which all values are equally far apart."""
     first, second = np.triu_indices(len(labels), 1)
     apart = matrix[first, second]
     mean = float(apart.mean())

@@ -1,12 +1,12 @@
-"""From noisy pair tables to the best guess of the true ones, with what is still uncertain.
+"""From noisy pair tables to the best estimate of the true ones, with its uncertainty.
 
-The guess of a cell starts from independence, n_y n_x / N, and adds what the noisy table says beyond
-it, shrunk by how much of that is likely to be noise (empirical Bayes). Two things keep it from
+The estimate of a cell starts from independence, n_y n_x / N, and adds the residual of the noisy
+table, shrunk by how much of it is likely to be noise (empirical Bayes). Two things keep it from
 shrinking too much when there is little noise:
 
 * what many tables agree on, the leading eigenvectors of all of them together, carries only a small
-  part of the noise and is shrunk by itself;
-* a cell that stands out further than noise ever does among that many cells keeps its value.
+part of the noise and is shrunk separately;
+* a cell that stands out more than noise does among as many cells keeps its value.
 
 Everything here is computed from released values.
 """
@@ -44,9 +44,9 @@ _MOST_VALUES = 1500  # beyond, the eigenvectors of all values would take too lon
 # Of the square of the largest noise to expect; beyond it a cell keeps its value.
 _OUTSTANDING = 0.6
 _OWN_WEIGHT = 0.3
-# A value is clearly there above this many standard errors. Below, it is taken to have no rows ...
+# A value clearly occurs above this many standard errors. Below, it is assumed to have no rows ...
 _CLEARLY_THERE = 2.0
-# ... if a value with an equal share of the rows would be above so many times that.
+# ... if a value with an equal share of the rows would be above this many times that.
 _WOULD_SHOW = 2.0
 _TINY = 1e-9
 
@@ -72,7 +72,7 @@ class Estimate:
     def conditional(self, target: int, given: int) -> tuple[Floats, Floats]:
         """Return P(target | given), of shape (n_target, n_given), and the doubt about each column.
 
-        A doubt of 0 is certainty; at 1 the column may be any that has these chances as its mean.
+        A doubt of 0 is certainty; at 1 the column may be any with these probabilities as its mean.
         """
         counts = np.asarray(self.layout.table(self.counts, (target, given)), np.float64)
         spread = np.asarray(self.layout.table(self.variances, (target, given)), np.float64)
@@ -96,14 +96,14 @@ class Estimate:
         return np.asarray((margins >= needed) | hidden)
 
     def _of(self, values: Floats | float, attribute: int) -> Floats:
-        """Return what a vector over all values has for one attribute, in a column."""
+        """Return the part of a vector over all values for one attribute, as a column."""
         start = sum(self.layout.sizes[:attribute])
         whole = np.broadcast_to(values, self.margins.shape)
         return np.asarray(whole[start : start + self.layout.sizes[attribute], None])
 
 
 def clip_tables(tables: NoisyTables) -> Estimate:
-    """Return the noisy tables as they are, negative counts set to zero."""
+    """Return the noisy tables with negative counts set to zero."""
     cells = PairTableCells(tables.layout)
     counts = np.maximum(tables.cells, 0)
     n_tables = np.bincount(cells.pairs.ravel(), minlength=len(cells.sizes))
@@ -147,7 +147,7 @@ def shrink_tables(
 
 
 class _Shrunk(NamedTuple):
-    """A part of the residuals after shrinking: what is expected of it, and how uncertain that is.
+    """A part of the residuals after shrinking: its expectation and its uncertainty.
 
     ``prior`` is how uncertain it was before.
     """
@@ -158,7 +158,7 @@ class _Shrunk(NamedTuple):
 
 
 class _Problem:
-    """What is known about every cell before its noisy residual is looked at."""
+    """What is known about every cell before its noisy residual is used."""
 
     def __init__(
         self, cells: PairTableCells, margins: Floats, n_rows: float, tables: NoisyTables
@@ -190,7 +190,7 @@ class _Problem:
         return np.asarray(level - self.independent)
 
     def common_part(self, residuals: Floats) -> tuple[Floats, Floats | None]:
-        """Return what the leading eigenvectors say of each cell, and their share of its noise."""
+        """Return what the leading eigenvectors say about each cell, and their share of noise."""
         cells = self.cells
         if cells.n_values > _MOST_VALUES:
             return residuals, None
@@ -201,7 +201,7 @@ class _Problem:
         signal = values > _ABOVE_NOISE * edge
         if not signal.any():
             return residuals, None
-        # The eigenvalues of signal plus noise, less what noise adds to them.
+        # The eigenvalues of signal plus noise, minus what noise adds to them.
         strengths = np.sqrt(values[signal] ** 2 - edge**2)
         axes = vectors[:, signal]
         common = np.einsum("ik,ik->i", axes[cells.first] * strengths, axes[cells.second])
@@ -210,7 +210,7 @@ class _Problem:
         return common, np.clip(a + b - a * b, 0, 1)
 
     def shrunk_in_parts(self, residuals: Floats) -> _Shrunk:
-        """Return the tables: what many of them agree on is shrunk apart from the rest."""
+        """Return the tables: what many of them agree on is shrunk separately from the rest."""
         common, leverage = self.common_part(residuals)
         if leverage is None:
             parts = [self.shrunk(residuals, self.noise, self.sampling)]

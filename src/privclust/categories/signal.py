@@ -1,12 +1,12 @@
-"""Do noisy tables show that columns depend on each other? Their strengths against chance.
+"""Do noisy tables show that columns depend on each other? Their strengths compared with chance.
 
 The strength is the part of a table beyond independence that neither noise nor sampling explains, as
-a share of the most there can be. Ordinary arithmetic on released values.
+a share of the largest possible. Ordinary arithmetic on released values.
 
-Tables without any dependence, with the same noise, the same margins and the same number of rows,
-are made up; what stands out from all of them is seen. Where nothing does, either noise hides what
-there may be, or the noise is so small that any dependence worth having would show, and then there
-is none. Post-processing only.
+Tables without any dependence, with the same noise, margins and number of rows, are simulated; what
+stands out from all of them is signal. If nothing does, either noise hides any dependence, or the
+noise is so small that any useful dependence would show, and then there is none. Post-processing
+only.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from privclust.notes import Note
 # The strength of dependence to expect of a pair, as a share of the strongest possible.
 _USUAL_STRENGTH = 0.08
 _LEAST_STRENGTH = 0.02
-# Contexts are the attributes that tell most about a target: how strong to take a dependence that
-# noise hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data sets.
+# Contexts are the attributes most informative about a target: the assumed strength of a dependence
+# that noise hides, as a share of the strongest possible. It was 0.3 to 0.95 on four public data
+# sets.
 CONTEXT_STRENGTH = 0.3
 _LEVELS = np.concatenate([[0.0], np.logspace(-4, 0, 80)])
 _TINY = 1e-9
@@ -58,14 +59,14 @@ class Strengths:
         return np.asarray(np.sqrt(variance) + _TINY)
 
     def expected_strengths(self) -> Floats:
-        """Return what to expect of each pair in the units of the prior, shared among pairs."""
+        """Return the expectation for each pair in the units of the prior, shared among pairs."""
         usual = typical_level(
             self.found, self.uncertainty, default=_USUAL_STRENGTH, least=_LEAST_STRENGTH
         )
         return np.asarray(self._means(usual) * self.strongest)
 
     def credible(self) -> Floats:
-        """Return how strong each pair may be if a context has it: as usual, or as noise allows."""
+        """Return how strong each pair in a context may be: as usual, or as noise allows."""
         return self._means(CONTEXT_STRENGTH)
 
     def _means(self, usual: float) -> Floats:
@@ -79,7 +80,7 @@ def strengths_by(
 ) -> Callable[[Floats], Strengths]:
     """Return a function of residuals: the strengths that explain their squares.
 
-    Residuals are what the tables say beyond independence, an array of shape (n_cells,).
+    Residuals are the tables minus independence, an array of shape (n_cells,).
 
     ``other``: (n_cells,), the variance that noise and sampling explain. ``shape``: (n_cells,), the
     variance that dependence adds, up to its strength. ``strongest``: (n_pairs,).
@@ -99,10 +100,10 @@ def strengths_by(
 
 Signal = Literal["seen", "hidden", "absent"]
 
-# So many sets of tables are made up, and what is seen must pass all of them by this factor.
+# This many sets of tables are simulated, and signal must exceed all of them by this factor.
 _MADE_UP, _MARGIN = 79, 1.15
-# Where pairs could be stronger than this on average and not be seen, noise hides them; it is the
-# strength to expect of a pair.
+# If pairs could be stronger than this on average and not be seen, noise hides them; it is the
+# expected strength of a pair.
 _USUAL = 0.08
 # Eigenvalues of more values than these would take too long.
 _MOST_VALUES = 300
@@ -129,19 +130,19 @@ class IndependentTables:
     n_rows: float
 
     def residuals(self, noise: Floats, rng: np.random.Generator) -> Floats:
-        """Make up what such tables would seem to say beyond independence, with noise on them."""
+        """Simulate the residuals of such tables, with noise."""
         cells, expected = self.cells, self._expected
         level = noise + rng.poisson(expected) - expected
         level -= cells.row_sums(level) / self._widths
         level -= cells.column_sums(level) / self._heights
-        # Where margins are wrong, so is what independence makes of them.
+        # If margins are wrong, so are the tables that independence implies.
         wrong = cells.subtract_means(rng.normal(0, self._margin_errors))
         of_first, of_second = self._worst_case
         level += wrong[cells.first] * of_first
         level += wrong[cells.second] * of_second
         return np.asarray(level)
 
-    # Tables are made up many times over, and these are the same for all of them.
+    # These are the same for all simulated tables.
 
     @cached_property
     def _shares(self) -> Floats:
@@ -194,7 +195,7 @@ def has_signal(
     for _ in range(_MADE_UP):
         noise = noise_like(currency, error, residuals.shape, rng)
         by_chance = np.maximum(by_chance, stand_out(independent.residuals(noise, rng)))
-        # What chance has reached once will not be seen, whatever else is made up.
+        # What chance has exceeded once is not signal, whatever else is simulated.
         if not (found > _MARGIN * by_chance).any():
             strength = float(strengths(residuals).credible().mean())
             return "absent" if strength < _USUAL else "hidden"
@@ -202,12 +203,12 @@ def has_signal(
 
 
 def signal_warning(signal: Signal) -> tuple[Note, ...]:
-    """Return what to say about a metric that was learned from such tables."""
+    """Return the warning about a metric learned from such tables."""
     return {"seen": (), "hidden": (_HIDDEN,), "absent": (_ABSENT,)}[signal]
 
 
 def _stand_out(residuals: Floats, strengths: Strengths, cells: PairTableCells) -> Floats:
-    """Return how clear the clearest pair is, all pairs together, and what many agree on."""
+    """Return how clear the clearest pair is, all pairs together, and their common part."""
     clear = strengths.found / strengths.uncertainty(np.zeros(1))[:, 0]
     common = 0.0
     if cells.n_values <= _MOST_VALUES:

@@ -75,7 +75,7 @@ METRIC_SHARE = Parameter(
     "Share of the metric.",
     label="Learning the distances (share of the budget)",
 )
-# Options of contexts in the order of a form; the papers' classes take no rule beside their method.
+# Options of contexts in the order of a form; the papers' classes take no rule besides their method.
 OWN = (CONTEXT_RULE, CONTEXT_SIZE, SIGMA)
 OF_THE_PAPER = (CONTEXT_SIZE, SELECTION_SHARE, SIGMA)
 
@@ -114,7 +114,7 @@ DISTANCES = Task(
 CATEGORICAL = Task(
     "categorical",
     "Clusters of categories",
-    "Groups of rows that hold categories, by distances learned from the data.",
+    "Groups of rows of categories, by distances learned from the data.",
     (
         Variant(
             "privclust.clustering:PrivateCategoricalKMeans",

@@ -1,7 +1,7 @@
 """``privclust audit``: look for an event that the promise of an algorithm forbids.
 
-The neighbouring data sets are made up here from public facts; no file is read. Published algorithms
-that promise what they do not keep are on the list too, so that a reader sees the auditor find one.
+The neighbouring data sets are made here from public facts; no file is read. Published algorithms
+that break their promise are on the list too, so that a reader sees the auditor find one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _first_centre(epsilon: float, rows: Any, rng: Any) -> Any:
     return SubclusterGuarantee(1, epsilon=epsilon, random_state=seed).fit(rows).cluster_centers_
 
 
-# Published algorithms that promise what they do not keep.
+# Published algorithms that break their promise.
 _NOT_PRIVATE = {"subcluster-guarantee": _subcluster_guarantee}
 SUBJECTS = (*(family.command for family in FAMILIES), *_NOT_PRIVATE)
 
@@ -107,13 +107,13 @@ def audit_subject(subject: str, epsilon: float, delta: float) -> Prepared:
     if subject in _NOT_PRIVATE:
         return _NOT_PRIVATE[subject](epsilon, delta)
     fit, pairs = load(tasks_of(subject)[0].audit)(epsilon, delta)
-    # Data without any rows are refused, as the proofs say; pairs with hardly a row are left out.
+    # Data without rows are refused, as the proofs say; pairs with almost no rows are left out.
     return fit, [pair for pair in pairs if pair.left.shape[0] >= _FEWEST_ROWS]
 
 
 @contextmanager
 def _runs_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show on a terminal how many runs are done, and how long the others will take."""
+    """Show on a terminal how many runs are done, and the time the others will take."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -22,7 +22,7 @@ _WANTED = {"argon2", "fastapi", "limits", "python_multipart", "uvicorn"}
 
 
 class Instead(StrEnum):
-    """What can be done instead of serving."""
+    """Actions instead of serving."""
 
     RESET = "reset"
 
@@ -40,14 +40,14 @@ def serve(
         typer.Option("--database", metavar="URL", help="SQLite file, or postgresql://…"),
     ] = None,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="DIR", help="Data sets lie below it.")
+        str | None, typer.Option("--data", metavar="DIR", help="Folder of the data sets.")
     ] = None,
     port: Annotated[int | None, typer.Option("--port", help="Where to listen.")] = None,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="The address in browsers.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Begin with made-up data and two users.")
+        bool, typer.Option("--demo", help="Begin with synthetic data and two users.")
     ] = False,
 ) -> None:
     """Serve plans, jobs and releases to analysts. Rows stay here; the ledger decides."""
@@ -64,7 +64,7 @@ def serve(
     if act is None:
         run(settings, screen.show, demo=demo)
     elif name is None:
-        raise UsageError("Say whose password is to be reset: privclust serve reset NAME.")
+        raise UsageError("Name the user whose password to reset: privclust serve reset NAME.")
     else:
         reset(settings, name, screen.show)
 
@@ -134,6 +134,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     arguments : sequence of str or None
-        What follows the name of the program; ``sys.argv`` if not given.
+        The arguments after the name of the program; by default those of ``sys.argv``.
     """
     app(args=arguments, prog_name="privclust")

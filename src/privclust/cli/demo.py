@@ -1,4 +1,4 @@
-"""``privclust demo``: the whole way from a file to a published report, on made-up patients."""
+"""``privclust demo``: from a file to a published report, on synthetic patients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def demo(
         "demo-release"
     ),
 ) -> None:
-    """Show the whole way, from schema to report, on made-up patients."""
+    """Show every step, from schema to report, on synthetic patients."""
     from privclust.cli.demo_patients import run
 
     places = run(out, _silent if screen.wants_json() else screen.show)

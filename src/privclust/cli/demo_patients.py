@@ -1,7 +1,7 @@
-"""The whole way from a private file to a published report, on made-up patients.
+"""From a private file to a published report, on synthetic patients.
 
 What ``privclust demo`` runs. The patients are the same every time, the noise
-is not: it is real, so the numbers differ a little from run to run.
+is not: it is real, so the numbers differ slightly from run to run.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run(folder: Path, say: Say) -> dict[str, Path]:
     options = f"--schema {schema} --clusters {len(_GROUPS)} --epsilon 1"
 
     _write_rows(patients, _people(_PATIENTS, seed=1))
-    say(f"1. {_PATIENTS:,} made-up hospital patients, treated as private: {patients}\n")
+    say(f"1. {_PATIENTS:,} synthetic hospital patients, treated as private: {patients}\n")
     schema.write_text(_SCHEMA.to_toml(), encoding="utf-8")
     say("2. What is publicly known, and all that may be known beforehand, is a range for each")
     say(f"   column: {schema}\n")
@@ -103,7 +103,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _people(number: int, seed: int) -> Floats:
-    """Return made-up patients within the declared bounds."""
+    """Return synthetic patients within the declared bounds."""
     rng = np.random.default_rng(seed)
     shares, means, spreads = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))
     group = rng.choice(len(shares), size=number, p=shares)
@@ -127,13 +127,13 @@ def _fit(model: PrivateKMeans, patients: Path, place: Path) -> Release:
 
 
 def _clusters(release: Release) -> Table:
-    """Return the released clusters, each beside the made-up group that it found."""
+    """Return the released clusters, each with the synthetic group that it found."""
     from rich.table import Table
 
     shares, means, _ = (np.array(part) for part in zip(*_GROUPS.values(), strict=True))
     gaps = release.arrays["cluster_centers"][:, None, :] - means
     nearest = ((gaps / (_SCHEMA.high - _SCHEMA.low)) ** 2).sum(axis=2).argmin(axis=1)
-    table = Table(f"rows {TWO_ERRORS}", *_SCHEMA.names, "made up as", box=None, pad_edge=False)
+    table = Table(f"rows {TWO_ERRORS}", *_SCHEMA.names, "generated as", box=None, pad_edge=False)
     sizes, error = release.arrays["cluster_sizes"], release.arrays["cluster_sizes_error"][0]
     for size, center, group in zip(sizes, release.arrays["cluster_centers"], nearest, strict=True):
         made_up = f"{list(_GROUPS)[group]}, {_PATIENTS * shares[group]:,.0f}"

@@ -46,7 +46,7 @@ _CELL = 14  # characters for each column of a table
 
 @contextmanager
 def save_or_print(fit: Fit) -> Iterator[None]:
-    """Print in full a release that was paid for and could not be written anywhere."""
+    """Print in full a paid release that could not be written anywhere."""
     from privclust.exceptions import NotSavedError
     from privclust.jobs.fit import summary_of
 
@@ -59,7 +59,7 @@ def save_or_print(fit: Fit) -> Iterator[None]:
 
 
 def show(published: Publication, *told: str) -> None:
-    """Show what was published, and where, and what else is to be told."""
+    """Show what was published, where, and its notes."""
     release = published.release
     if not release.privacy.private:
         screen.alarm(release.privacy.promise)
@@ -89,7 +89,7 @@ def _text(name: str, words: str, metavar: str = "NAME") -> Any:
 
 @dataclass(frozen=True)
 class FitOptions(EngineOptions, BudgetOptions):
-    """What every fit takes: budget, ledger, noise, engine, place, and words about the release."""
+    """Options of every fit: budget, ledger, noise, engine, output, and words about the release."""
 
     ledger: Annotated[str | None, _text("ledger", "Charged before rows are read.", "FILE")] = None
     holder: Annotated[str | None, _text("holder", "Whose grants are spent.")] = None
@@ -118,7 +118,7 @@ class FitOptions(EngineOptions, BudgetOptions):
     def parameters_for(self, data: str | Path | Sequence[str]) -> dict[str, Any]:
         """Return budget, seed and charge as parameters of an estimator.
 
-        ``data``: the private data; the name of one file is that of the data set, if none is given.
+        ``data``: the private data; by default the name of a single file names the data set.
         """
         return self.parameters() | {"random_state": self.seed} | self._charge(data)
 
@@ -155,7 +155,7 @@ def _name_of(data: str | Path | Sequence[str]) -> str:
 
 
 def fit_command(prepare: Callable[..., Fit]) -> Callable[..., None]:
-    """Make a command of a function that prepares a fit from its ``fitting``, a ``FitOptions``."""
+    """Turn a function that prepares a fit from ``FitOptions`` into a command."""
 
     @wraps(prepare)
     def command(*, fitting: FitOptions, **own: Any) -> None:
@@ -202,7 +202,7 @@ class PlanLike(Protocol):
 
 
 def plan_command(rehearse: Callable[..., PlanLike]) -> Callable[..., None]:
-    """Make a command of a function that returns a plan."""
+    """Turn a function that returns a plan into a command."""
 
     @wraps(rehearse)
     def command(**own: Any) -> None:
@@ -217,7 +217,7 @@ def plan_command(rehearse: Callable[..., PlanLike]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """The options of a task; a subclass says what is declared beside its parameters."""
+    """The options of a task; a subclass says what is declared besides its parameters."""
 
     tasks: ClassVar[tuple[Task, ...]]
 
@@ -226,7 +226,7 @@ class TaskOptions:
         raise NotImplementedError
 
     def model(self, reading: ReadingOptions | None = None, **shared: Any) -> Any:
-        """Return the estimator that the options mean."""
+        """Return the estimator that the options describe."""
         named = {name for task in self.tasks for name in ("method", *task.parameters())}
         given = {name: getattr(self, name, None) for name in sorted(named)}
         given = {name: value for name, value in given.items() if value is not None}
@@ -243,7 +243,7 @@ class TaskOptions:
 
 
 def options_of(base: type[TaskOptions], tasks: tuple[Task, ...]) -> type[TaskOptions]:
-    """Return a group with the options of some tasks beside those of ``base``."""
+    """Return a group with the options of some tasks in addition to those of ``base``."""
     own = {field.name for field in fields(base)}
     made = [("method", *_method_option(tasks))] if any(task.methods for task in tasks) else []
     for task in tasks:
@@ -323,7 +323,7 @@ def _yes_or_share(parameter: Parameter) -> Callable[[str], Any]:
 
 
 def _value(given: Any) -> Any:
-    """Return what an option means: typer has no type for a number or a word, nor for None."""
+    """Return the value of an option: typer has no type for a number or a word, nor for None."""
     if given == "none":
         return None
     return int(given) if isinstance(given, str) and given.isdecimal() else given
@@ -344,7 +344,7 @@ def _refuse_others(
             methods = own[name].methods if name in own else _methods_with(task, name)
             belongs = f"--method {' or '.join(methods)}"
         elif task.clusters:
-            raise UsageError(f"{flag} belongs to the metric alone; drop it or the clusters.")
+            raise UsageError(f"{flag} applies only to the metric; drop it or the clusters.")
         else:
             belongs = "--clusters"
         raise UsageError(f"{flag} belongs to {belongs}; add it or drop {flag}.")

@@ -1,6 +1,6 @@
 """The commands of each shape of data: how rows, matrices and targets are named, fitted, planned.
 
-A family whose task takes a shape that is here needs no code of its own: :func:`commands_of` makes
+A family whose task takes one of these shapes needs no code of its own: :func:`commands_of` makes
 its commands.
 """
 
@@ -55,7 +55,7 @@ def tasks_of(command: str) -> tuple[Task, ...]:
 
 
 def commands_of(tasks: tuple[Task, ...]) -> tuple[Command, Command]:
-    """Return the commands that fit and plan some tasks, of which the first has the words."""
+    """Return the commands that fit and plan some tasks; the first has the help texts."""
     base, fit, plan = SHAPES[tasks[0].takes]
     group = options_of(base, tasks)
     return (
@@ -130,7 +130,7 @@ def plan_rows(
     return planned
 
 
-# Rows of categories alone.
+# Rows of categories only.
 
 
 @dataclass(frozen=True)
@@ -225,11 +225,11 @@ class MatrixOptions(TaskOptions):
         typer.Option("--unit", help="Hidden: one count, one entry, or one whole row."),
     ] = "count"
     cap: Annotated[
-        int | None, typer.Option("--cap", min=1, help="The most an entry counts for; unit entry.")
+        int | None, typer.Option("--cap", min=1, help="Largest value of an entry; unit entry.")
     ] = None
     unreadable: Annotated[
         Literal["error", "zero"],
-        typer.Option("--unreadable", help="Refuse entries that are no counts, or count them as 0."),
+        typer.Option("--unreadable", help="Refuse entries that are not counts, or use 0."),
     ] = "error"
 
     def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def plan_matrix(
     return planned
 
 
-# Private sources beside public targets.
+# Private sources and public targets.
 
 TargetPath = Annotated[
     Path, typer.Option("--target", metavar="FILE", help="Public points to serve.")
@@ -300,7 +300,7 @@ class TargetOptions(TaskOptions):
     bounds: options.Bounds = None
 
     def declaration(self, reading: ReadingOptions | None = None) -> dict[str, Any]:
-        """Return what is declared; if nothing is, bounds are drawn around the target."""
+        """Return what is declared; by default bounds around the target."""
         if self.schema is None and self.bounds is None:
             return {}
         return options.declaration_arguments(self.schema, self.bounds, reading)
@@ -319,7 +319,7 @@ class TargetOptions(TaskOptions):
                 raise UsageError("--schema names the columns already; drop --column.")
             return list(declared["schema"].numeric)
         if not self.column:
-            raise UsageError("Say which columns are coordinates: --schema FILE, or --column each.")
+            raise UsageError("Name the columns of coordinates: --schema FILE, or --column each.")
         if len({*self.column}) < len(self.column):
             raise UsageError("A --column is given twice; give each coordinate once.")
         return self.column
@@ -346,7 +346,7 @@ def fit_targets(
         typer.Option("--names", metavar="NAME", help="Column of the target: what each is called."),
     ] = None,
 ) -> Fit:
-    """Choose centres among public points beside a private source."""
+    """Choose centres among public points, given a private source."""
     model = own.model(reading, **unit.parameters(), **fitting.parameters_for(source))
     counted = None if weights is None else _numbers(target, [weights])[:, 0]
     target_names = None if names is None else _texts(target, names)
@@ -365,7 +365,7 @@ def plan_targets(
     own: TargetOptions,
     budget: BudgetOptions,
     sources: Annotated[
-        int, typer.Option("--sources", min=1, help="About how many sources, from public knowledge.")
+        int, typer.Option("--sources", min=1, help="About how many sources there are.")
     ] = 1000,
 ) -> PlanLike:
     """Rehearse the choice of centres."""

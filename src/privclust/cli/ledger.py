@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privclust.unit import Unit
 
 
-# Heads of ledgers that are kept elsewhere: how they are written, and what can serve as one.
+# Heads of ledgers that are kept elsewhere: how they are written and read.
 
 _DIGEST = re.compile(r"(?:[A-Za-z0-9._-]{1,100}:)?[0-9a-f]{64}")
 
@@ -37,7 +37,7 @@ def save_head(path: Path, head: Head) -> None:
 
 
 def load_head(kept: str) -> Head | str:
-    """Return the head, digest or receipt that a word on the command line stands for."""
+    """Return the head, digest or receipt that an argument names."""
     if _DIGEST.fullmatch(kept):
         return kept
     path = Path(kept)
@@ -71,7 +71,7 @@ def _head_in_file(path: Path) -> Head | str:
     except (ValueError, KeyError, TypeError):
         head = Head(0, "")
     if not _DIGEST.fullmatch(head.digest):
-        raise ValueError(f"'{path}' holds no head of a ledger; write one with 'ledger head -o'.")
+        raise ValueError(f"'{path}' is not the head of a ledger; write one with 'ledger head -o'.")
     return head
 
 
@@ -115,7 +115,7 @@ def _table(*names: str) -> Table:
 
 
 app = typer.Typer(help="Grant budgets on data sets, and see where they went.", **PLAIN)
-keys = typer.Typer(help="Public keys by which releases are signed.", **PLAIN)
+keys = typer.Typer(help="Public keys that sign releases.", **PLAIN)
 app.add_typer(keys, name="key")
 
 LedgerPlace = Annotated[
@@ -146,7 +146,7 @@ def create(
     ] = "add-remove-row",
     note: Note = "",
 ) -> None:
-    """Add a data set, and make the ledger if there is none; nothing can be spent yet."""
+    """Add a data set, and create the ledger if there is none; nothing can be spent yet."""
     from privclust.ledger.ledger import Ledger
 
     chosen = _unit(unit, person)
@@ -217,7 +217,7 @@ def head(
         typer.Option("--output", "-o", metavar="FILE", help="Keep it here, for verify --head."),
     ] = None,
 ) -> None:
-    """Print the digest that stands for the whole ledger; keep it elsewhere."""
+    """Print the digest of the whole ledger; keep it elsewhere."""
     from privclust.ledger.ledger import Ledger
 
     newest = Ledger.open(ledger).head()
@@ -235,13 +235,13 @@ def verify(
         typer.Option(
             "--head",
             metavar="KEPT",
-            help="What was kept elsewhere and must be found in the ledger: a digest, a receipt, "
+            help="What was kept elsewhere and must be in the ledger: a digest, a receipt, "
             "a file "
             "of 'ledger head -o', or a release that was charged to the ledger.",
         ),
     ] = None,
 ) -> None:
-    """Compute everything again, and fail if anything was changed or is missing."""
+    """Recompute everything, and fail if anything was changed or is missing."""
     from privclust.ledger.ledger import Ledger
 
     newest = Ledger.open(ledger).verify(None if kept is None else load_head(kept))
@@ -254,10 +254,10 @@ def verify(
 def backup(
     ledger: LedgerPlace,
     place: Annotated[
-        Path, typer.Argument(metavar="DEST", help="The file to make; it must not exist.")
+        Path, typer.Argument(metavar="DEST", help="The file to create; it must not exist.")
     ],
 ) -> None:
-    """Copy a ledger as it is at one moment, while it is in use, and verify the copy."""
+    """Copy a consistent snapshot of a ledger, while it is in use, and verify the copy."""
     from privclust.ledger.ledger import Ledger
 
     newest = Ledger.open(ledger).backup(place)
@@ -278,7 +278,7 @@ def add_key(
         typer.Option("--dataset", metavar="NAME", help="Data set.", show_default="all of them"),
     ] = None,
 ) -> None:
-    """Record the key by which releases are signed; statements show it."""
+    """Record the key that signs releases; statements show it."""
     from privclust.ledger.ledger import Ledger
 
     entry = Ledger.open(ledger).add_key(key, name, dataset)
@@ -325,7 +325,7 @@ def plot(
     ],
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Draw how the grants on a data set were used up."""
+    """Draw how the grants on a data set were spent."""
     from privclust.ledger.ledger import Ledger
     from privclust.reports.ledger_page import FORMATS, burn_down_figure
 

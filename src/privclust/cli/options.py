@@ -1,7 +1,7 @@
 """Options that commands share: groups of them, and single ones.
 
-A group is a dataclass whose fields are options. A command decorated by :func:`expand_groups` names
-a parameter, annotates it with such a class, gets its options and receives them as one object.
+A group is a dataclass whose fields are options. A command decorated by :func:`expand_groups`
+annotates a parameter with such a class, gets its options and receives them as one object.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is al
 
 
 def one_or_many(paths: list[str]) -> str | list[str]:
-    """Return the data: one path by itself."""
+    """Return the paths; a single path by itself."""
     return paths[0] if len(paths) == 1 else paths
 
 
@@ -181,8 +181,8 @@ class EngineOptions:
 # Options that say what is promised: how much may be spent, and whose presence is hidden.
 
 DEFAULT_EPSILON = 1.0
-# What a command says that spends a budget which nobody gave.
-DEFAULT_TAKEN = f"No --epsilon was given, so ε = {DEFAULT_EPSILON:g} is taken."
+# The notice of a command that uses the default budget.
+DEFAULT_NOTICE = f"Using ε = {DEFAULT_EPSILON:g}, because --epsilon was not given."
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class EpsilonDelta:
     ] = 0.0
 
     def parameters(self) -> dict[str, Any]:
-        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        """Return the budget as parameters of an estimator; raise if it is meaningless."""
         from privclust.budget import Budget
 
         epsilon = DEFAULT_EPSILON if self.epsilon is None else self.epsilon
@@ -215,24 +215,24 @@ class BudgetOptions(EpsilonDelta):
     ] = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the budget as parameters of an estimator; raise if it means nothing."""
+        """Return the budget as parameters of an estimator; raise if it is meaningless."""
         from privclust.budget import Budget
 
         if self.rho is None:
             return super().parameters()
         if self.epsilon is not None:
-            raise UsageError("--rho takes the place of --epsilon; drop one of them.")
+            raise UsageError("--rho replaces --epsilon; drop one of them.")
         return {"budget": Budget.of_rho(self.rho, self.delta)}
 
     @property
     def default_notice(self) -> tuple[str, ...]:
-        """The sentence that tells which budget is spent, if none was given."""
-        return (DEFAULT_TAKEN,) if self.epsilon is None and self.rho is None else ()
+        """The notice of the default budget, if none was given."""
+        return (DEFAULT_NOTICE,) if self.epsilon is None and self.rho is None else ()
 
 
 @dataclass(frozen=True)
 class PersonOptions:
-    """How a person with several rows is known, and how many rows there are."""
+    """How people with several rows are identified, and the number of rows."""
 
     id_column: IdColumn = None
     max_rows: MaxRows = None
@@ -298,7 +298,7 @@ class RowUnitOptions(PersonOptions):
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the command line says about reading, on top of the schema."""
+    """What the command line says about reading, in addition to the schema."""
 
     columns: Annotated[
         list[str] | None,
@@ -350,7 +350,7 @@ class ReadingOptions:
         return replace(declared or Csv(), **given)
 
     def bounds_arguments(self, bounds: tuple[float, float]) -> dict[str, Any]:
-        """Return what ``--bounds`` declares: of the named columns, or of all that the data have."""
+        """Return what ``--bounds`` declares: for the named columns, or for all columns."""
         from privclust.schema.schema import Schema
 
         if self.columns:

@@ -27,7 +27,7 @@ LabelsPath = Annotated[
 ]
 CopiedColumn = Annotated[
     str | None,
-    typer.Option("--id-column", metavar="NAME", help="A column to copy beside the labels."),
+    typer.Option("--id-column", metavar="NAME", help="A column to copy next to the labels."),
 ]
 Shape = Annotated[
     tuple[int, int] | None,
@@ -81,7 +81,7 @@ def report(
             "-o",
             metavar="PATH",
             help="The .html file.",
-            show_default="report.html within the release, or beside its file",
+            show_default="report.html within the release, or next to its file",
         ),
     ] = None,
     overwrite: options.Overwrite = False,
@@ -92,7 +92,7 @@ def report(
 
     loaded = Release.load(release)
     page = places.report_of(release) if output is None else output
-    # The page within a release is made from nothing but the release: it may be made again.
+    # The page within a release is made only from the release: it may be made again.
     within = output is None and not places.is_one_file(release)
     places.check_file(page, "Report", (".html",), overwrite=overwrite or within)
     loaded.report(page)
@@ -158,10 +158,10 @@ def describe(
 @app.command("keygen")
 def keygen(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where the private key goes; .pub beside it.")
+        Path, typer.Argument(metavar="FILE", help="Path of the private key; .pub is next to it.")
     ],
 ) -> None:
-    """Make a key to sign releases with. Keep the private one, give the public one to readers."""
+    """Create a key to sign releases. Keep the private one, give the public one to readers."""
     from privclust.release.signature import create_key
 
     public = create_key(path)
@@ -220,7 +220,7 @@ def verify(
     }
     if document["report_matches"] is False:
         screen.alarm(
-            "The report is not what this version makes of the release, and the signature does not "
+            "The report is not the one this version makes, and the signature does not "
             "cover it; make it again with 'privclust report --overwrite'."
         )
     lines = (words, key, f"Digest: {loaded.digest}", loaded.privacy.promise)
@@ -228,7 +228,7 @@ def verify(
 
 
 def _report_matches(release: Release, path: Path) -> bool | None:
-    """Return whether the report that lies with a release is made of it; None if there is none."""
+    """Return whether the report stored with a release is made from it; None if there is none."""
     from privclust.jobs import output_paths as places
 
     page = places.report_of(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
@@ -12,7 +13,7 @@ from urllib.parse import quote
 import typer
 
 from privclust.cli import options, screen
-from privclust.cli.options import DEFAULT_EPSILON, DEFAULT_TAKEN
+from privclust.cli.options import DEFAULT_EPSILON, DEFAULT_NOTICE, expand_groups
 from privclust.cli.screen import PLAIN, UsageError
 
 if TYPE_CHECKING:
@@ -22,30 +23,55 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Ask about data sets on a service; the rows stay there.", **PLAIN)
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="The service, or a data set on it.")]
-Family = Annotated[
-    str | None,
-    typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
-]
-Epsilon = Annotated[
-    str | None,
-    typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
-]
-Delta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="0, or as granted.")]
-Clusters = Annotated[
-    str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option("--column", metavar="NAME", help="A column to ask about; repeat it."),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="An option: method=lloyd, or NAME=@FILE."),
-]
-TargetPath = Annotated[
-    Path | None,
-    typer.Option("--target", metavar="FILE", help="Public points, one per line; source-target."),
-]
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """A question to a service, as the command line words it."""
+
+    family: Annotated[
+        str | None,
+        typer.Option("--family", metavar="NAME", help="kmeans, summarise, source-target, …"),
+    ] = None
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", metavar="NUMBER", help="Privacy loss.", show_default="1"),
+    ] = None
+    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="0, or as granted.")] = "0"
+    clusters: Annotated[
+        str | None, typer.Option("--clusters", "-k", metavar="N|auto", help="How many.")
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="NAME", help="A column to ask about; repeat it."),
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="NAME=VALUE", help="An option: method=lloyd, or NAME=@FILE."
+        ),
+    ] = None
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--target", metavar="FILE", help="Public points, one per line; source-target."
+        ),
+    ] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as the service reads it."""
+        asked: dict[str, Any] = {
+            "epsilon": self.epsilon or f"{DEFAULT_EPSILON:g}",
+            "delta": self.delta,
+        }
+        more = {"family": self.family, "clusters": self.clusters, "columns": self.columns}
+        asked |= {name: value for name, value in more.items() if value is not None}
+        if any("=" not in option for option in self.option or ()):
+            raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
+        if self.option:
+            pairs = dict(option.split("=", 1) for option in self.option)
+            asked["options"] = {name: _text(value) for name, value in pairs.items()}
+        return asked if self.target is None else asked | {"targets": _points(self.target)}
 
 
 @app.command("datasets")
@@ -56,33 +82,22 @@ def datasets(url: Url) -> None:
 
 
 @app.command("plan")
+@expand_groups
 def plan(
     url: Url,
-    family: Family = None,
-    epsilon: Epsilon = None,
-    delta: Delta = "0",
-    clusters: Clusters = None,
-    columns: Columns = None,
-    option: Options = None,
-    target: TargetPath = None,
+    question: QuestionOptions,
 ) -> None:
-    """Say what a question would cost and achieve; nothing is spent."""
-    asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
-    made = _service(url).post(f"{_dataset(url)}/plan", asked)
+    """Show what a question would cost and achieve; nothing is spent."""
+    made = _service(url).post(f"{_dataset(url)}/plan", question.to_dict())
     lines = [f"Cost: {made['cost']}. {made['left']}", made["sentence"], made["advice"]]
     screen.answer(made, *lines)
 
 
 @app.command("ask")
+@expand_groups
 def ask(
     url: Url,
-    family: Family = None,
-    epsilon: Epsilon = None,
-    delta: Delta = "0",
-    clusters: Clusters = None,
-    columns: Columns = None,
-    option: Options = None,
-    target: TargetPath = None,
+    question: QuestionOptions,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATH", help="Folder, or .privclust file.")
     ] = Path("release"),
@@ -95,8 +110,8 @@ def ask(
     from privclust.service.remote import RemoteDataset
 
     place = Destination.check(output, report=True, overwrite=False)
-    asked = _question_of(family, epsilon, delta, clusters, columns, option, target)
-    told = [DEFAULT_TAKEN] if epsilon is None else []
+    asked = question.to_dict()
+    told = [DEFAULT_NOTICE] if question.epsilon is None else []
     job = _service(url).post(f"{_dataset(url)}/jobs", asked | {"request": secrets.token_hex(16)})
     cost = "It was answered before and costs nothing" if job["free"] else "Charged"
     screen.note(f"{cost}; job {job['id']}.")
@@ -177,26 +192,6 @@ def _dataset(url: str) -> str:
     return f"/datasets/{dataset}"
 
 
-def _question_of(
-    family: str | None,
-    epsilon: str | None,
-    delta: str,
-    clusters: str | None,
-    columns: list[str] | None,
-    chosen: list[str] | None,
-    target: Path | None,
-) -> dict[str, Any]:
-    asked: dict[str, Any] = {"epsilon": epsilon or f"{DEFAULT_EPSILON:g}", "delta": delta}
-    more = {"family": family, "clusters": clusters, "columns": columns}
-    asked |= {name: value for name, value in more.items() if value is not None}
-    if any("=" not in option for option in chosen or ()):
-        raise UsageError("An option is given as NAME=VALUE; write --option method=lloyd.")
-    if chosen:
-        pairs = dict(option.split("=", 1) for option in chosen)
-        asked["options"] = {name: _text(value) for name, value in pairs.items()}
-    return asked if target is None else asked | {"targets": _points(target)}
-
-
 def _text(value: str) -> str:
     """Return the value of an option, or the content of the file that it names."""
     return "\n".join(options.read_lines(Path(value[1:]))) if value.startswith("@") else value
@@ -211,7 +206,7 @@ def _points(target: Path) -> list[list[float]]:
             for point in targets_in("\n".join(options.read_lines(target)))
         ]
     except ValueError:
-        raise UsageError(f"'{target}' must hold one point per line, in numbers.") from None
+        raise UsageError(f"'{target}' must have one point per line, in numbers.") from None
 
 
 def _print_remaining(dataset: dict[str, Any]) -> str:

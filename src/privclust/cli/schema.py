@@ -36,7 +36,7 @@ else:
 
 @dataclass(frozen=True)
 class PrivateDraftOptions(_BoundsOptions, RowUnitOptions, BudgetOptions):
-    """What a draft from private rows takes: the promise, the charge, and where the release goes."""
+    """Options of a draft from private rows: the promise, the charge, and the output."""
 
     private: Annotated[
         bool, typer.Option("--private", help="Draft bounds from PRIVATE rows, with noise.")
@@ -58,7 +58,7 @@ class PrivateDraftOptions(_BoundsOptions, RowUnitOptions, BudgetOptions):
     ] = Path("bounds")
 
     def check_unused(self) -> None:
-        """Raise if an option is given that a draft from a public sample has no use for."""
+        """Raise if an option is given that a draft from a public sample does not use."""
         given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
         if given:
             option = given[0].replace("_", "-")
@@ -94,7 +94,7 @@ def check_command(
 ) -> None:
     """Count what a fit would meet in the rows. NOT PRIVATE: for the steward's eyes only."""
     if schema is None:
-        raise UsageError("Give --schema FILE, which says what the columns may hold.")
+        raise UsageError("Give --schema FILE, which declares the columns.")
     if max_rows is not None and id_column is None:
         raise UsageError("--max-rows counts rows of a person; add --id-column NAME.")
     declared = reading.schema(schema)
@@ -148,7 +148,7 @@ def draft(
             "--output", "-o", metavar="PATH", help="The .toml or .json file.", show_default="stdout"
         ),
     ] = None,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to look at.")] = 1000,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to read.")] = 1000,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Draft a schema from a sample that is PUBLIC, or with --private from private rows."""

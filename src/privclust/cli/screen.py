@@ -1,6 +1,6 @@
 """What a person or a machine sees: tables, notes, progress, JSON, and errors of one sentence.
 
-Results go to stdout, everything about the run to stderr. Progress is shown on a terminal only: the
+Results go to stdout, everything about the run to stderr. Progress is shown only on a terminal: the
 number of rows is private and must not end up in a log.
 
 The library raises ``ValueError`` (schemas, data, releases, ledgers, parameters) with one sentence
@@ -28,11 +28,11 @@ from privclust.jobs.fit import sentence_of, sentence_with_notes, user_errors
 
 
 def stdout() -> Console:
-    """Return the console of results; text in brackets is not taken for markup."""
+    """Return the console of results; text in brackets is not markup."""
     return Console(markup=False, highlight=False, emoji=False)
 
 
-# The options of all commands, by name; what the command that runs was given of them.
+# The options of all commands, by name; and their values in the running command.
 OPTIONS_OF_ALL: Final = {
     "as_json": Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")],
 }
@@ -40,7 +40,7 @@ _given: ContextVar[dict[str, bool]] = ContextVar("given", default={})  # noqa: B
 
 
 def wants_json() -> bool:
-    """Return whether the command that runs was given ``--json``."""
+    """Return whether the running command was given ``--json``."""
     return _given.get().get("as_json", False)
 
 
@@ -59,20 +59,20 @@ def show(part: RenderableType) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person at the terminal, if there is one, about the run."""
+    """Print a note about the run, if there is a terminal."""
     if sys.stderr.isatty():
         typer.echo(text, err=True)
 
 
 def alarm(text: str) -> None:
-    """Say something that must not be overlooked."""
+    """Print a warning that must not be overlooked."""
     console = Console(stderr=True, markup=False, highlight=False)
     console.print(Text(text, style="bold red"), soft_wrap=True)
 
 
 @contextmanager
 def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show how many rows were read; call what is given with rows done and rows in all."""
+    """Show how many rows were read; yields a callback for rows done and rows in all."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -82,10 +82,10 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
         yield tell
 
 
-# How errors are answered: one sentence on stderr, an exit status, and no traceback; and warnings.
+# Errors: one sentence on stderr, an exit status, and no traceback; and warnings.
 
 REFUSED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
-# A server answers browsers, not the terminal that it was started from.
+# A server answers browsers, not the terminal it was started from.
 _WITHOUT = ("serve",)
 
 
@@ -104,7 +104,7 @@ PLAIN: Final[_Plain] = {
 
 
 class UsageError(Exception):
-    """Options that do not go together; the message is one sentence."""
+    """Incompatible options; the message is one sentence."""
 
 
 def give_options_of_all(app: typer.Typer) -> None:
@@ -134,7 +134,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OneSentence(TyperGroup):
-    """The root of the commands, which answers all of their errors."""
+    """The root command, which handles all errors."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command and exit with its status."""
@@ -178,7 +178,7 @@ class PanelCommand(TyperCommand):
 
 
 def _answer(error: Exception) -> int:
-    """Say what is wrong and return the exit status; an unexpected error is raised again."""
+    """Print what is wrong and return the exit status; unexpected errors are raised again."""
     if hasattr(error, "format_message"):  # typer's own errors have no common public class
         return _answer_usage(error)
     if isinstance(error, UsageError):
@@ -206,5 +206,5 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(sentence: str, what: str = "Error") -> None:
-    # A path may hold line breaks; an answer is one line.
+    # A path may have line breaks; an answer is one line.
     typer.echo(f"{what}: {' '.join(sentence.split())}", err=True)

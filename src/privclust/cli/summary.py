@@ -26,7 +26,7 @@ def cluster(
     ] = Path("release"),
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Make a k-means release of a summary. Nothing more is spent."""
+    """Make a k-means release from a summary. Nothing more is spent."""
     from privclust.cli.fit import show
     from privclust.jobs.fit import Destination
 
@@ -38,7 +38,7 @@ def choose_k(
     summary: SummaryPath,
     most: Annotated[int, typer.Option("--most", min=2, help="The largest number to try.")] = 16,
 ) -> None:
-    """Say how many clusters a summary shows, if that is clear. Nothing more is spent."""
+    """Show how many clusters a summary has, if that is clear. Nothing more is spent."""
     choice = _load_summary(summary).choose_k(range(1, most + 1))
     document = {
         "n_clusters": choice.n_clusters,

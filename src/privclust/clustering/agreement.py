@@ -1,7 +1,7 @@
-"""Agreement: a column of categories counts in full only as far as the other columns tell it.
+"""Agreement: a column of categories counts in full only as far as the other columns predict it.
 
 The cells are clustered without each column in turn. What these clusters explain of the column left
-out says how far it belongs with the rest. A coin toss beside measurements is explained by nothing,
+out says how far it belongs with the rest. A coin toss among measurements is explained by nothing,
 and would otherwise cut every cluster in two. Numbers keep their weight: one of them alone may
 separate two groups. It is post-processing of released cells, with public seeds.
 """
@@ -20,7 +20,7 @@ from privclust.schema.coordinates import Column, Coordinates
 from privclust.schema.schema import Schema
 
 _RESTARTS = 4
-# What a column counts that the others do not tell at all: its squared weight.
+# The squared weight of a column that the others do not predict at all.
 _LEAST = 0.2
 # Of fewer cells to a cluster the clusters without a column say little.
 _FEWEST_CELLS = 2
@@ -33,8 +33,8 @@ def cluster_by_agreement(
 ) -> tuple[Clusters, Schema]:
     """Return clusters of the cells, and the schema whose weights they are nearest by.
 
-    Without a gap (numbers alone, categories alone, an older release, or cells that were made up
-    where noise hides the rows) nothing is weighed anew.
+    Without a gap (numbers alone, categories alone, an older release, or synthetic cells where noise
+    hides the rows) weights stay.
     """
     weighed = schema if gap is None else agreement_weights(cells, n_clusters, schema, gap)
     if weighed is schema:
@@ -59,7 +59,7 @@ def agreement_weights(cells: Cells, n_clusters: int, schema: Schema, gap: float 
 def predictability(
     cells: Cells, n_clusters: int, schema: Schema, gap: float | None
 ) -> dict[str, float]:
-    """Return which share of each column clusters of the others explain; empty if not to be told."""
+    """Return the share of each column that clusters of the others explain; empty if unknown."""
     columns = Coordinates(schema).columns
     few = most_clusters(cells) < _FEWEST_CELLS * n_clusters
     if few or n_clusters < 2 or not 2 <= len(columns) <= _MOST_COLUMNS:

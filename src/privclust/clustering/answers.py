@@ -35,7 +35,7 @@ from privclust.schema.coordinates import Coordinates
 _NUMBERS_PER_ENTRY = 4
 
 _NO_SIGNAL = (
-    "Noise hid the rows when this summary was made, so that synthetic rows tell nothing of them; "
+    "Noise hid the rows when this summary was made, so that synthetic rows say nothing about them; "
     "summarise with a larger budget."
 )
 
@@ -105,7 +105,7 @@ class SummaryAnswers:
         """
         release = self.release()
         choice = choose_n_clusters(cells_from_release(release), candidates, schema=release.schema)
-        # Where noise hides the rows, cells were made up, and nothing is clear about them.
+        # Where noise hides the rows, cells are synthetic, and nothing is clear about them.
         return choice if release.signal == "seen" else replace(choice, n_clusters=None)
 
     def kmeans(self, n_clusters: int) -> Release:

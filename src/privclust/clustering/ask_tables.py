@@ -45,7 +45,7 @@ _LEVELS = 0.8, 0.13, 0.07
 _MOST_BINS, _MOST_CATEGORIES, _MOST_GROUPS = 24, 64, 32
 # Rows to a bin and to a group, in errors; errors below which categories are pooled.
 _PER_BIN, _PER_GROUP, _RARE = 4.0, 3.0, 3.0
-# Wider tables offer so many pairs for each column.
+# Wider tables offer this many pairs for each column.
 _ALL_PAIRS, _OFFERED = 30, 4
 _HANDICAP = 0.5 * math.sqrt(2 / math.pi)
 
@@ -74,7 +74,7 @@ def ask_with_tables(
     ask_cells: Callable[[Share], SummaryResult],
     share: float | None = None,
 ) -> SummaryResult:
-    """Ask for the cells of a summary and for tables beside them.
+    """Ask for the cells of a summary, and for tables.
 
     ``ask_cells``: asks for a summary without tables, within a share. ``share``: of the budget, for
     all tables; None for what the number of rows suggests.
@@ -150,7 +150,7 @@ class _TableQuestions:
         return _TableShares(**dict(zip(weights, parted, strict=True)))
 
     def _error(self, share: Share | None, n_tables: int) -> float:
-        """Return the standard error of so many tables; infinite if they are not asked for."""
+        """Return the standard error of ``n_tables`` tables; infinite if they are not asked for."""
         return math.inf if share is None else self._first.table_error(share, n_tables)
 
     def ask_histograms(self, share: Share, n_rows: float) -> tuple[HistogramCounts, Share | None]:
@@ -174,7 +174,7 @@ class _TableQuestions:
         return [(j, axis.edges()) for j, axis in enumerate(self.axes)]
 
     def _ask_parts(self, level: int, parts: dict[int, Floats], share: Share) -> HistogramCounts:
-        """Ask for the counts of parts of cells; all that is elsewhere stands in one cell more."""
+        """Ask for the counts of parts of cells; everything else is in one more cell."""
         cuts = [self._cut_parts(j, ends) for j, ends in parts.items()]
         view = self._view(cuts)
         noisy = view.ask_histograms(f"histograms within cells, {level}", share)
@@ -280,7 +280,7 @@ def _to_tables(door: PointRows, cells: Cells) -> Cells:
 
 
 def _places_of(schema: Schema) -> list[int]:
-    """Return where each column stands among the numbers of a row, then its categories."""
+    """Return the position of each column among the numbers of a row, then its categories."""
     order = [*schema.numeric, *schema.categorical]
     return [order.index(name) for name in schema.names]
 
@@ -350,7 +350,7 @@ def _without_pairs(
     bins: Sequence[Integers],
     n_cells: int,
 ) -> Tables:
-    """Return tables of which histograms and bins are known."""
+    """Return tables with only histograms and bins."""
     return Tables(
         counts,
         np.repeat(np.arange(len(bins)), [len(codes) for codes in bins]),

@@ -1,4 +1,4 @@
-"""What audits of clusterings run, on made-up neighbours."""
+"""What audits of clusterings run, on synthetic neighbours."""
 
 from __future__ import annotations
 

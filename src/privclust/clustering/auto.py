@@ -1,11 +1,11 @@
-"""Which method a fit takes if none is named, and which k if the rows are to choose it.
+"""Which method a fit uses if none is named, and which k if the rows are to choose it.
 
 The cells divide the budget among many small questions, which pay where rows are many. Where they
 are few, one table of counts does better if it can cover everything, which takes few columns; else a
 few questions whose answers are believed as far as their noise allows. The choice rests on public
 numbers and on the noisy number of rows, which all methods ask for first, so it costs nothing. A
-grid is given up after a cheap look if the rows crowd in a small part of the bounds. With a δ the
-grid is made in pure ε, where that keeps the promise, and the cells in ρ.
+grid is rejected after a cheap probe if the rows are concentrated in a small part of the bounds.
+With a δ the grid is made in pure ε, where that keeps the promise, and the cells in ρ.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from privclust.data.points.view import PointsView
 from privclust.notes import Note, signal_of
 from privclust.schema.schema import Schema
 
-# Which method a fit takes if none is named: cells, or where rows are few a grid or cautious steps.
+# Which method a fit uses if none is named: cells, or for few rows a grid or cautious steps.
 
 # The rule of the choice. Every number of it was fitted, on generated sets other than those of the
 # research notes (docs/research/few-rows.md), but with the results on these known. To be replaced by
@@ -56,16 +56,15 @@ _MOST_COLUMNS = 40
 _GRID_CLUSTERS = {"pure": 2, "zcdp": 12}
 _GRID_COLUMNS = {"pure": 3, "zcdp": 2}
 _GRID_SIGNAL = {"pure": 400.0, "zcdp": 30.0}
-# A grid in pure ε instead of cells in ρ: below so many such errors of a count in ρ, so many more
-# for each cluster, and at most so many; if the first answers in pure ε leave most of ρ. From 39
-# further sets.
+# A grid in pure ε instead of cells in ρ: while the signal, in such errors of a count in ρ, is below
+# min(a + b k, c), and if the first answers in pure ε leave most of ρ. From 39 further sets.
 _EITHER_SIGNAL = 20.0, 5.0, 87.0
-_MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the look in pure ε
-# The look that gives a grid up: cells along each axis, by the number of columns, and how many of
-# eight nearly all rows must lie in to be too crowded for a grid. Nearly all is this share of them,
-# and the error of the look may be that much of them. Where cells can still spend a δ, which they do
-# well with, less is enough, and so are so few cells of the look for each cluster. From the sets of
-# both grids; the last because of clusters along a curve (Birch2-like).
+_MOST_AT_FIRST = Fraction(1, 5)  # of ρ, for the number of rows and the probe in pure ε
+# The probe that rejects a grid: cells along each axis, by the number of columns, and how many of
+# eight must have nearly all rows to be too crowded for a grid. Nearly all is this share of them,
+# and the error of the probe may be that much of them. A weaker criterion applies when cells could
+# still use δ, which also accepts a few cells of the probe for each cluster. From the sets of both
+# grids; the last because of clusters along a curve (Birch2-like).
 _LOOK_CELLS = {1: 8, 2: 8, 3: 4}
 _WINDOW = {"pure": 3, "zcdp": 4}
 _NEARLY_ALL, _LOOK_ERROR = 0.9, 0.15
@@ -111,10 +110,10 @@ def _ask_grid_or_cells(
 def ask_is_concentrated(
     view: PointsView, share: Share, n_rows: float, *, tight: int | None = None
 ) -> bool:
-    """Tell whether nearly all rows lie in a small part of the bounds, judging by noisy counts.
+    """Return whether nearly all rows are in a small part of the bounds, by noisy counts.
 
-    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, less will
-    do, and any so many cells of the look are a small part too.
+    The cells of a grid would then be too wide for the clusters. If ``tight`` is given, a weaker
+    criterion applies, which also accepts the fullest ``tight`` cells.
     """
     (low, high), d = view.domain.box_in_unit_ball(), view.domain.dimension
     n_cells = _LOOK_CELLS[d]
@@ -136,7 +135,7 @@ def ask_is_concentrated(
 
 
 def _pure_may_win(view: PointsView, budget: Share, pure: Share, n_clusters: int) -> bool:
-    """Tell by public numbers whether pure ε can have less noise, and most of ρ be left if not.
+    """Return, by public numbers, whether pure ε can have less noise and else leave most of ρ.
 
     A large δ makes the noise of a count smaller than pure ε does, and of a tiny one the first
     answers in pure ε would leave little.
@@ -149,14 +148,14 @@ def _pure_may_win(view: PointsView, budget: Share, pure: Share, n_clusters: int)
 
 
 def _grid_is_possible(view: PointsView, budget: Share, n_clusters: int) -> bool:
-    """Tell whether columns are few enough and clusters many enough; mixed rows have no grid."""
+    """Return whether columns are few and clusters many enough; mixed rows have no grid."""
     columns, currency = view.domain.dimension, budget.currency
     fits = columns <= _GRID_COLUMNS[currency] and n_clusters >= _GRID_CLUSTERS[currency]
     return fits and not view.domain.has_shares
 
 
 def prefers_grid(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
-    """Tell whether a grid should do better than all else."""
+    """Return whether a grid should do better than all else."""
     fits = _grid_is_possible(view, budget, n_clusters)
     return fits and _signal(view, budget, n_rows, n_clusters) < _GRID_SIGNAL[budget.currency]
 
@@ -167,7 +166,7 @@ def _signal(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> 
 
 
 def prefers_cautious(view: PointsView, budget: Share, n_rows: float, n_clusters: int) -> bool:
-    """Tell whether cautious steps should do better than the cells.
+    """Return whether cautious steps should do better than the cells.
 
     The signal is the number of rows, in errors that a count would have if the whole budget paid for
     it, over the root of the number of clusters and, in pure ε, the fourth root of that of columns.
@@ -193,7 +192,7 @@ def ask_with_chosen_k(
     """Cluster the rows of ``view`` within ``budget``; the number of clusters is chosen.
 
     For ``n_clusters="auto"``: the number is ``len(result.centres)``, and a warning says so if it is
-    not clear. A schema tells which coordinates of the view are shares of categories.
+    not clear. A schema says which coordinates of the view are shares of categories.
     """
     for_sizes = budget.take(SIZES)
     result = ask_summary(view, budget.remainder(for_sizes), rng)
@@ -206,7 +205,7 @@ def ask_with_chosen_k(
 
 def _number(result: SummaryResult, schema: Schema | None) -> tuple[int, str, bool]:
     """Return the number of clusters, what to say about it, and whether it is clear."""
-    # Where noise hides the rows, cells were made up, and with two there is nothing to choose by.
+    # If noise hides the rows, cells are synthetic, and with two there is nothing to choose from.
     if signal_of(result.notes) != "seen" or most_clusters(result.cells) <= 2:
         return 1, _HIDDEN, False
     choice = choose_n_clusters(result.cells, schema=schema, whole_curve=False)

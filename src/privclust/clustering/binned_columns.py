@@ -17,8 +17,8 @@ from privclust.schema.coordinates import project_shares
 from privclust.schema.facts import Box, Fact
 from privclust.schema.schema import Schema
 
-# A column of numbers is cut into so many cells, one of whole numbers into at most so many single
-# ones; a cell with this share of the rows is divided.
+# A column of numbers is cut into this many cells, one of whole numbers into at most that many
+# single ones; a cell with this share of the rows is divided.
 _FAN, _MOST_SINGLE, _HEAVY = 64, 512, 1 / 32
 # Cleaning, in standard errors: what empties a run, makes it even, or stands out in it; and the
 # shortest run that is emptied.
@@ -30,7 +30,7 @@ _MOST_EXACT = 2.0**50
 
 @dataclass(frozen=True)
 class Axis:
-    """The line that a column lies on."""
+    """The line of a column."""
 
     # Where it begins and ends.
     low: float

@@ -79,7 +79,7 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
     Values of an attribute are compared as in :class:`PrivateDilca`; the rows become points of a
     few principal axes, which the tables of the metric give for nothing, and are clustered there.
     :class:`PrivateKMeans` clusters such rows too, with ``metric="dilca"``; this one stays apart
-    because it releases the metric itself, the distances between values, beside the clusters.
+    because it also releases the metric itself, the distances between values.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class PrivateCategoricalKMeans(CategoricalClusterer):
     Notes
     -----
     Labels of the training rows are exact statements about private rows. They are not kept:
-    ``fit_predict`` returns them to whoever holds the rows.
+    ``fit_predict`` returns them to the holder of the rows.
     """
 
     _parameters: ClassVar[Any] = CATEGORICAL.variants[0].parameters

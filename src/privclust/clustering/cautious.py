@@ -45,8 +45,8 @@ _OFF_MIDDLE, _SPREAD, _OFF_START = 0.3, 0.5, 0.5
 _SIZES_DIFFER, _SMALLEST = 0.7, 0.1
 _IMAGINED_ROWS = 400
 
-# Offsets are clipped to this much of what all but a tenth of imagined rows need, and in each
-# further step to so much of the step before.
+# Offsets are clipped to this share of what all but a tenth of simulated rows need, and in each
+# further step to this share of the step before.
 _REACH, _CLOSER = 0.9, 0.8
 # A second step is made if its noise is at most this much of the expected move; a third and fourth
 # if half of that.
@@ -65,14 +65,14 @@ _EMPTY = Note(
 def ask_cautious_given_count(
     view: PointsView, purse: Allowance, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
-    """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer."""
+    """Cluster rows, given an already released row count, which is asked again to be surer."""
     for_sizes = purse.take(SIZES)
     n_rows = ask_row_count_again(view, purse, n_rows)
     mean = _ask_shrunk_mean(view, purse.take(_MEAN), n_rows)
     start = _Start.around(mean, view, n_clusters, rng)
     moved = _ask_step(view, purse.remaining, n_rows, start)
     found = ask_cluster_sizes(view, moved.centres, moved.errors, for_sizes, "cautious", ())
-    # Centres that rows are far from move little and look sure of their place; their sizes tell.
+    # Centres far from rows move little and seem certain; their sizes reveal it.
     is_empty = bool((found.sizes.value < _CAUTION * found.sizes.standard_error).any())
     return replace(found, notes=(HIDDEN,) if moved.is_hidden else (_EMPTY,) if is_empty else ())
 
@@ -113,7 +113,7 @@ def _trusted_move(expected: Floats, error: Floats | float) -> Floats:
 
 @dataclass(frozen=True)
 class _Start:
-    """Centres that have seen the mean of the rows alone.
+    """Centres based only on the mean of the rows.
 
     ``clip`` is the length that offsets of most rows are expected to have, ``off`` how far from
     the mean of its rows each coordinate of a centre is expected to lie.
@@ -127,7 +127,7 @@ class _Start:
     def around(
         cls, mean: Floats, view: PointsView, n_clusters: int, rng: np.random.Generator
     ) -> _Start:
-        """Cluster rows that are imagined around the mean."""
+        """Cluster rows simulated around the mean."""
         half = _half_range(view)
         drawn = mean + rng.standard_normal((_IMAGINED_ROWS, len(mean))) * _SPREAD * half
         rows = view.domain.feasible(np.clip(drawn, *view.domain.box_in_unit_ball()))
@@ -185,7 +185,7 @@ def _likely_sizes(answer: ClusterAnswer, n_rows: float) -> Floats:
 
 
 def _cautious_steps(view: PointsView, budget: Share, n_rows: float, start: _Start) -> int:
-    """Return as many steps as keep the noise of each small beside the move that is expected."""
+    """Return as many steps as keep the noise of each small compared with the expected move."""
     n_clusters, dimension = start.centres.shape
     expected = float(np.sqrt(np.mean(start.off**2)))
 

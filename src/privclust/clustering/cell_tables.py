@@ -1,4 +1,4 @@
-"""What released cells say about each column, and how noisy tables are believed beside it.
+"""What released cells say about each column, and how far noisy tables are trusted.
 
 A table of a column has the rows of each cell in each bin of the column: the cell says where in the
 column its rows are, the histogram of the column how often each bin occurs. Everything here is

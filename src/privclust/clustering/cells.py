@@ -1,7 +1,8 @@
 """Private k-means by sub-clustering first: count many small cells, cluster the cells, then refine.
 
-A cell needs only a noisy count and a noisy mean offset, clipped to its own small radius, so many
-cells cost little; and clustering the cells afterwards is free. Five stages, each a few questions:
+A cell needs only a noisy count and a noisy mean offset, clipped to its own small radius, and so
+hundreds of cells cost little; and clustering the cells afterwards is free. Five stages, each a few
+questions:
 
 1. the number of rows, their mean and their spread;
 2. the axes along which they spread most;
@@ -53,7 +54,7 @@ _UNSEEN = Note(
 
 # Clusters the rows of a view within a budget.
 Method = Callable[[PointsView, Share, int, np.random.Generator], KMeansResult]
-# The same, of rows whose noisy number is paid for already.
+# The same, given an already released row count.
 MethodGivenCount = Callable[[PointsView, Allowance, float, int, np.random.Generator], KMeansResult]
 
 
@@ -77,7 +78,7 @@ def ask_row_count(view: PointsView, purse: Allowance) -> float:
 def ask_cells_given_count(
     view: PointsView, purse: Allowance, n_rows: float, n_clusters: int, rng: np.random.Generator
 ) -> KMeansResult:
-    """Cluster rows whose noisy number is paid for already."""
+    """Cluster rows, given an already released row count."""
     if mean_error(view, purse.share(LARGEST_MEAN_SHARE), n_rows) > LOST_MEAN:
         centres = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
         errors = uninformative_errors(n_clusters, *view.domain.box_in_unit_ball())

@@ -10,12 +10,12 @@ it is known to be, must give the same clusters. The index of Calinski and Haraba
 spread between clusters with that within. The *BIC* is that of a mixture of round normal
 distributions. The cells, not the rows, are the observations of both. If no k of at least 2 is
 stable the answer is 1; if the other two agree it is theirs; else there is no clear number, and a
-shortlist and the curve must tell. Half of very few cells may lack a whole cluster, so instability
+shortlist and the curve must decide. Half of very few cells may lack a whole cluster, so instability
 says nothing about them: then there is no clear number either.
 
-The index is taken twice. Between the cells alone it is sharp where cells are many, and decides with
-the BIC. But it grows without bound as k nears the number of cells, so what is shown, suggested and
-listed is the index with the spread within cells, which is that of the rows.
+The index is computed twice. Between the cells alone it is sharp where cells are many, and decides
+with the BIC. But it grows without bound as k nears the number of cells, so what is shown, suggested
+and listed is the index with the spread within cells, which is that of the rows.
 
 Mixed rows are also compared with independent columns (``independence.py``). Clusters that are no
 better than those give no clear number; and if clusters are better, but not stable, the answer is
@@ -92,7 +92,7 @@ class Verdicts:
         return (number, number) if number == self.by_bic else (None, self.by_rows)
 
     def of_mixed_rows(self, stand: Callable[[int], bool]) -> tuple[int | None, int]:
-        """Return the same of mixed rows, given which clusters stand beside independent columns."""
+        """Return the same for mixed rows, given which clusters beat independent columns."""
         number, suggestion = self.of_numbers()
         if number is None:
             only = self.only_stable
@@ -106,7 +106,7 @@ class Verdicts:
 
 # Whether clusters of mixed rows are more than what each column shows by itself.
 
-# Clusters stand if they leave at most this much of what those of independent columns leave. On
+# Clusters beat them if they leave at most this much of what those of independent columns leave. On
 # generated tables planted ones left a half at most, and those of independent columns nine tenths.
 _LEFT = 0.75
 _DRAWS = 2
@@ -115,7 +115,7 @@ _DRAWS = 2
 def beat_independent_columns(
     places: Floats, weights: Floats, centers: Floats, columns: Sequence[slice]
 ) -> bool:
-    """Tell whether centres explain more of the cells than columns by themselves would.
+    """Return whether centres explain more of the cells than columns by themselves would.
 
     ``places``: (n_cells, n_features). ``weights``: (n_cells,). ``centers``: (n_clusters,
     n_features). ``columns``: where the coordinates of each column are.
@@ -296,7 +296,7 @@ def _columns(schema: Schema | None) -> list[slice]:
 
 
 def _valid_candidates(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...]:
-    """Return the candidates that the cells can tell apart, in order."""
+    """Return the candidates that the cells can distinguish, in order."""
     if not isinstance(candidates, Iterable):
         raise ParameterError(
             "candidates must be several numbers of clusters, such as range(1, 17), got "
@@ -319,7 +319,7 @@ def _valid_candidates(cells: Cells, candidates: Iterable[int]) -> tuple[int, ...
 
 
 def _separation(places: Floats, weights: Floats, centers: Floats, within: float) -> float:
-    """Return the index of Calinski and Harabasz of cells within which rows spread so much."""
+    """Return the index of Calinski and Harabasz of cells with this spread within them."""
     (m, _), k = places.shape, len(centers)
     if k == 1:
         return 0.0

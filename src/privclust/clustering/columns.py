@@ -1,7 +1,7 @@
 """How much each column counts: before a fit by public facts, after it by the released centres.
 
-Nothing here reads rows. Before a fit, the gap of a column is what it is taken to be; afterwards,
-centres and sizes tell which columns separate the clusters, and whether one of them is all there is.
+Nothing here reads rows. Before a fit, the gap of a column is assumed; afterwards, centres and sizes
+show which columns separate the clusters, and whether one of them decides alone.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from privclust.notes import Note
 from privclust.schema.coordinates import SPREAD, Coordinates, assumed_shares
 from privclust.schema.schema import Schema
 
-# One column of categories is nearly all there is if it has more than this part of what separates
-# the clusters, and they tell more than this part of it.
+# One column of categories decides almost alone if it has more than this share of what separates the
+# clusters, and they predict more than this share of it.
 _MOST, _ALL = 0.5, 0.9
 # Numbers that spread by less than this, in declared widths, have bounds some four times too wide.
 _LOOSE = SPREAD / 4
@@ -31,8 +31,8 @@ class ColumnPart:
 
     name: str
     share: float  # its share of the squared distances between the centres
-    # Of a column of categories, how far the clusters tell it: the measure of Goodman and Kruskal, 1
-    # if they are its values.
+    # Of a column of categories, how far the clusters predict it: the measure of Goodman and
+    # Kruskal, 1 if they are its values.
     tau: float | None
 
 
@@ -79,7 +79,7 @@ def loose_notes(schema: Schema, places: Floats, weights: Floats) -> Iterator[Not
     """Yield a note if released places fill a small part of the bounds of every number.
 
     ``places``: (n_places, n_features), centres or cells, in the units of the data. ``weights``:
-    (n_places,), about how many rows each stands for; at least zero.
+    (n_places,), about how many rows each represents; at least zero.
     """
     if (weights > 0).sum() < 2 or not schema.numeric:
         return
@@ -105,11 +105,11 @@ def share_sentences(
     shares = assumed_shares(schema, rescale, gap)
     told = []
     if max(shares.values()) - min(shares.values()) > _SAME:
-        told.append(f"Taken shares of the distance between two rows: {_list_shares(shares)}.")
+        told.append(f"Assumed shares of the distance between two rows: {_list_shares(shares)}.")
     if rescale and schema.numeric and not measured:
         told.append(
             "This takes numbers to spread by about a fifth of their declared widths: a number "
-            "with bounds four times too wide counts a sixteenth beside the other columns; "
+            "with bounds four times too wide counts only a sixteenth; "
             "PrivateBounds finds closer bounds."
         )
     return tuple(told)

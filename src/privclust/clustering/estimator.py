@@ -60,7 +60,7 @@ class RowsEstimator(PrivateEstimator):
     bounds: tuple[Any, Any] | None
     unit: Unit | str
     rescale: bool | None
-    metric: str = "mismatch"  # not all of them have it, nor the next
+    metric: str = "mismatch"  # only some subclasses define these two
     profile_share: float | None = None
     scale: str = "declared"
     schema_: Schema
@@ -78,7 +78,7 @@ class RowsEstimator(PrivateEstimator):
         declared = Schema.of(self.schema, bounds=self.bounds, n_columns=n_features)
         self._check_scale(declared)
         schema, scaling = with_plain_numbers(declared), self._scaling(declared)
-        region_of(schema, **scaling)  # a schema that cannot be used is told first
+        region_of(schema, **scaling)  # an unusable schema is reported first
         unit = row_unit(self.unit)
         known = {"schema": schema, "bounds": None, "rescale": scaling["rescale"]}
 
@@ -158,7 +158,7 @@ class RowsEstimator(PrivateEstimator):
         return region_of(schema, **(scaling or self._scaling(schema)))
 
     def _scale_and_metric(self) -> dict[str, Any]:
-        """Return both for a release, where they are not as ever."""
+        """Return both for a release, unless they are the defaults."""
         metric = {"metric": self._metric(self.schema_)} if self.schema_.categorical else {}
         return metric | ({"scale": self.scale} if self._measures else {})
 
@@ -200,7 +200,7 @@ class RowsEstimator(PrivateEstimator):
         return {"rescale": rescale, "gap": category_gap(schema, rescale)}
 
     def _is_rescaled(self, schema: Schema) -> bool:
-        """Tell whether distances are measured in units of the declared widths."""
+        """Return whether distances are measured in units of the declared widths."""
         if self.rescale is not None:
             return bool(self.rescale)
         if self._measures:
@@ -262,7 +262,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         plan = self._plan_by_rehearsal(n_rows, n_features, clumps)
         return self._with_profiles(plan, self._n_clusters_or(PLANNED), n_features)
 
-    # The way of a fit.
+    # The steps of a fit.
     def _check_before_charge(self, door: PointRows, public: Any = None) -> None:
         check_clusters(self._n_clusters_or(max(DEFAULT_RANGE)), door.domain.dimension)
         if self.profile_share is not None:
@@ -325,7 +325,7 @@ class KMeansEstimator(PointLabels, RowsEstimator):
         coordinates = Coordinates(schema)
         scales = coordinates.scales(**self._scaled)
         yield from column_notes(separation_shares(coordinates, scales, centers, sizes))
-        # Clusters of categories need not differ in the numbers beside them.
+        # Clusters of categories need not differ in the numbers.
         if not schema.categorical and schema.ball is None:
             sure = np.where(sizes > 2 * self.cluster_sizes_error_, sizes, 0)
             yield from loose_notes(schema, centers, sure)

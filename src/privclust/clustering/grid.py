@@ -29,15 +29,15 @@ from privclust.data.points.view import PointsView
 
 # Of more axes a grid would have too many cells; the widest are cut.
 _MOST_AXES = 3
-# So many cells for each cluster and axis, but not so many that a cell has fewer rows on average
-# than this many errors of a count.
+# Cells for each cluster and axis, unless a cell would have fewer rows on average than this many
+# errors of a count.
 _CELLS_OF_A_CLUSTER, _ROWS_OF_A_CELL = 10, 1.0
-# Of the budget, for a first grid that tells which part of the bounds the rows are in: from each
-# end, layers of cells are cut off that may be empty and cannot hold this share of the rows of a
-# cluster, so many errors allowed for.
+# Of the budget, for a first grid that shows which part of the bounds the rows are in: from each
+# end, layers of cells are cut off that may be empty and cannot have this share of the rows of a
+# cluster, allowing for this many errors.
 _WHERE, _FEW, _ERRORS = 0.25, 0.75, 2.0
-PROBE_SHARE = 0.05  # of the share above, for a look whether a grid should be made at all
-# A cluster is seen if the cells nearest to it hold so many errors of their sum.
+PROBE_SHARE = 0.05  # of the share above, for a probe whether a grid should be made at all
+# A cluster is seen if the cells nearest to it exceed this many errors of their sum.
 _SEEN = 3.0
 
 
@@ -50,9 +50,9 @@ def ask_grid_given_count(
     *,
     looked: bool = False,
 ) -> KMeansResult:
-    """Cluster rows whose noisy number is paid for already; it is asked for again, to be surer.
+    """Cluster rows, given an already released row count, which is asked again to be surer.
 
-    If a first look is paid for, the grid that tells where rows are gets less.
+    If a probe is paid for, the grid that locates the rows gets less.
     """
     for_sizes, n_rows = purse.take(SIZES), ask_row_count_again(view, purse, n_rows)
     for_where = purse.take(_WHERE - PROBE_SHARE if looked else _WHERE)
@@ -126,7 +126,7 @@ class _Table:
         return np.array(low) - self.widths / 2, np.array(high) + self.widths / 2
 
     def _empty_layers(self, layers: Floats, few: float) -> int:
-        """Return how many of the first layers hold few rows."""
+        """Return how many of the first layers have few rows."""
         cells = np.arange(1, len(layers) + 1) * (len(self.counts) / len(layers))
         found, allowed = np.cumsum(layers), _ERRORS * self.error * np.sqrt(cells)
         empty = np.flatnonzero((allowed < few) & (found <= np.minimum(allowed, few - allowed)))
@@ -153,7 +153,7 @@ def _n_cells(signal: float, coordinates: int) -> int:
 
 
 def _axes(low: Floats, high: Floats, wanted: int) -> tuple[tuple[Floats, ...], Floats]:
-    """Return the middles along each axis of about so many cells, nearly cubes, and their widths."""
+    """Return the middles of about ``wanted`` nearly cubic cells by axis, and their widths."""
     ranges = np.maximum(high - low, 1e-12)
     sides, free = np.ones(len(low), int), np.zeros(len(low), bool)
     free[np.argsort(-ranges, kind="stable")[:_MOST_AXES]] = True

@@ -61,7 +61,7 @@ class PrivateKMeans(KMeansEstimator):
         the mean and moves only as far as the noise can be trusted; ``"grid"`` counts the cells of a
         grid along the widest columns, at most three; ``"lloyd"`` is the noisy Lloyd iteration of
         the literature. ``"auto"`` runs ``"cells"``, unless the noisy number of rows is small: then
-        it runs ``"grid"`` if there are few columns, unless a look for 5 % of the budget shows the
+        it runs ``"grid"`` if there are few columns, unless a probe for 5 % of the budget shows the
         rows crowded in a small part of the bounds, and ``"cautious"`` if there are more. Such a
         grid has less noise without δ, so ``"auto"`` then spends ε alone, which keeps the promise;
         not with a ledger, a budget of ρ, or ``profile_share``.
@@ -125,7 +125,7 @@ class PrivateKMeans(KMeansEstimator):
     Notes
     -----
     Labels of the training rows and their inertia are exact statements about private rows. They are
-    not kept: ``fit_predict`` and ``score`` return them to whoever holds the rows. No inertia is
+    not kept: ``fit_predict`` and ``score`` return them to the holder of the rows. No inertia is
     released either: the noisy sums of squares that a fit asks for belong to centres that have moved
     since, and one more question would make the centres less accurate.
     :meth:`PrivateSummary.inertia` is paid for by the last question of a summary, and comes with an

@@ -43,7 +43,7 @@ def ask_lloyd_given_count(
     n_clusters: int,
     rng: np.random.Generator,
 ) -> KMeansResult:
-    """Cluster rows whose noisy number is paid for already."""
+    """Cluster rows, given an already released row count."""
     centres = spread_out_centres(n_clusters, *view.domain.box_in_unit_ball(), rng)
     steps = _lloyd_steps(view, for_steps, n_clusters, n_rows)
     for number, share in enumerate(for_steps.split([1] * steps), start=1):

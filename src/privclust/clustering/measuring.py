@@ -25,10 +25,10 @@ from privclust.schema.facts import Box
 from privclust.schema.schema import Schema
 
 MEASURING = 0.06  # of the budget
-# So many cells bear about as much noise in the spread as noisy sums and squares would in pure ε,
-# and still tell it in bounds ten times too wide.
+# This many cells give about as much noise in the spread as noisy sums and squares would in pure ε,
+# and still work in bounds ten times too wide.
 _CELLS = 32
-# The working range reaches so many deviations to each side of the mean.
+# The working range reaches this many deviations to each side of the mean.
 _REACH = 3.0
 # The error of a variance, in squared declared widths, up to which it is of use.
 _USEFUL = 0.01
@@ -46,7 +46,7 @@ class Working:
     """What later questions are asked within."""
 
     schema: Schema  # with a working range and a weight for each number, if noise does not hide them
-    gap: float | None  # the gap of categories beside such numbers
+    gap: float | None  # the gap of categories among such numbers
     notes: tuple[Note, ...] = ()
 
 
@@ -74,7 +74,7 @@ def check_measurable(schema: Schema, rescale: bool | None, metric: str) -> None:
 
 
 def ask_working_range(view: PointsView, share: Share, schema: Schema, gap: float | None) -> Working:
-    """Ask how widely numbers spread; return declared widths if the noise is too large to tell."""
+    """Ask how widely numbers spread; return declared widths if noise hides it."""
     places = Coordinates(schema).numbers
     low, high = view.domain.box_in_unit_ball()
     parts = np.arange(1, _CELLS) / _CELLS

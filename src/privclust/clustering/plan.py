@@ -31,7 +31,7 @@ _MOST_WRITTEN = 10**7
 
 
 def with_plain_numbers(schema: Schema) -> Schema:
-    """Return the schema with plain numbers for dates and durations, which are made up as such."""
+    """Return the schema with plain numbers for dates and durations, which are generated as such."""
     plain = [
         (name, replace(fact, form="number") if isinstance(fact, Box | Bins) else fact)
         for name, fact in schema.columns.items()
@@ -112,7 +112,7 @@ def _values(fact: Fact) -> list[Any]:
 
 def best_inertia(rows: Floats, n_clusters: int) -> float:
     """Return the inertia of ordinary k-means, up to rounding at least a tiny positive number."""
-    from sklearn.cluster import KMeans  # of which a fit has no need
+    from sklearn.cluster import KMeans  # which a fit does not need
 
     model = KMeans(min(n_clusters, len(rows)), n_init=3, random_state=0).fit(rows)
     return max(float(model.inertia_), 1e-300)
@@ -144,7 +144,7 @@ def synthetic_summary_rows(
 class SampleErrors:
     """What rehearsals of a summary with tables say about its synthetic_summary_rows rows.
 
-    ``budget``: that of the plan; rehearsals with another are not looked at.
+    ``budget``: that of the plan; rehearsals with another are ignored.
     """
 
     def __init__(self, budget: Budget) -> None:

@@ -41,7 +41,7 @@ class PointLabels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateClus
     def score(self, X: Any, y: object = None) -> float:
         """Return minus the inertia of the rows; an exact statement about them, not a release.
 
-        Do not choose parameters by it: a model that is fitted again after its score was looked at
+        Do not choose parameters by it: a model that is fitted again after its score was seen
         says that it is not private.
         """
         with self._open_again(X) as opened:

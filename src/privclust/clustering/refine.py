@@ -94,12 +94,12 @@ def errors_of_means(
 
 
 def uninformative_errors(n_clusters: int, low: Floats, high: Floats) -> Floats:
-    """Return the errors of centres about which nothing is known but the bounds."""
+    """Return the errors of centres of which only the bounds are known."""
     return np.tile((high - low) / 2, (n_clusters, 1))
 
 
 def is_worse_than_one(centres: Floats, errors: Floats, sizes: Floats) -> bool:
-    """Tell whether one centre may be as near to the rows, judging by noisy numbers alone.
+    """Return whether one centre may be as near to the rows, by noisy numbers alone.
 
     Clusters gain the squared distances of their centres from the mean of all, and the errors of
     the centres take theirs away.
@@ -166,7 +166,7 @@ def ask_refined_centres(
 
 
 def _shares(budget: Share, steps: int) -> tuple[Share, ...]:
-    """Divide the budget among so many steps."""
+    """Divide the budget among ``steps`` steps."""
     return budget.split([_GROWTH[budget.currency] ** step for step in range(steps)])
 
 
@@ -214,7 +214,7 @@ def _clip_of_shares(noise: float, within: float) -> float:
 def shrink_means(sums: Noisy, counts: Floats, least: float, radius: float) -> Floats:
     """Return noisy mean offsets, shrunk towards zero (James and Stein) and at most ``radius``.
 
-    In few columns, where theirs would shrink nothing, as much is taken off as noise alone is long.
+    In few columns, where theirs would shrink nothing, the length of pure noise is subtracted.
     Groups with a count of ``least`` or below get no offset.
     """
     lengths = np.maximum((sums.value**2).sum(axis=1), 1e-300)

@@ -1,4 +1,4 @@
-"""The kinds "kmeans" and "summary": what they hold, how they label rows, what they say in words."""
+"""The kinds "kmeans" and "summary": their content, how they label rows, what they say in words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# The kind "kmeans": what it holds and how it labels rows.
+# The kind "kmeans": its content and how it labels rows.
 
 _ERRORS = ("cluster_centers_error",)  # older releases have none
 
@@ -188,7 +188,7 @@ register_kind(
 # The clusters of a k-means release in words, and the histograms that were paid for in pictures.
 
 _MOST_CLUSTERS, _MOST_COLUMNS, _MOST_PARTS = 12, 8, 12
-# What the errors of centres hold; those of other methods hold the noise alone.
+# What the errors of centres cover; those of other methods cover only the noise.
 _ERRORS_HOLD = {
     "cells": "of the noise and of what the last step leaves out",
     "cautious": "of what noise leaves unknown of the last move",
@@ -235,7 +235,7 @@ def column_parts(release: Release) -> list[ColumnPart]:
 def column_listing(release: Release) -> list[Listing]:
     """Return the same as a table for a terminal, of the columns that matter most."""
     lines = [[part["name"], part["share"], part["tau"]] for part in shown_parts(release)]
-    headings = ["column", "share of what separates", "told by the clusters"]
+    headings = ["column", "share of what separates", "predicted by the clusters"]
     return [Listing(headings, lines)] if lines else []
 
 
@@ -272,7 +272,7 @@ def pictures(release: Release) -> dict[str, Any]:
     return shown
 
 
-# The kind "summary": what it holds, and the k-means releases that are made of it.
+# The kind "summary": its content, and the k-means releases made from it.
 
 _ARRAYS = {
     "cells": ("m", "d"),

@@ -52,10 +52,10 @@ class KMeansResult:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells that stand for the rows near them, with the noise of each number."""
+    """Cells that represent the rows near them, with the noise of each number."""
 
     cells: Floats  # (n_cells, n_features): where they lie
-    counts: Floats  # (n_cells,): about how many rows each stands for; at least zero
+    counts: Floats  # (n_cells,): about how many rows each represents; at least zero
     counts_error: float  # the standard error of a count
     # (n_cells,): the variance of the noise of each place, along one of the axes that rows were seen
     # along.

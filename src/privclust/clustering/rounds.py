@@ -25,15 +25,15 @@ LIVE = 2.0  # standard errors that a cell's count must exceed
 # How wide cells are thrown, in deviations of the rows: without a scout, and for one. How far, in
 # quantiles of the distance of rows to cells, the cells of a scout are thrown again.
 _SEED_SPREAD, _SCOUT_SPREAD, _SCOUT_REACH = 0.85, 1.2, 0.8
-# How closely rows are clipped: at least and at most this share of them is not, less by so much of
+# How closely rows are clipped: at least and at most this share of them is not, less this much of
 # the noise on the mean of a cell.
 _LEAST_KEPT, _MOST_KEPT, _BY_NOISE = 0.6, 0.95, 0.8
-# Cells without rows are thrown again beside others, so far in root mean square distances of rows
-# to their cell or in radii, whichever is less, and by so much of that.
+# Cells without rows are thrown again near others, this far in root mean square distances of rows to
+# their cell or in radii, whichever is less, and by this much of that.
 _RESEEDED, _SPLIT_SPREAD = 1.5, 0.5
-# Where rows are known to lie closer to their cells than the radius, it is so much shorter at most.
+# If rows are known to be closer to their cells than the radius, it is at most this much shorter.
 _SHORTEST = 0.1
-# Where nothing tells how far rows lie from their cells, the error of a cell's mean may be this much
+# If the distance of rows from their cells is unknown, the error of a cell's mean may be this much
 # of its radius.
 _SMALL = 0.2
 _LEAST_LEFT = 0.02  # of the mean square distance, after a move, unless less is seen clearly
@@ -68,8 +68,8 @@ class MovedCells:
     """Cells moved to the noisy means of their rows, along the axes.
 
     ``counts`` and ``offsets_error`` are those of the last round, in which offsets were clipped to
-    ``radius``. ``within`` is the mean square distance of rows to their cell; without end unless it
-    was asked.
+    ``radius``. ``within`` is the mean square distance of rows to their cell; infinite unless it was
+    asked for.
     """
 
     cells: Floats
@@ -90,7 +90,7 @@ def affordable_cells(
 ) -> tuple[float, float]:
     """Return how many cells a round can pay for, and the error of a sum of unit offsets.
 
-    So many that a cell's mean is known to about its radius, and its count exceeds the noise.
+    A cell's mean is then known to about its radius, and its count exceeds the noise.
     """
     unit_error = view.offset_error(offsets, 1.0, dimension) * math.sqrt(dimension)
     return n_rows / max(unit_error, LIVE * view.count_error(counts)), unit_error
@@ -134,7 +134,7 @@ def _ask_round(
     clip: float,
     number: int,
 ) -> MovedCells:
-    """Ask for the counts and offsets of the cells, and for squares if so, and move them."""
+    """Ask for the counts and offsets of the cells and, if paid for, squares, and move them."""
     answer = view.ask_clusters(
         f"cells, round {number}",
         axes.frame,
@@ -153,10 +153,10 @@ def _ask_round(
 
 
 def _widest_clip(radius: float, noise: float, farthest: float) -> float:
-    """Return how far from its cell a row may count in full, if nothing tells how far rows lie.
+    """Return how far from its cell a row may count in full, if distances are unknown.
 
-    As far as the error of a cell's mean, which is ``noise`` of the clip, stays small beside the
-    radius of the cell: so a cell at the edge finds rows far beyond it.
+    As far as the error of a cell's mean, which is ``noise`` of the clip, stays small compared with
+    the radius of the cell: so a cell at the edge finds rows far beyond it.
     """
     return max(radius, min(_SMALL / max(noise, 1e-300) * radius, 2 * farthest, 2.0))
 
@@ -164,8 +164,8 @@ def _widest_clip(radius: float, noise: float, farthest: float) -> float:
 def _clips(unit_error: float, n_cells: int, n_rows: float) -> tuple[float, float]:
     """Return the share of rows that the first round does not clip, and how much closer others do.
 
-    The noisier the mean of a cell will be, the closer its rows are clipped; and more so once the
-    cells have moved to where the rows are.
+    Rows are clipped more closely if the mean of a cell will be noisy; and more so once the cells
+    have moved to where the rows are.
     """
     noise = _BY_NOISE * unit_error * n_cells / n_rows
     first = np.clip(_MOST_KEPT - noise, _LEAST_KEPT, _MOST_KEPT)
@@ -218,7 +218,7 @@ def _throw_again(
 
 
 def _reseed(cells: Floats, weights: Floats, radius: float, rng: np.random.Generator) -> Floats:
-    """Keep the cells with weight and put the others beside them, in proportion to weight."""
+    """Keep the cells with weight and put the others near them, in proportion to weight."""
     dead = weights == 0
     sources = rng.choice(len(cells), int(dead.sum()), p=weights / weights.sum())
     scatter = rng.standard_normal((len(sources), cells.shape[1]))

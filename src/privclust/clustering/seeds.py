@@ -24,9 +24,9 @@ from privclust.data.points.view import PointsView
 _ROUNDS = 2
 _CELL_COUNTS = 0.35  # of a round's share
 _FEWEST_CELLS, _MOST_CELLS = 2, 24  # per cluster
-# The scout: in at most so many columns, where so many cells in all and for each cluster can be paid
-# for; and its share of what is left. After it, a part of the first round's offsets pays for the
-# distance of rows to their cell.
+# The scout: in at most this many columns, if this many cells in all and for each cluster are
+# affordable; and its share of what is left. After it, a part of the first round's offsets pays for
+# the distance of rows to their cell.
 _SCOUTED_COLUMNS, _SCOUTED_CELLS, _SCOUTED_EACH = 4, 180, 6
 _SCOUT, _SQUARE = 0.10, 0.05
 
@@ -83,7 +83,7 @@ def _plan_rounds(
 def _with_scout(
     view: PointsView, purse: Allowance, spread: Spread, axes: Axes, n_clusters: int
 ) -> CellPlan:
-    """Plan a scout, and rounds that tell how far from their cells rows are."""
+    """Plan a scout, and rounds that show how far from their cells rows are."""
     scout = purse.spend(purse.remaining.take(_SCOUT))
     plan = _plan_rounds(view, purse, spread, axes, n_clusters)
     *first, last = plan.rounds

@@ -1,9 +1,9 @@
 """The shortlist: three numbers of clusters worth a look, best first, and how they differ.
 
-It helps a reader where there is no clear number; it is no verdict. First comes what is suggested;
+It helps a reader if there is no clear number; it is not a verdict. First comes the suggestion;
 then numbers that are stable and separate the rows nearly as well as any, the largest first; the
-others follow by the product of both. What changes from one number to the next is told by the cells
-that part. All of it is post-processing of released cells.
+others follow by the product of both. The cells that part show what changes from one number to the
+next. All of it is post-processing of released cells.
 """
 
 from __future__ import annotations

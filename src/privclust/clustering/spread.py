@@ -88,7 +88,7 @@ def ask_spread(view: PointsView, purse: Allowance, n_rows: float) -> Spread:
     square = view.ask_clusters(
         "spread", Projection(mean), origin, 1.0, square=purse.take(_SPREAD)
     ).square
-    # Noise hides a spread below its own size, and one taken too small would ruin what follows.
+    # Noise hides a spread below its own size, and too small a spread would ruin what follows.
     visible = max(float(square.value[0]), square.standard_error)
     distance = math.sqrt(float(np.clip(visible / n_rows, 1e-6, 1.0)))
     return Spread(n_rows, mean, distance, square.standard_error / n_rows)

@@ -86,7 +86,7 @@ class _Sizes:
 
     def together_with(self, other: _Sizes) -> _Sizes:
         """Return the best mean of two counts of the same rows."""
-        # At an absurd budget the noise is nothing, and so would be what is divided by.
+        # At an absurd budget the noise is zero, and so would be the divisor.
         one, two = (1 / np.maximum(sizes.variance, 1e-12) for sizes in (self, other))
         return _Sizes((self.value * one + other.value * two) / (one + two), 1 / (one + two))
 
@@ -209,12 +209,12 @@ _WITHIN, _SCOUT, _REST = 0.02, 0.10, 0.70
 _ROUNDS = 0.35, 0.65
 _COUNTS = 0.45  # of a round's share
 
-# As many axes are looked for as this many clusters may need.
+# Axes are sought for this many clusters.
 CLUSTERS = 32
 _CELLS, _FEWEST_CELLS, _MOST_CELLS = 0.7, 16, 600
 _FEWEST_LIVE = 3
-# The last clip, in root mean square distances of rows to their cell as they are expected; so much
-# of those that are found is too close, and so much of the spread within cells is worth a word.
+# The last clip, in expected root mean square distances of rows to their cell; this much of those
+# found is too close, and this much of the spread within cells is worth a note.
 _REACH, _TOO_CLOSE, _MISSED = 3.0, 2.75, 0.1
 
 _REMEDY = "raise epsilon, allow a delta, or ask plan() what to expect"
@@ -330,7 +330,7 @@ def ask_mean_square(
 
 
 def _misses_far_rows(cells: Cells, spread: Spread, clip: float) -> bool:
-    """Tell whether rows seem to lie farther from their cell than the clipped distances tell.
+    """Return whether rows seem to be farther from their cell than the clipped distances show.
 
     Either the clip turned out closer than it was meant to be; or the rows spread farther around
     their mean, where nothing was clipped, than the cells and the spread within them explain.

@@ -55,8 +55,8 @@ _MISSED = Note(
 class PrivateSummary(SummaryAnswers, RowsEstimator):
     """A private summary of rows, from which centres for every k can be computed at no further cost.
 
-    The budget is spent once, on cells that each have a noisy count and a noisy place. Centres and
-    sizes for any number of clusters, the choice of that number, profiles and synthetic rows are
+    The budget is spent once, on cells that each have a noisy count and a noisy position. Centres
+    and sizes for any number of clusters, the choice of that number, profiles and synthetic rows are
     computed from the released cells, as often as you like.
 
     Parameters
@@ -88,7 +88,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         fill, and counts in deviations; it helps where bounds are loose, and costs where they are
         good.
     synthetic : bool or float, default=False
-        Whether tables are asked for beside the cells, so that :meth:`sample` draws rows whose
+        Whether tables are asked for besides the cells, so that :meth:`sample` draws rows whose
         columns spread and go together as those of the data do. A number such as 0.4 is the share
         of the budget for all tables; with True it follows from the number of rows.
     rescale : bool or None, default=None
@@ -106,11 +106,11 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
     cells_ : ndarray of shape (n_cells, n_features)
         Released cells, within the declared bounds.
     counts_ : ndarray of shape (n_cells,)
-        About how many rows each of them stands for.
+        About how many rows each of them represents.
     counts_error_ : float
         The standard error of a count.
     cells_error_ : ndarray of shape (n_cells, n_features)
-        The standard errors of the places of the cells, from noise alone.
+        The standard errors of the positions of the cells, from noise alone.
     profile_counts_ : ndarray of shape (n_clusters, n_numbers, 10)
         Noisy histograms of the numeric columns in each cluster; only with ``profile_share``.
     profile_counts_error_ : ndarray of shape (n_clusters, n_numbers, 10)
@@ -206,7 +206,7 @@ class PrivateSummary(SummaryAnswers, RowsEstimator):
         plan = self._with_profiles(plan, int(n_clusters), n_features)
         return replace(plan, notes=(*plan.notes, *errors.in_words()))
 
-    # The way of a fit.
+    # The steps of a fit.
     def _ask(self, door: PointRows, run: Run, public: Any = None) -> SummaryResult:
         budget, for_profiles = split_for_histograms(run.budget.whole, self.profile_share)
         working, budget = self._ask_working(door, run, budget)

@@ -34,8 +34,8 @@ _EDGE_ROUNDS = 15
 # What every bin and cell has at least, of all rows: nothing that is declared is impossible.
 _TRACE = 1e-9
 _TINY = 1e-300
-_NAMED = 6  # so many are named one by one
-# Rows by which centres are moved, at least and at most, and so many at a time.
+_NAMED = 6  # this many are named one by one
+# Rows by which centres are moved, at least and at most, and how many at a time.
 _STEPPED_ROWS, _AT_A_TIME = (1000, 50_000), 10_000
 
 
@@ -143,7 +143,7 @@ class SyntheticModel:
         return np.asarray(self.given[first].T @ _conditional(self.given[second]))
 
     def independent(self, first: int, second: int) -> Floats:
-        """Return the table of two columns that have nothing to do with each other."""
+        """Return the table of two independent columns."""
         return np.outer(self.margins[first], self.margins[second]) / self.total
 
     @cached_property
@@ -214,8 +214,8 @@ class SyntheticModel:
     def half_step(self, centers: Floats) -> Floats:
         """Return centres halfway to the means of the synthetic rows nearest to each.
 
-        Tables know better how many rows there are, cells where they are. Both are in the metric of
-        the summary.
+        Tables are better on how many rows there are, cells on where they are. Both are in the
+        metric of the summary.
         """
         if not self.edges:
             return centers
@@ -287,7 +287,7 @@ class SyntheticModel:
             )
         if self.hidden_pairs:
             pairs = _shorten(f"{first!r} and {second!r}" for first, second in self.hidden_pairs)
-            told.append(f"Noise hid these tables, of which the cells alone tell: {pairs}.")
+            told.append(f"Noise hid these tables, which come from the cells alone: {pairs}.")
         return told
 
 

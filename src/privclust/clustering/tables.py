@@ -1,4 +1,4 @@
-"""``Tables``: the raw noisy counts of which synthetic rows are made, as a release holds them."""
+"""``Tables``: the raw noisy counts behind synthetic rows, as in a release."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ class Tables:
     # each number.
     group_counts: Floats
     group_counts_error: Floats  # (1,): the standard error of each
-    # (n_pairs, 2): columns whose tables were asked for; no two ways lead from one column to
-    # another.
+    # (n_pairs, 2): columns whose tables were asked for; the pairs form a forest.
     pairs: Integers
     # (n_pair_cells,): these tables one after the other, the bins of the first column in rows.
     pair_counts: Floats

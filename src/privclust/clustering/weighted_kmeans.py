@@ -1,7 +1,7 @@
 """k-means of weighted cells, and starts that never saw the data: ordinary post-processing.
 
 There are at most a few thousand cells and many restarts, so all restarts run side by side as one
-computation on arrays; a leading axis stands for the restart.
+computation on arrays; the leading axis is the restart.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _spread_starts(
 ) -> Floats:
     """Draw cells in proportion to weight times squared distance to those drawn (k-means++).
 
-    Of several cells drawn at a time, the one that lowers the error most is taken.
+    Of several cells drawn at a time, the one that lowers the error most is kept.
     """
     tries = 2 + int(np.log(n_clusters))
     rows = np.arange(restarts)

@@ -33,8 +33,8 @@ def tau(table: Floats) -> float:
 def noisy_tau(table: Floats, error: float) -> float:
     """Return an estimate of τ from a table whose cells have independent noise.
 
-    Squares of noise are positive, so τ of a noisy table is too large: mere noise has a τ. What they
-    add on average is taken off. Column clusters whose totals are lost in noise say nothing.
+    Squares of noise are positive, so τ of a noisy table is too large: even pure noise has a τ.
+    Their expectation is subtracted. Column clusters whose totals are lost in noise are ignored.
 
     ``table``: (n_row_clusters, n_column_clusters).
     """
@@ -50,7 +50,7 @@ def noisy_tau(table: Floats, error: float) -> float:
 
 
 def normalised_tau(table: Floats) -> float:
-    """Return τ divided by the error it can reduce at most, so that 1 means certainty."""
+    """Return τ divided by the largest error it can remove, so that 1 means certainty."""
     table = np.maximum(table, 0)
     rows = table.sum(axis=1) / max(table.sum(), 1e-300)
     error = 1 - float((rows**2).sum())
@@ -61,7 +61,7 @@ def tau_weights(table: Floats) -> Floats:
     """Return how much one count in each column cluster favours each row cluster.
 
     The weights are t_kl / t_.l - t_k. / T. The row cluster with the largest sum of weights over the
-    counts of a row is the one that raises τ most. A column cluster without counts says nothing.
+    counts of a row is the one that raises τ most. A column cluster without counts has no weight.
     """
     table = np.maximum(table, 0)
     total, columns = table.sum(), table.sum(axis=0)

@@ -1,4 +1,4 @@
-"""What an audit of co-clustering runs, on made-up neighbours."""
+"""What an audit of co-clustering runs, on synthetic neighbours."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
 
     _kind = "coclustering"
     _parameters: ClassVar[Any] = (N_ROW_CLUSTERS, N_COLUMN_CLUSTERS)
-    # How many groups or prototypes there can be on the way for each row cluster.
+    # The most intermediate groups or prototypes for each row cluster.
     _groups_per_cluster: ClassVar[int] = 1
 
     n_row_clusters: int
@@ -106,7 +106,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
             The approximate shape of the matrix, from public knowledge; at most 20 000 rows are
             made. The columns are those of ``shape``, or else 1000, if not given.
         row_total : float
-            Roughly what a row adds up to.
+            The approximate sum of a row.
         """
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
@@ -121,7 +121,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
             known={"shape": None},
         )
 
-    # The way of a fit.
+    # The steps of a fit.
     def _open(self, X: Any, public: Any = None) -> OpenedMatrix:
         return open_matrix(X, unit=matrix_unit_from(self.unit), shape=self.shape)
 
@@ -143,7 +143,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         raise NotImplementedError
 
     def _warnings(self, directions: int | None) -> tuple[Note, ...]:
-        """Say plainly if the clusters are likely to be noise, wholly or in part."""
+        """Return a warning if the clusters are likely to be noise, wholly or in part."""
         wanted = int(self.n_row_clusters) - 1
         by_rows = matrix_unit_from(self.unit).whole_rows
         if directions is None or directions >= (wanted if by_rows else 1):
@@ -163,7 +163,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         return (Note("clusters-hidden", text),)
 
     def _noisy_number(self, result: CoclusteringResult) -> Noisy:
-        """Return about how many counts, entries above zero or rows there are, at least."""
+        """Return a lower estimate of the number of counts, entries above zero or rows."""
         most = matrix_unit_from(self.unit).cap or 1
         error = float(np.linalg.norm(result.block_error)) / most
         return Noisy(np.array([result.block_totals.sum() / most]), error)
@@ -208,7 +208,7 @@ class Coclusterer(BlockMixin, MatrixLabels, PrivateEstimator):
         }
 
     def _released_parameters(self) -> dict[str, Any]:
-        """Return the public parameters that a release tells."""
+        """Return the public parameters in a release."""
         return {
             "n_row_clusters": int(self.n_row_clusters),
             "n_column_clusters": int(self.n_column_clusters),
@@ -269,7 +269,7 @@ class PrivateCoclustering(Coclusterer):
         what their noise adds on average is subtracted.
     n_directions_ : int
         How many directions of a noisy table stand out from the noise. The fit warns if there are
-        none, and with the unit ``"row"`` also if there are too few to tell the clusters apart.
+        none, and with the unit ``"row"`` also if there are too few to separate the clusters.
     privacy_ : PrivacyStatement
         What is promised, and which questions were asked.
     warnings_ : tuple of str
@@ -283,8 +283,8 @@ class PrivateCoclustering(Coclusterer):
 
     Notes
     -----
-    ``predict`` and ``fit_predict`` score rows with released values and return the labels to whoever
-    holds the rows. The labels are exact statements about these rows, and are not kept.
+    ``predict`` and ``fit_predict`` score rows with released values and return the labels to the
+    holder of the rows. The labels are exact statements about these rows, and are not kept.
 
     Examples
     --------

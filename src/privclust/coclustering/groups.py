@@ -1,14 +1,14 @@
 """Groups from a noisy table: directions above the noise, an embedding, k-means; free.
 
 The rows of the table are rows, or columns, of the matrix, and its columns are sums over groups of
-the other side. What a row of the table would be if it had no character, its total times the common
-profile, is subtracted; what is left is measured in units of its expected spread by counting and by
-noise, so that noise alone is round.
+the other side. The expectation of a row of the table, its total times the common profile, is
+subtracted; the residual is measured in units of its expected spread by counting and by noise, so
+that pure noise is isotropic.
 
-Noise is round once it is whitened, and the strengths of a large round table end at a known edge
-(Marchenko and Pastur). Small tables pass it now and then, the more so if the tails of the noise
+Whitened noise is isotropic, and the singular values of a large such table end at a known edge
+(Marchenko and Pastur). Small tables exceed it now and then, more often if the tails of the noise
 are heavy, as those of Laplace noise are. So tables without structure, of the same width, total and
-noise, are made up, and the strongest of them moves the edge. Post-processing only.
+noise, are simulated, and the strongest of them moves the edge. Post-processing only.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from privclust.distributions import noise_like
 # Groups from a noisy table: embed its rows in few directions, then k-means. Post-processing only.
 
 _MOST_ITERATIONS = 15
-# Steps of k-means over all points, after the best start was found on some of them.
+# Steps of k-means over all points, after the best start was found on a sample.
 _LAST_ITERATIONS = 6
 # k-means stops when fewer than this share of the points move.
 _SETTLED = 1e-3
-# Points that the starts are tried on.
+# Points in the sample for the starts.
 _SOME = 2000
-# Rows of the table whose total is lost in the noise weigh as much as one of half its size.
+# Rows of the table whose total is lost in the noise weigh as if it were half the noise.
 _LOST = 0.25
 
 
@@ -40,8 +40,8 @@ _LOST = 0.25
 class EmbeddedLines:
     """Rows of a table in few directions."""
 
-    points: Floats  # (n_rows, n_directions): where the rows lie along the strongest directions
-    weights: Floats  # (n_rows,): how much each row is worth, at most 1
+    points: Floats  # (n_rows, n_directions): the rows along the strongest directions
+    weights: Floats  # (n_rows,): the weight of each row, at most 1
     strengths: Floats  # (n_groups,): how strong each direction of the table is, the strongest first
 
 
@@ -60,7 +60,7 @@ def embed_lines(table: Noisy, n_directions: int, *, trust: float = 0.0) -> Embed
     # into the heaviest of them.
     totals = values @ profile / (profile @ profile)
     lost = max(1.0, error / float(np.linalg.norm(profile)))
-    # In place where it can be: these tables are the largest thing that is held.
+    # In place where possible: these tables are the largest objects in memory.
     spread = np.maximum(totals, lost)[:, None] * profile
     spread += error**2
     np.sqrt(spread, out=spread)
@@ -111,13 +111,13 @@ def kmeans(
 def merge_clusters(
     lines: Floats, weights: Floats, n_groups: int, rng: np.random.Generator, *, n_starts: int
 ) -> Indices:
-    """Return into which group each of some heavy lines goes: few points, so none is left out.
+    """Return the group of each weighted cluster; there are few, so none is left out.
 
-    Lines are compared by where they point among as many directions as there are groups, the
-    strongest of them all. So many tell the groups apart; in the others there is noise.
+    Lines are compared by their angles in the strongest directions, as many as there are groups.
+    These separate the groups; the others are noise.
 
-    ``lines``: (n_lines, n_columns). ``weights``: (n_lines,), about how many rows each of them is
-    the sum of; above zero.
+    ``lines``: (n_lines, n_columns). ``weights``: (n_lines,), the approximate number of rows in
+    each; above zero.
     """
     spread = lines / np.sqrt(weights)[:, None]
     strengths, directions = np.linalg.eigh(spread @ spread.T)
@@ -180,11 +180,11 @@ def _seeds(points: Floats, n_groups: int, rng: np.random.Generator) -> Floats:
     return points[chosen]
 
 
-# Does a noisy table of rows show any structure? Its strongest directions against those of chance.
+# Does a noisy table of rows show any structure? Its strongest directions compared with chance.
 
-# This many tables are made up: chance passes the strongest of them once in about thirty tables.
+# This many tables are simulated: chance exceeds the strongest once in about thirty tables.
 _MADE_UP = 29
-# The more rows, the less strengths vary; this many cells, and rows, stand for more of them.
+# With more rows strengths vary less; more cells, or rows, than this are not simulated.
 _MOST_CELLS, _FEWEST_ROWS = 8000, 400
 _MARGIN = 1.08
 # Groups found in the same counts fit the chance variation of the counts, which looks like
@@ -202,9 +202,9 @@ def directions_above_noise(
     """Return how many directions of a table are stronger than chance would make them.
 
     ``last``: (n_rows, n_groups), sums over the best groups: if anything can be seen, it is here. It
-    may look as if there were structure because the groups were found in the same counts. ``first``:
-    sums over blind groups, which cannot look so. It decides where the last table does not.
-    ``currency``: what the tables were paid for in, which says what noise they have.
+    may seem to have structure because the groups were found in the same counts. ``first``: sums
+    over random groups, which cannot. It decides where the last table does not. ``currency``: what
+    the tables were paid for in, which says what noise they have.
     """
     counting, noise = max(0.0, float(last.value.mean())), last.standard_error**2
     if counting < _HIDDEN * noise:

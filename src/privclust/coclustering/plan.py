@@ -49,7 +49,7 @@ def synthetic_counts(
     n_rows, n_columns = shape
     rows = rng.permutation(np.arange(n_rows) % n_row_clusters)
     columns = rng.permutation(np.arange(n_columns) % n_column_clusters)
-    # Some columns are far more frequent than others, as words and goods are.
+    # Some columns are far more frequent than others, like words and goods.
     popular = 1 / np.arange(1, n_columns + 1)
     lengths = rng.poisson(row_total, n_rows)
     owners = np.repeat(np.arange(n_rows), lengths)

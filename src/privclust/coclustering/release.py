@@ -1,4 +1,4 @@
-"""The kind "coclustering": what it holds and how it labels rows."""
+"""The kind "coclustering": its content and how it labels rows."""
 
 from __future__ import annotations
 

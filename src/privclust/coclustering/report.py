@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TOP_COLUMNS = 10
 # Colours are full at this many times the expected density, or its inverse.
 _FULL_COLOUR = 4.0
-# Blocks smaller than this share of the picture hold no number; on a phone they must be wider.
+# Blocks smaller than this share of the picture have no number; on a phone they must be wider.
 _WRITTEN_WIDTH, _WRITTEN_ON_A_PHONE, _WRITTEN_HEIGHT = 0.05, 0.11, 0.06
 # No block is drawn thinner than this share of the picture.
 _THINNEST = 0.02
@@ -81,8 +81,8 @@ def _top_columns(release: Release, n_clusters: int) -> list[list[str]]:
 def block_plot(totals: Floats, row_sizes: Floats, column_sizes: npt.NDArray[Any]) -> str:
     """Draw the matrix with its rows and columns sorted by cluster; one rectangle per block.
 
-    Column clusters come in the order of the row clusters that they are denser in than elsewhere, so
-    that what goes together lies along the diagonal.
+    Column clusters come in the order of the row clusters in which they are densest, so that
+    matching clusters are on the diagonal.
     """
     ratios = _densities(totals)
     order = np.lexsort((-ratios.max(axis=0), ratios.argmax(axis=0)))

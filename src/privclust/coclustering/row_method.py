@@ -2,18 +2,18 @@
 
 All of it is post-processing of one released table: a line per row cluster, a number per column.
 
-A line of the sums is that of the rows nearest to one prototype. What sets the lines apart is what
-they have besides the profile that all rows share. Noise is the same in every column and signal is
-not: it grows with the column's total. So columns of like totals are shrunk together, by as much as
-their spread over the lines exceeds that of the noise.
+A line of the sums is that of the rows nearest to one prototype. The lines differ in what they have
+besides the profile that all rows share. Noise is the same in every column and signal is not: it
+grows with the column's total. So columns of similar totals are shrunk together, by as much as their
+spread over the lines exceeds that of the noise.
 
 Rows are compared with public prototypes behind the door, and the noisy sums of the profiles of the
-rows nearest to each one become the next prototypes. Which row went where is never released. The
-block totals are a question of their own: the column clusters are picked by the noise of the last
-sums, and totals added up from them would show τ where there is none.
+rows nearest to each one become the next prototypes. The assignment of rows is never released. The
+block totals are a separate question: the column clusters fit the noise of the last sums, and totals
+added up from them would show τ where there is none.
 
-Few prototypes start badly and stay where they started; many are each lost in noise. So the sum of
-all profiles is asked for first, and its length says how many rounds and prototypes can be paid for.
+Few prototypes are stuck with a bad start; many are each lost in noise. So the sum of all profiles
+is asked first, and its length says how many rounds and prototypes are affordable.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _MOST_STEPS = 15
 _COLUMN_STARTS = 8
 # How strongly frequent columns are preferred; see :func:`embed`.
 _TRUST = 0.5
-# Shares are compared after this many standard errors were added to both, which tames rare columns.
+# Shares are compared after adding this many standard errors to both, which damps rare columns.
 _PSEUDO = 3
 
 
 def column_clusters(profiles: Noisy, n_clusters: int, rng: np.random.Generator) -> Groups:
-    """Return column clusters by the τ rule, as long as it empties none.
+    """Return column clusters by the τ rule, as long as none becomes empty.
 
     ``profiles``: (n_row_clusters, n_columns), noisy sums of each column over each row cluster.
     ``rng``: picks the start where there are not as many column clusters as row clusters.
@@ -57,7 +57,7 @@ def column_clusters(profiles: Noisy, n_clusters: int, rng: np.random.Generator) 
     for _ in range(_MOST_STEPS):
         weights = tau_weights(_totals(values, labels, n_clusters).T)
         moved = (values.T @ weights.T).argmax(axis=1)
-        # The rule may give up a cluster for a little more τ; whoever asked for it wants it.
+        # The rule may empty a cluster for a little more τ; the user asked for that many.
         if (moved == labels).all() or len(np.unique(moved)) < len(np.unique(labels)):
             break
         labels = moved
@@ -67,7 +67,7 @@ def column_clusters(profiles: Noisy, n_clusters: int, rng: np.random.Generator) 
 def _similar_columns(
     profiles: Noisy, n_clusters: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return groups of columns that are alike; from a random start the τ rule seldom gets away."""
+    """Return groups of similar columns, because the τ rule rarely escapes a random start."""
     columns = Noisy(profiles.value.T, profiles.standard_error)
     n_directions = max(1, min(n_clusters, len(profiles.value)) - 1)
     alike = group_lines(
@@ -84,7 +84,7 @@ def prototype_weights(profiles: Noisy) -> Floats:
     """Return how much one count in each column favours each row cluster.
 
     It is the logarithm of the column's share in the cluster over its share in all. Deviations from
-    the common share are shrunk by what noise alone would do to them (James and Stein).
+    the common share are shrunk for their noise (James and Stein).
 
     Returns ``weights``: (n_row_clusters, n_columns).
     """
@@ -101,23 +101,23 @@ def prototype_weights(profiles: Noisy) -> Floats:
 
 # From noisy sums of row profiles to the prototypes of the next round. Post-processing only.
 
-# A column whose total is below this many standard errors is taken for empty.
+# A column whose total is below this many standard errors counts as empty.
 _SEEN = 1.5
 # Columns are shrunk in this many groups of equal size, unless groups become smaller than that.
 _GROUPS, _SMALLEST_GROUP = 40, 10
-# Prototypes whose rows add up to less than this part of the mean are lost.
+# Prototypes whose rows add up to less than this share of the mean are lost.
 _DEAD = 0.1
 _STARTS = 10
 
 
 def signal_length(totals: Noisy) -> float:
-    """Return the length of noisy totals without what the noise adds to it."""
+    """Return the length of noisy totals, corrected for the noise."""
     by_noise = totals.value.size * totals.standard_error**2
     return float(np.sqrt(max(0.0, float((totals.value**2).sum()) - by_noise)))
 
 
 def combine_totals(totals: Noisy, sums: Noisy) -> Noisy:
-    """Return the totals of the columns by all that was asked: each answer by its precision."""
+    """Return the totals of the columns from all answers, weighted by precision."""
     before = 1 / totals.standard_error**2
     new = 1 / (len(sums.value) * sums.standard_error**2)
     values = (before * totals.value + new * sums.value.sum(axis=0)) / (before + new)
@@ -125,10 +125,10 @@ def combine_totals(totals: Noisy, sums: Noisy) -> Noisy:
 
 
 def first_prototypes(totals: Noisy, count: int, rng: np.random.Generator) -> Floats:
-    """Return random directions within the columns that are seen, across the common profile.
+    """Return random directions in the columns above the noise, orthogonal to the common profile.
 
-    Rows have most in common with the common profile. A direction along it would draw all of them.
-    Frequent columns weigh more, because rows seldom share a rare one.
+    All rows are close to the common profile. A direction along it would attract all of them.
+    Frequent columns weigh more, because rows rarely share a rare one.
     """
     drawn = rng.standard_normal((count, len(totals.value)))
     seen = _zero_below_noise(totals)
@@ -136,15 +136,15 @@ def first_prototypes(totals: Noisy, count: int, rng: np.random.Generator) -> Flo
 
 
 def cluster_mass(sums: Noisy, totals: Noisy) -> Floats:
-    """Return how much of the common profile is in each line, which follows its number of rows."""
+    """Return the projection of each line on the common profile, about proportional to its rows."""
     found: Floats = np.maximum(sums.value @ _common(totals), sums.standard_error)
     return found
 
 
 def distinguishing_profiles(sums: Noisy, totals: Noisy) -> Floats:
-    """Return what sets the lines apart, shrunk by the noise, in columns of comparable spread.
+    """Return the deviations of the lines, shrunk for noise, in columns of comparable spread.
 
-    Counts vary the more, the more frequent a column is; it is divided by the root of its total.
+    Counts of frequent columns vary more, so a column is divided by the root of its total.
     """
     shares = cluster_mass(sums, totals)
     own = sums.value - np.outer(shares / shares.sum(), sums.value.sum(axis=0))
@@ -157,8 +157,8 @@ def distinguishing_profiles(sums: Noisy, totals: Noisy) -> Floats:
 def shrink_profiles(deviations: Noisy, totals: Noisy) -> Floats:
     """Return the deviations times the share of the signal in their variance, column by column.
 
-    That share is estimated for groups of columns with totals of about the same size. The lines of
-    the deviations add up to nothing, so in each column noise has one degree of freedom fewer.
+    That share is estimated for groups of columns with totals of about the same size. The deviations
+    add up to zero over the lines, so in each column noise has one degree of freedom fewer.
     """
     values, noise = deviations.value, deviations.standard_error**2
     excess = (values**2).sum(axis=0) / max(len(values) - 1, 1) - noise
@@ -170,7 +170,7 @@ def shrink_profiles(deviations: Noisy, totals: Noisy) -> Floats:
 
 
 def next_prototypes(lines: Floats, weights: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Return as many prototypes as lines, or fewer ones into which similar lines are merged."""
+    """Return as many prototypes as lines, or fewer, merging similar lines."""
     directions = normalise(lines)
     if count < len(lines):
         groups = merge_clusters(lines, weights, count, rng, n_starts=_STARTS)
@@ -182,7 +182,7 @@ def next_prototypes(lines: Floats, weights: Floats, count: int, rng: np.random.G
 
 
 def _reseed_empty(prototypes: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
-    """Let prototypes that hardly any row is nearest to share the rows of the heaviest ones."""
+    """Let prototypes with almost no rows share those of the heaviest ones."""
     prototypes = prototypes.copy()
     dead = np.flatnonzero(weights < _DEAD * weights.mean())
     for weak, heavy in zip(dead, np.argsort(-weights), strict=False):
@@ -203,7 +203,7 @@ def _common(totals: Noisy) -> Floats:
 
 
 def _across(lines: Floats, totals: Noisy) -> Floats:
-    """Return the lines without what lies along the common profile."""
+    """Return the lines without their projection on the common profile."""
     common = _common(totals)
     return np.asarray(lines - np.outer(lines @ common, common))
 
@@ -216,7 +216,7 @@ def normalise(lines: Floats) -> Floats:
 
 # The shares of the sum of all profiles, and of the block totals, which are few and large.
 _ALL, _BLOCKS = 0.1, 0.05
-# Prototypes for each cluster, round by round, and the signal from which the next line is taken.
+# Prototypes for each cluster, round by round, and the signal from which the next line applies.
 _ROUNDS = (1, 1, 1), (1, 1, 1, 1), (2, 2, 2, 1, 1, 1)
 _MORE_FROM = 12, 70
 MOST_PROTOTYPES = max(max(line) for line in _ROUNDS)
@@ -261,8 +261,8 @@ def affordable_rounds(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
     """Return how many prototypes each cluster has in each round.
 
     The signal is the length of the sum of all profiles, for each cluster, in standard errors of the
-    answer that the whole budget would buy. The more clusters there are, the more directions must be
-    told from noise, whose length in them grows with the root of their number.
+    answer that the whole budget would buy. More clusters need more directions above the noise,
+    whose length in them grows with the root of their number.
 
     ``totals``: (n_columns,).
     """
@@ -272,7 +272,7 @@ def affordable_rounds(totals: Noisy, n_clusters: int) -> tuple[int, ...]:
 
 
 def _directions(sums: Noisy) -> int:
-    """Return how many directions of the last sums stand out, other than what all have in common."""
+    """Return how many directions of the last sums stand out, besides the common profile."""
     strengths = np.linalg.eigvalsh(sums.value @ sums.value.T)
     height, width = sums.value.shape
     edge = (np.sqrt(height) + np.sqrt(width)) ** 2 * sums.standard_error**2

@@ -1,7 +1,7 @@
 """The table method: release tables of sums over groups, and find the groups in their noise.
 
 Given public groups of rows, however many, the table of the sums of every column over every group
-costs the same as a single sum, because one count lies in one cell. So the budget buys a few such
+costs the same as a single sum, because one count is in one cell. So the budget buys a few such
 tables, alternately over groups of columns and of rows, each of which yields the groups for the
 next. Everything else, restarts, spectral steps and the final clusters, is post-processing.
 """
@@ -24,18 +24,18 @@ from privclust.data.public import Noisy
 
 # The share of the noisy total, from which the schedule is made.
 _TOTAL = 0.005
-# The share of the block totals. They could be summed from the profiles for nothing, but the column
-# clusters were picked by the noise of the profiles, which would raise the totals and τ with it.
+# The share of the block totals. They could be summed from the profiles for free, but the column
+# clusters fit the noise of the profiles, which would raise the totals and τ.
 _BLOCKS = 0.03
-# The first table starts from blind groups and needs the most.
+# The first table starts from random groups and needs the most.
 _FIRST_WEIGHT = 1.5
 _STARTS, _LAST_STARTS = 4, 8
 # Signal per cluster from which one more pair of tables pays, and from which rows are grouped first.
 _MORE_TABLES_FROM = {"counts": (8, 60), "capped": (12, 60)}
 _ROWS_FIRST_FROM = 12
-# Fine groups keep what coarse ones merge, but thin rows are lost in so many noisy cells.
+# Fine groups keep what coarse ones merge, but short rows are lost in many noisy cells.
 _FINER_GROUPS_FROM = (12, 30)
-# Beyond some length of rows, more counts tell less; under a cap, which flattens them, soon.
+# Beyond some length of rows, more counts add less; under a cap, which flattens them, sooner.
 _LONGEST_ROW = {"counts": 300, "capped": 100}
 _MOST_FIRST_GROUPS = 128
 # Groups for each cluster, at most, if there are many clusters: those of the first table.
@@ -48,17 +48,18 @@ class Schedule:
     """Which tables to ask for, fixed by the budget, the noisy total and the shape."""
 
     n_tables: int  # the number of tables; the last one gives the profiles
-    # Whether the first table is over blind groups of rows, from which columns are grouped.
+    # Whether the first table is over random groups of rows, from which columns are grouped.
     columns_first: bool
-    fineness: int  # how many groups there are on the way for each cluster: 1, 2 or 3
+    fineness: int  # how many intermediate groups there are for each cluster: 1, 2 or 3
     trust: float  # how strongly frequent columns are preferred; see :func:`embed`
 
     @classmethod
     def of(cls, loss: float, per_row: float, n_clusters: int, *, capped: bool) -> Schedule:
         """Return the schedule for a loss per count and a number of counts per row.
 
-        Frequent columns stand out from the noise one by one, which rows seldom do. So where signal
-        is scarce, or entries are capped, a table of columns finds a start that one of rows misses.
+        Frequent columns stand out from the noise individually, which rows rarely do. So where
+        signal is scarce, or entries are capped, a table of columns finds a start that one of rows
+        misses.
         """
         kind = "capped" if capped else "counts"
         signal = loss * min(per_row, _LONGEST_ROW[kind]) / n_clusters
@@ -69,14 +70,14 @@ class Schedule:
         return cls(2 * n_pairs + (1 if columns_first else 2), columns_first, fineness, trust)
 
     def groups(self, n_clusters: int) -> int:
-        """Return how many groups are made on the way."""
+        """Return the number of intermediate groups."""
         return max(3, self.fineness * n_clusters)
 
     def directions(self, n_clusters: int, *, last: bool) -> int:
-        """Return in how many directions rows or columns are told apart.
+        """Return the number of directions that separate rows or columns.
 
-        K clusters differ in K - 1 directions. Some more keep what finer groups show, and help where
-        a direction that does not separate clusters is stronger than one that does.
+        K clusters differ in K - 1 directions. A few more keep what finer groups show, and help if a
+        direction that does not separate clusters is stronger than one that does.
         """
         if self.fineness == 1:
             return max(1, n_clusters - 1)
@@ -130,7 +131,7 @@ def _random_groups(
     n_clusters: int,
     rng: np.random.Generator,
 ) -> _Side:
-    """Return random groups, so many that counting blurs the first table about as much as noise."""
+    """Return random groups, enough that counting blurs the first table about as much as noise."""
     width = 16 * per_row / view.table_error(share) ** 2
     width = int(np.clip(width, 2 * n_clusters, max(_MOST_FIRST_GROUPS, MOST_GROUPS * n_clusters)))
     if schedule.columns_first:
@@ -147,7 +148,7 @@ def _ask_alternating_groups(
     n_clusters: int,
     rng: np.random.Generator,
 ) -> tuple[_Side, list[Noisy]]:
-    """Group rows by groups of columns and these by the rows', in turn; return the last, and all."""
+    """Group rows by groups of columns and vice versa, in turn; return the last groups, and all."""
     tables = []
     for number, share in enumerate(shares, start=1):
         tables.append(_ask_table(view, side, share, number))

@@ -36,7 +36,7 @@ TAU_PARAMETERS = (
 COCLUSTER = Task(
     "cocluster",
     "Clusters of rows and columns",
-    "Groups rows and columns of a matrix at once, and shows roughly what each block holds.",
+    "Groups rows and columns of a matrix at once, and shows roughly what is in each block.",
     (
         Variant(
             "privclust.coclustering:PrivateCoclustering",

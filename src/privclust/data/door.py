@@ -1,7 +1,7 @@
 """What the doors share: the unit, the rows that count, and the source of noise.
 
-A door takes rows that were opened under public facts and hands out views, which let noisy answers
-out. It answers nothing about rows itself; a test holds the list of all that it shows.
+A door takes rows that were opened under public facts and returns views, which release noisy
+answers. It answers nothing about rows itself; a test lists everything it exposes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def noise_source(
 
 
 class Door:
-    """Opened rows behind a door; they are first read when a view asks.
+    """Opened rows behind a door; they are read when a view first asks.
 
     ``noise``: used instead of the system's noise; for tests.
     """

@@ -3,7 +3,7 @@
 The grid is fixed by the schema alone. The declared domain becomes a ball of radius one, and a row
 becomes a vector of integers, multiples of 2^-20 of that radius. Everything that is computed from
 grid rows afterwards is exact integer arithmetic, held in float64, where integers below 2^53 are
-exact: the order of summation, the blocks and the threads make no difference to a single bit.
+exact: the order of summation, the blocks and the threads do not change a single bit.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from privclust.schema.schema import Schema
 
 # How many coordinates a row may have: with more, sums of squares could be rounded.
 
-# Lengths are clipped, and inner products are exact, up to so many; see ``proofs/points.md``.
+# Up to this many, lengths are clipped and inner products exact; see ``proofs/points.md``.
 MOST_COORDINATES = 2**16
 
 
 def check_dimension(dimension: int) -> None:
-    """Raise if rows of so many coordinates could not be added up exactly."""
+    """Raise if rows of ``dimension`` coordinates could not be added up exactly."""
     if dimension > MOST_COORDINATES:
         raise SchemaError(
-            f"Rows of {dimension} coordinates cannot be added up exactly, which the promise rests "
-            f"on; declare at most {MOST_COORDINATES} (a column of numbers is one, one of "
+            f"Rows of {dimension} coordinates cannot be added up exactly, as the promise "
+            f"requires; declare at most {MOST_COORDINATES} (a column of numbers is one, one of "
             "categories has one for each)."
         )
 
@@ -42,10 +42,10 @@ def check_dimension(dimension: int) -> None:
 # The radius of the declared domain, in grid steps.
 GRID_RADIUS = 2**20
 
-# Rounding in the last place must never let a clipped row leave the ball.
+# Rounding in the last digit must never let a clipped row leave the ball.
 _INWARD = 1 - 2.0**-50
 
-# Numbers that are shortened at a time: so few that their memory is used again.
+# Numbers clipped at a time: few enough that their memory is reused.
 _AT_A_TIME = 2**13
 
 # Coordinates further out than this, in grid steps, are moved in first: squares stay finite.
@@ -65,7 +65,7 @@ class Domain(PublicBox):
     widths: Floats
     center: Floats  # (n_features,): what becomes the origin
     radius: float  # the distance from the center, in the units above, that becomes one
-    # (n_features,): what stands for a value that is not a finite number; NaN where that is an
+    # (n_features,): the substitute for a value that is not a finite number; NaN if that is an
     # error.
     fill: Floats
     # Whether rows must also be clipped to the radius, because a Ball was declared; the corners of
@@ -180,7 +180,7 @@ class Domain(PublicBox):
 
 @dataclass(frozen=True)
 class CompleteRows:
-    """The encoder of numeric rows that are compared with public points: complete, as they are."""
+    """The encoder of numeric rows that are compared with public points: complete, unchanged."""
 
     domain: Domain
 
@@ -199,7 +199,7 @@ class CompleteRows:
 
 
 def forms_of(schema: Schema) -> dict[str, Form]:
-    """Return how the columns of a schema are written that are not stored as numbers."""
+    """Return the forms of the columns of a schema that are not stored as numbers."""
     facts = [(n, f) for n, f in schema.columns.items() if isinstance(f, (Box, Bins))]
     return {name: fact.form for name, fact in facts if fact.form != "number"}
 
@@ -219,7 +219,7 @@ def clip_to_ball(grid: Floats, radius: float, squares: Floats | None = None) -> 
             part = long[start : start + height]
             shorter = grid[part] * factor[start : start + height, None]
             grid[part] = np.trunc(shorter, out=shorter)
-        # Squares beyond this are rounded; those of what came out are not.
+        # Squares beyond this are rounded; those of the result are not.
         if squares[long].max() > 2.0**53:
             grid[long] = clip_to_ball(grid[long], radius)
     return grid

@@ -1,12 +1,12 @@
 """At most ``max_rows`` rows per person: which rows count under the unit ``Person``.
 
-A word is a hash, and rows can be made whose words are equal. So nothing but fairness depends on it:
+A word is a hash, and rows with equal words can be constructed. So only fairness depends on it:
 whatever the words, the rows that are chosen are a function of the multiset of a person's rows.
 
 Every row gets a rank: a hash of its own content under a key of its person. The rows of a person
 with the smallest ranks count, and content decides between equal ranks. So a person's rows are drawn
-at random, without regard to where they stand: neither the order of the rows nor the rows of anybody
-else play a part.
+at random, whatever their positions: neither the order of the rows nor anybody else's rows play a
+part.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STRIDE, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 
 
 def words_of(content: AnyArray, starts: Words) -> Words:
-    """Return a hash of each row that begins with a secret word of its person."""
+    """Return a hash of each row, keyed by a secret word of its person."""
     words = starts
     for column in _to_uint64(content).T:
         words = _mix_bits(words ^ _mix_bits(column))
@@ -46,7 +46,7 @@ def words_of(content: AnyArray, starts: Words) -> Words:
 def _to_uint64(content: AnyArray) -> Words:
     """Return numbers as 64-bit words, equal ones as equal words."""
     if content.dtype.kind == "f":
-        return (content.astype(np.float64) + 0.0).view(np.uint64)  # there is one zero only
+        return (content.astype(np.float64) + 0.0).view(np.uint64)  # only one zero
     return content.astype(np.int64).view(np.uint64)
 
 
@@ -59,7 +59,7 @@ def _mix_bits(words: Words) -> Words:
 
 
 def pack_content(content: AnyArray) -> Words | None:
-    """Return each row as one word, words in the order of the rows' bytes, if all of them fit."""
+    """Return each row as one word, ordered as the rows' bytes, if all of them fit."""
     width = content.shape[1]
     if width == 1:
         return _to_uint64(content)[:, 0]
@@ -74,7 +74,7 @@ def pack_content(content: AnyArray) -> Words | None:
 
 
 def number_people(contents: Iterable[AnyArray]) -> Integers:
-    """Return a number for each row: equal rows have the same, others are ordered by their bytes."""
+    """Return a number for each row, ordered by the rows' bytes; equal rows have equal numbers."""
     places: dict[bytes, int] = {}
     found = []
     for content in contents:
@@ -88,11 +88,11 @@ def number_people(contents: Iterable[AnyArray]) -> Integers:
 def smallest(people: ShortLabels, words: Words, count: int) -> tuple[Mask, Integers]:
     """Return which rows, ordered by person and word, are the ``count`` first of their person.
 
-    And the number of the run of equal words of one person that each row is in.
+    Also return the run of equal words of one person that each row is in.
     """
     same_person = _repeats(people)
     same_word = same_person & _repeats(words)
-    # Equal rows are numbered and ranked apart, so that each has the chance of any other row.
+    # Equal rows are ranked separately, so that each has the same chance as any other row.
     copies = _places_in_runs(same_word)
     by_rank = np.lexsort((_mix_bits(words + _mix_bits(copies.astype(np.uint64))), people))
     chosen = np.empty(len(people), bool)
@@ -101,18 +101,18 @@ def smallest(people: ShortLabels, words: Words, count: int) -> tuple[Mask, Integ
 
 
 def cut_through(chosen: Mask, runs: Integers) -> Mask:
-    """Return the rows of runs of which some rows are chosen and others are not."""
+    """Return the rows of runs that are only partly chosen."""
     shares = np.bincount(runs, chosen) / np.maximum(np.bincount(runs), 1)
     return np.asarray(((shares > 0) & (shares < 1))[runs])
 
 
 def _repeats(values: AnyArray) -> Mask:
-    """Return which values are those before them."""
+    """Return which values equal the one before them."""
     return np.concatenate([np.zeros(1, bool), values[1:] == values[:-1]])[: len(values)]
 
 
 def _places_in_runs(goes_on: Mask) -> Integers:
-    """Return the place of each entry in its run; ``goes_on`` says which entries continue one."""
+    """Return the position of each entry in its run; ``goes_on`` says which entries continue one."""
     here = np.arange(len(goes_on))
     return np.asarray(here - np.maximum.accumulate(np.where(goes_on, 0, here)))
 
@@ -120,7 +120,7 @@ def _places_in_runs(goes_on: Mask) -> Integers:
 # What a view sees of the rows of a block: numbers of shape (n_rows, n_columns). Rows with equal
 # content are the same row to it.
 Content = Callable[[Block], npt.NDArray[Any]]
-# Reads once more: the contents of the rows where masks are true, block by block.
+# Reads again: the contents of the rows where masks are true, block by block.
 Again = Callable[[list[Mask]], Iterable[npt.NDArray[Any]]]
 
 _NOBODY = -1
@@ -128,24 +128,24 @@ _KEY_BYTES = 16
 
 
 class ContributionBound:
-    """Draws ``max_rows`` rows of each person, when all blocks have been shown to it.
+    """Draws ``max_rows`` rows of each person after it has seen all blocks.
 
-    Meanwhile it remembers twelve bytes of each row, or twenty if its content packs into eight, and
+    Until then it keeps twelve bytes of each row, or twenty if its content packs into eight, and
     about 200 bytes of each person.
 
-    ``key``: what the ranks depend on beside the rows: any bytes that are chosen without the data.
+    ``key``: what the ranks depend on besides the rows: any bytes chosen independently of the data.
 
     Notes
     -----
     *Why this is private.* Fix the key. Rows of a person are ordered by functions of their content
     and, among those with the same hash, by the content itself: whatever the hash, only rows with
-    equal content are ever on a par, and which of those is kept makes no difference to a view. So
-    the rows that are kept of a person are, up to the exchange of equal ones, a function of the
-    multiset of that person's rows. Let D' be D without one person, in any order whatsoever: of
-    everybody else the same rows are kept, and D and D' differ in at most ``max_rows`` kept rows.
-    This holds for every key and hence for a random one, which is there for fairness. Ids are
-    compared exactly, never by a hash alone: people who share a hash would share their bound, and
-    removing one would bring rows of the other in. See ``proofs/contribution.md``.
+    equal content ever tie, and which of those is kept makes no difference to a view. So the rows
+    that are kept of a person are, up to the exchange of equal ones, a function of the multiset of
+    that person's rows. Let D' be D without one person, in any order: the same rows of everybody
+    else are kept, and D and D' differ in at most ``max_rows`` kept rows. This holds for every key
+    and hence for a random one, which serves fairness. Ids are compared exactly, never by a hash
+    alone: people who share a hash would share their bound, and removing one would bring rows of the
+    other in. See ``proofs/contribution.md``.
     """
 
     def __init__(self, unit: Person, key: bytes) -> None:
@@ -191,7 +191,7 @@ class ContributionBound:
         return self._in_blocks(keep)
 
     def _by_content(self, rows: npt.NDArray[np.intp], again: Again) -> npt.NDArray[Any]:
-        """Return numbers of rows that are ordered, and equal, as their contents are."""
+        """Return numbers for rows, ordered and equal as their contents are."""
         if self._packed is not None:
             return np.asarray(np.concatenate(self._packed)[rows])
         wanted = np.zeros(sum(len(people) for people, _ in self._seen), bool)
@@ -225,8 +225,8 @@ class ContributionBound:
 class PersonRows(RowSource):
     """The rows of another source that count under the unit ``Person``.
 
-    A pass of its own decides which rows count and remembers one bit per row. Where a limit cuts
-    through rows of a person that look alike, a second one compares them.
+    A separate pass decides which rows count and keeps one bit per row. If the limit falls within
+    rows of a person with equal words, a second pass compares them.
 
     ``source``: opened with the id column of the unit. ``content``: returns what a view sees of the
     rows of a block.
@@ -283,7 +283,7 @@ class PersonRows(RowSource):
         return self._source.stays_here
 
     def at_close(self, call: Callable[[], object]) -> None:
-        # Whoever opened the source closes that one, and maybe not this.
+        # The opener closes the inner source, maybe not this wrapper.
         self._source.at_close(call)
 
     def close(self) -> None:
@@ -297,7 +297,7 @@ def limit_rows_per_person(
     """Return the rows that count: all of them unless the unit is a person.
 
     ``content``: returns what a view sees of the rows of a block. ``seed``: which rows are drawn;
-    the system decides afresh each time if not given.
+    by default the system decides anew each time.
     """
     if not isinstance(unit, Person):
         return source
@@ -307,6 +307,6 @@ def limit_rows_per_person(
 def _key(seed: np.random.SeedSequence | None) -> bytes:
     if seed is None:
         return SystemBits().words(_KEY_BYTES // 8).tobytes()
-    # A child of the seed that nobody else asks for, so that the noise stays as it is.
+    # A child of the seed used only here, so that the noise is unaffected.
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, STRIDE))
     return own.generate_state(_KEY_BYTES // 8, np.uint64).tobytes()

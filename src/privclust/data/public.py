@@ -18,7 +18,7 @@ class Noisy:
     standard_error: float
 
 
-# Public points between the units of the data and the unit ball; no row comes here.
+# Public points in the units of the data and in the unit ball; no rows.
 
 
 class _UnitBall:
@@ -33,7 +33,7 @@ class _UnitBall:
         return (points - self.center) / (self.scales * self.radius)
 
     def to_data_units(self, points: Floats) -> Floats:
-        """Map points of the unit ball back to the units of the data, maybe to impossible ones."""
+        """Map points of the unit ball back to the units of the data, maybe beyond the bounds."""
         return points * (self.scales * self.radius) + self.center
 
 
@@ -55,11 +55,11 @@ class PublicBox(_UnitBall):
         return np.clip(self.to_data_units(points), self.low, self.high)
 
     def feasible(self, points: Floats) -> Floats:
-        """Return points of the unit ball as they are; a box has few points outside it there."""
+        """Return points of the unit ball as they are; few of them are outside the box."""
         return points
 
     def box_in_unit_ball(self) -> tuple[Floats, Floats]:
-        """Return the declared bounds as they lie in the unit ball."""
+        """Return the declared bounds in the unit ball."""
         return self.to_unit_ball(self.low), self.to_unit_ball(self.high)
 
 
@@ -78,6 +78,6 @@ class PublicShares(_UnitBall):
         return self.to_unit_ball(self.in_data_units(points))
 
     def box_in_unit_ball(self) -> tuple[Floats, Floats]:
-        """Return the bounds of the coordinates as they lie in the unit ball."""
+        """Return the bounds of the coordinates in the unit ball."""
         low, high = self.coordinates.low, self.coordinates.high
         return self.to_unit_ball(low), self.to_unit_ball(high)

@@ -1,9 +1,9 @@
-"""Questions: what one row more can change in an exact answer, and so what a step can.
+"""Questions: what one more row, and so a step, can change in an exact answer.
 
-A kernel declares beside it what one row more changes: a :class:`Term` of a table of integers, or
-the :class:`Scores` of candidates. The privacy unit says what a step between neighbours is made of.
-:meth:`Term.over` and :meth:`Scores.over` bring the two together; no sensitivity is derived anywhere
-else. Two lemmas and the table of all questions: ``proofs/question.md``.
+A kernel declares what one more row changes: a :class:`Term` of a table of integers, or the
+:class:`Scores` of candidates. The privacy unit says what a step between neighbours consists of.
+:meth:`Term.over` and :meth:`Scores.over` combine the two; no sensitivity is derived anywhere else.
+Two lemmas and the table of all questions: ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -31,18 +31,17 @@ class Size:
         _check_exact(self.l1, self.square, self.length)
 
     def times(self, count: int) -> Size:
-        """Return bounds on the sum of so many such tables."""
+        """Return bounds on the sum of ``count`` such tables."""
         return Size(count * self.l1, count**2 * self.square, count * self.length)
 
 
 @dataclass(frozen=True)
 class Term:
-    """What one row more changes in a statistic, whatever the other rows are."""
+    """What one more row changes in a statistic, whatever the other rows are."""
 
     added: Size  # of the change by one row
-    replaced: Size  # of the difference between the changes by two rows, beside the same other rows
-    # What so many rows add up to, in each entry, is held to so many times these; see
-    # :meth:`Question.held`.
+    replaced: Size  # of the difference between the changes by two rows, given the same other rows
+    # The sum of n terms, in each entry, is clipped to n times these; see :meth:`Question.held`.
     low: int | Integers
     high: int | Integers
 
@@ -55,7 +54,7 @@ class Term:
     def vector(
         cls, length: int, low: int | Integers | None = None, high: int | Integers | None = None
     ) -> Term:
-        """Return the term of sums of integer vectors of this length, in one line of the table."""
+        """Return the term of sums of integer vectors of bounded length, in one line of a table."""
         one = Size(length**2, length**2, length)
         entry = -length if low is None else low, length if high is None else high
         return cls(one, one.times(2), *entry)
@@ -73,9 +72,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Scores:
-    """What one row more adds to each score of one pick; the scores of other picks stay."""
+    """What one more row adds to each score of one pick; the scores of other picks stay."""
 
-    # Zero lies between them, so that scores may be cut off where samplers want it.
+    # Zero is between them, so that scores may be clipped to the range of the samplers.
     low: int
     high: int
 
@@ -83,7 +82,7 @@ class Scores:
         _check_exact(self.low, self.high)
         if not self.low <= 0 <= self.high:
             raise ValueError(
-                f"Scores that change by {self.low} to {self.high} cannot be cut off safely; "
+                f"Scores that change by {self.low} to {self.high} cannot be clipped safely; "
                 "declare bounds with zero between them."
             )
 
@@ -101,18 +100,18 @@ class _Declared:
     """What questions and choices have in common."""
 
     of: str  # the question of the view, or the part of its answer
-    term: Term | Scores  # what one row more changes
-    # Takes the exact integers from what the kernel adds up.
+    term: Term | Scores  # what one more row changes
+    # Extracts the exact integers from what the kernel adds up.
     part: Callable[[Any], Integers] = _whole
     base: int | Integers = 0  # public: what the entries are if there are no rows at all
     # Takes the number of rows; returns of how many terms an entry is the sum.
     terms: Callable[[int], int] = int
 
     def held(self, exact: Integers, n_rows: int) -> Integers:
-        """Return the integers, none of them beyond what so many rows add up to.
+        """Return the integers, clipped to what ``n_rows`` rows can add up to.
 
-        No proof rests on this. For a correct kernel it changes nothing; a wrong one, even if it is
-        off by 2^63, moves no answer by more than the rows could. See ``proofs/saturation.md``.
+        No proof depends on this. For a correct kernel it changes nothing; a wrong one, even if it
+        is off by 2^63, moves no answer by more than the rows could. See ``proofs/saturation.md``.
         """
         count, low, high = self.terms(n_rows), self.term.low, self.term.high
         if max(_largest(low), _largest(high)) * count + _largest(self.base) >= 2**63:
@@ -129,20 +128,20 @@ class Question(_Declared):
 
     term: Term
     step: float = 1.0  # what one step of the integers means
-    # Of the vectors that are noised as a whole; 0 for numbers that are noised one by one.
+    # The dimension of vectors that are noised as a whole; 0 for numbers noised one by one.
     dimension: int = 0
 
 
 @dataclass(frozen=True)
 class Pick(_Declared):
-    """Candidates of which some are picked by exact scores, a row of them for each pick."""
+    """Candidates, some of which are picked by exact scores; one row of them for each pick."""
 
     term: Scores
     # How it is picked, for the privacy statement, with the title, scale and epsilon in braces.
     words: str = "{title}"
     bounded: bool = False  # whether the pick has a bounded range in pure ε as well
     top: int | None = None  # how many are picked at once, best first
-    turns: int = 1  # how often one is picked in turn, about the same rows
+    turns: int = 1  # how many are picked in turn, about the same rows
     # Takes what was picked in earlier turns; returns the candidates that are left.
     left: Callable[[Sequence[int]], Sequence[int]] | None = None
 
@@ -151,7 +150,7 @@ Asked: TypeAlias = Question | Pick
 
 
 def _check_exact(*bounds: int) -> None:
-    # NumPy's integers wrap around when they are squared, and a bound would become a small one.
+    # NumPy's integers wrap around when they are squared, and a bound could become too small.
     if not all(isinstance(bound, int) for bound in bounds):
         raise TypeError("Bounds must be Python's integers, which never wrap around.")
 

@@ -1,7 +1,7 @@
-"""Rows behind the door: blocks of typed columns, and sources that hand them over.
+"""Rows behind the door: blocks of typed columns, and sources that yield them.
 
-A reader makes blocks in which record i is row i; see ``privclust.reading``. What is done here, a
-step on each block or the choice of some rows, keeps or counts every row.
+A reader makes blocks in which record i is row i; see ``privclust.reading``. Every step here, on
+each block or choosing rows, keeps or counts every row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ IN_MEMORY = (
 )
 CHANGED = "The data changed while they were read; start again."
 _MISCOUNTED = (
-    "The data have another number of rows than the unit declares; correct n_rows or leave it out."
+    "The data have a different number of rows than the unit declares; correct n_rows or leave it "
+    "out."
 )
 
 # A mask: its length, and eight rows to a byte.
@@ -39,8 +40,8 @@ Bits = tuple[int, npt.NDArray[np.uint8]]
 class Block:
     """A run of rows, as typed columns of one length.
 
-    ``names``: the columns asked for, in that order; an id column may stand beside them. ``n_rows``:
-    number of rows. PRIVATE, like everything a block holds.
+    ``names``: the columns asked for, in that order; an id column may be among them. ``n_rows``:
+    number of rows. PRIVATE, like everything in a block.
     """
 
     def __init__(self, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> None:
@@ -78,7 +79,7 @@ class DenseBlock(Block):
 
     def column(self, name: str) -> TypedColumn:
         values = self._rows[:, self.names.index(name)]
-        with np.errstate(over="ignore"):  # a warning would tell that a long double is too large
+        with np.errstate(over="ignore"):  # a warning would reveal that a long double is too large
             floats = values.astype(np.float64) if values.dtype.kind == "f" else values
         return TypedColumn.of(pa.array(floats))
 
@@ -118,11 +119,11 @@ class Selection:
 
 
 class Part(ABC):
-    """Some rows of a source, as a frozen value that can travel and be read alone."""
+    """Some rows of a source, as a frozen value that can be sent elsewhere and read alone."""
 
-    # The number of its rows, if it is known beforehand. PRIVATE, like that of a source.
+    # The number of its rows, if known beforehand. PRIVATE, like that of a source.
     n_rows: int | None
-    n_bytes: int  # about its size where it is stored
+    n_bytes: int  # its approximate size in storage
 
     @abstractmethod
     def blocks(self) -> Iterator[Any]:
@@ -139,7 +140,7 @@ class PartedSource(Protocol):
 
     @property
     def stays_here(self) -> str | None:
-        """Why no other machine can read the rows, in one sentence, or nothing if it can."""
+        """Why no other machine can read the rows, in one sentence; empty if it can."""
         ...
 
     def blocks(self) -> Iterator[Any]:
@@ -147,25 +148,25 @@ class PartedSource(Protocol):
         ...
 
     def parts(self, count: int = 1) -> Sequence[Part]:
-        """Return the rows in about this many parts; only what decides a cut is read."""
+        """Return the rows in about ``count`` parts; reads only what is needed to cut them."""
         ...
 
     def at_close(self, call: Callable[[], object]) -> None:
-        """Have something done when the source is closed."""
+        """Call ``call`` when the source is closed."""
         ...
 
 
 class RowSource(ABC):
     """Rows that can be read block by block, as often as needed.
 
-    Opening a source looks at column names and types only; rows are first read by :meth:`blocks`.
+    Opening a source reads column names and types only; rows are first read by :meth:`blocks`.
 
     ``names``: names of the columns asked for; ``None`` for an unnamed array opened without names.
-    ``id_column``: the column that names a person, read beside the others. ``block_rows``: rows per
-    block, the last block excepted. ``n_rows``: the number of rows, if the source states it
-    beforehand or it is declared; then so many are read, or none is taken for what was asked.
-    PRIVATE when rows are added or removed between neighbours: it may drive a progress display of
-    whoever holds the data and must never leave.
+    ``id_column``: the column that names a person, read with the others. ``block_rows``: rows per
+    block, except for the last. ``n_rows``: the number of rows, if the source states it beforehand
+    or it is declared; reading any other number is an error. PRIVATE when rows are added or removed
+    between neighbours: it may drive a progress display for the holder of the data and must never
+    leave.
     """
 
     def __init__(
@@ -205,7 +206,7 @@ class RowSource(ABC):
         self.check_count(seen)
 
     def declare_count(self, n_rows: int | None) -> None:
-        """Have so many rows read, or none taken, if their number is declared; nothing is read."""
+        """Refuse any other number of rows, if one is declared; nothing is read yet."""
         if n_rows is None:
             return
         if self.n_rows not in (None, n_rows):
@@ -213,13 +214,13 @@ class RowSource(ABC):
         self.n_rows, self._miscounted = n_rows, _MISCOUNTED
 
     def check_count(self, seen: int) -> None:
-        """Refuse rows that are more or fewer than the source states or than is declared."""
+        """Refuse more or fewer rows than the source states or than is declared."""
         if self.n_rows not in (None, seen):
             raise DataError(self._miscounted)
 
     @property
     def stays_here(self) -> str | None:
-        """Why no other machine can read the rows, in one sentence, or nothing if it can."""
+        """Why no other machine can read the rows, in one sentence; empty if it can."""
         return IN_MEMORY
 
     def parts(self, count: int = 1) -> Sequence[Part]:
@@ -227,11 +228,11 @@ class RowSource(ABC):
         return (WholePart(self),)
 
     def at_close(self, call: Callable[[], object]) -> None:
-        """Run something when the source is closed."""
+        """Call ``call`` when the source is closed."""
         self._at_close.append(call)
 
     def close(self) -> None:
-        """Free what the source holds; its rows cannot be read any more."""
+        """Free the source; its rows cannot be read any more."""
         self._closed = True
         while self._at_close:
             self._at_close.pop()()
@@ -269,7 +270,7 @@ class WholePart(Part):
 
 @dataclass(frozen=True)
 class _SteppedPart(Part):
-    """A part whose blocks take one more step, a frozen value, each by itself."""
+    """A part with one more step, a frozen value, applied to each block."""
 
     part: Part
     step: Callable[[Any], Any]
@@ -281,7 +282,7 @@ class _SteppedPart(Part):
 
     @property
     def n_bytes(self) -> int:  # type: ignore[override]
-        """About its size."""
+        """Its approximate size."""
         return self.part.n_bytes
 
     def blocks(self) -> Iterator[Any]:
@@ -303,11 +304,11 @@ class FilteredPart(Part):
 
     @property
     def n_bytes(self) -> int:  # type: ignore[override]
-        """About its size, with the rows that were not chosen."""
+        """Its approximate size, with the rows that were not chosen."""
         return self.part.n_bytes
 
     def blocks(self) -> Iterator[Any]:
-        """Read the part; a block that is not the one of the mask is an error."""
+        """Read the part; a block that does not match the mask is an error."""
         masks = iter(self.masks)
         for block in self.part.blocks():
             length, bits = next(masks, (-1, None))
@@ -319,9 +320,9 @@ class FilteredPart(Part):
 
 
 class MappedRows(RowSource):
-    """The rows of another source, whose every block takes one more step.
+    """The rows of another source, with one more step applied to each block.
 
-    ``step``: takes a block and returns one; a frozen value that depends on nothing but the block.
+    ``step``: takes a block and returns one; a frozen value without outside state.
     """
 
     def __init__(self, source: RowSource, step: Callable[[Block], Block]) -> None:
@@ -337,7 +338,7 @@ class MappedRows(RowSource):
         return [_SteppedPart(part, self._step) for part in self._source.parts(count)]
 
     def at_close(self, call: Callable[[], object]) -> None:
-        # Whoever opened the source closes that one, and maybe not this.
+        # The opener closes the inner source, maybe not this wrapper.
         self._source.at_close(call)
 
     def check_count(self, seen: int) -> None:

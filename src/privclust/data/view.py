@@ -1,8 +1,8 @@
 """What the private views share: a question is paid for before rows are read, then noised once.
 
-A view is a short closed list of questions. Each of them names a kernel, what the kernel declares
-about one row, and a share of the budget; :meth:`View._ask` does the rest. Mechanisms are made here
-and nowhere else, and so are they drawn from.
+A view is a short closed list of questions. Each names a kernel, what the kernel declares about one
+row, and a share of the budget; :meth:`View._ask` does the rest. Mechanisms are made and drawn from
+only here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from privclust.unit.base import UnitStep
 
 NumberNoise = DiscreteGaussian | DiscreteLaplace
 
-# What the samplers take as scores; some 10^9 rows of entropies are beyond.
+# The limit of the samplers' scores; entropies of some 10^9 rows exceed it.
 _LARGEST_SCORE = 2**52
 
 
@@ -112,7 +112,7 @@ class Picked:
     def draw(self, exact: Integers, source: NoiseSource) -> Integers:
         """Return what is picked: a candidate for each row of scores, or one in each turn.
 
-        Scores are cut off at what the samplers take, because an error would reveal something.
+        Scores are clipped to the range of the samplers, because an error would reveal something.
         """
         scores = np.clip(exact, -_LARGEST_SCORE, _LARGEST_SCORE)
         if self.pick.left is None:

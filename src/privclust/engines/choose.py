@@ -1,4 +1,4 @@
-"""``engine``: where the fits within a context add up their statistics, and who hears of progress.
+"""``engine``: where the fits in a context add up their statistics, and who follows their progress.
 
 It is a context, not a parameter of an estimator: a release does not depend on where it was made.
 """
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def listener() -> Listener | None:
-    """Return who listens to the passes begun in this context."""
+    """Return the progress listener of this context."""
     return listening_now.get()
 
 
 @contextmanager
 def progress_listener(to_call: Listener) -> Iterator[None]:
-    """Have ``to_call`` told of every block read within the context."""
+    """Call ``to_call`` for every block read in this context."""
     token = listening_now.set(to_call)
     try:
         yield
@@ -40,8 +40,8 @@ def progress_listener(to_call: Listener) -> Iterator[None]:
 
 _WAIT_SECONDS = 10
 _ABSENT = "Dask clusters need the library Dask; install privclust[dask]."
-# One BLAS thread each, and not Dask's own setting of the allocator, which gives memory back at once
-# and faults it in again for every piece of rows.
+# One BLAS thread each, without Dask's own allocator setting, which returns memory at once and
+# faults it in again for every piece of rows.
 _ENVIRONMENT = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{unit}i": 2 ** (10 * power) for power, unit in enumerate("kmgt", start=1)}
@@ -56,24 +56,24 @@ def engine(
     spill_to: str | PathLike[str] | None = None,
     security: Any = None,
 ) -> Iterator[None]:
-    """Have the fits within the context run on a Dask cluster, or within a limit of memory.
+    """Run the fits in this context on a Dask cluster, or within a memory limit.
 
-    The release of a seeded fit is the same on every engine, bit by bit.
+    The release of a seeded fit is the same on every engine, bit for bit.
 
     Parameters
     ----------
     where : distributed.Client, str or None
         A client of a Dask cluster, or the address of its scheduler, such as ``tls://host:8786``.
-        This machine alone, if not given.
+        By default only this machine.
     memory : int, str or None
-        The bytes that kept rows may take, or text such as ``"2 GB"``; half of what is free, if not
-        given. Rows beyond it are read again for every question.
+        The bytes that kept rows may take, or text such as ``"2 GB"``; by default half of what is
+        free. Rows beyond it are read again for every question.
     insecure : bool, default=False
         Allow a Dask cluster on a network without encryption.
     spill_to : path or None
         A folder that workers may write rows to when their memory is short.
     security : distributed.Security or None
-        Certificates for an address; those of Dask's configuration, if not given.
+        Certificates for an address; by default those of Dask's configuration.
     """
     kept = None if memory is None else bytes_of(memory)
     with ExitStack() as opened:
@@ -136,8 +136,7 @@ def local_cluster(
 ) -> Iterator[Client]:
     """Start Dask workers on this machine that suit privclust, and return their client.
 
-    They listen on loopback, write no row to disk, and keep their memory from one question to the
-    next.
+    They listen on loopback, write no rows to disk, and keep their memory between questions.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def local_cluster(
         from distributed import Client, LocalCluster
     off = ("memory.target", "memory.spill", "memory.pause", "profile.enabled")
     config: dict[str, Any] = {f"distributed.worker.{name}": False for name in off}
-    config["distributed.admin.system-monitor.interval"] = "5s"  # nobody looks at it
+    config["distributed.admin.system-monitor.interval"] = "5s"  # nobody uses it
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": _ENVIRONMENT, **config}),
         LocalCluster(

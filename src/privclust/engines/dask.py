@@ -3,9 +3,9 @@
 Nothing here submits a task or reads a row.
 
 Only the extra ``dask`` brings the library; this module is imported when such an engine is chosen.
-What is sent out is parts, encoders and statistics, all of them public except the number of rows of
-a file; what comes back is exact integers, to the process that draws the noise. A task has a
-lineage, so a lost worker costs time and not the fit.
+Sent out are parts, encoders and statistics, all of them public except the number of rows of a file;
+what comes back is exact integers, to the process that draws the noise. A task has a lineage, so a
+lost worker costs time but not the fit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from privclust.engines import tasks
 from privclust.engines.choose import listener
 from privclust.exceptions import DataError, EngineError, EngineWarning, NoRowsError, as_one_sentence
 
-# Is a Dask cluster safe to send rows to, and are its bits the same? Asked before any charge.
+# Is a Dask cluster safe for rows, and does it give the same bits? Checked before any charge.
 
 _SAFE_SCHEMES = ("tls", "wss", "inproc")
 _WAIT_SECONDS = 10
@@ -47,16 +47,16 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
         return max(1, sum(look.threads for look in self._looks))
 
     @property
     def memory(self) -> int:
-        """The bytes that all workers have together."""
+        """The total memory of all workers, in bytes."""
         return sum(look.memory for look in self._looks)
 
     def check(self) -> None:
-        """Look at every worker again and raise if the cluster cannot be used."""
+        """Inspect every worker again and raise if the cluster cannot be used."""
         addresses = self._addresses()
         if not self._insecure:
             _check_encrypted(addresses)
@@ -138,7 +138,7 @@ def _check_spilling(looks: Iterable[tasks.WorkerFacts], allowed: str | None) -> 
 
 # The Dask engine: encoded rows live on workers, as results of tasks, and sums come back.
 
-# A task costs 6 to 9 ms, and a lost worker as many parts as it held.
+# A task costs 6 to 9 ms, and a lost worker the parts that it held.
 _PARTS_PER_THREAD = 4
 # Sums that one task adds up.
 _FAN = 8
@@ -154,8 +154,8 @@ _UNFINISHED = (
 class DaskEngine(Engine):
     """Workers of a Dask cluster.
 
-    ``kept_bytes``: how much memory the kept rows of a fit may take on all workers together; half of
-    what they have if not given. No answer depends on it. ``insecure``: whether rows may cross a
+    ``kept_bytes``: how much memory the kept rows of a fit may take on all workers together; by
+    default half of what they have. No answer depends on it. ``insecure``: whether rows may cross a
     network that is not encrypted. ``spill_to``: a folder where workers may write rows to disk, if
     the holder of the rows allows it.
     """
@@ -190,7 +190,7 @@ class DaskEngine(Engine):
         return source.parts(_PARTS_PER_THREAD * self._cluster.threads)
 
     def keeps(self, parts: Sequence[Part], encode: Encoder) -> bool:
-        """Tell whether the workers have the memory to keep these rows."""
+        """Return whether the workers have the memory to keep these rows."""
         room = self._kept_bytes
         if room is None:
             room = int(_KEPT_SHARE * self._cluster.memory)
@@ -206,12 +206,12 @@ class DaskEngine(Engine):
         return self._client.loop
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
-        """Run a task, again each time."""
+        """Run a task, anew each time."""
         return self._client.submit(task, *arguments, pure=False)
 
 
 def _no_op() -> None:
-    """Do nothing, where the rows are gone already."""
+    """Do nothing if the rows are already gone."""
 
 
 class DaskRows(EncodedRows):
@@ -270,7 +270,7 @@ class DaskRows(EncodedRows):
         return [submit(tasks.sum_statistic, rows, encode, of) for rows, of in held]
 
     def _report_progress(self, futures: Sequence[Future]) -> None:
-        """Tell who listens, whenever a part is done."""
+        """Report to the listener whenever a part is done."""
         tell = listener()
         if tell is None or self._parts is None:
             return
@@ -283,13 +283,13 @@ class DaskRows(EncodedRows):
                 tell(done, total)
 
     def close(self) -> None:
-        """Let go of the rows on the workers."""
+        """Release the rows on the workers."""
         _release_futures(self._held or [])
         self._held = self._parts = None
 
 
 def _cut(statistic: Any, part: Part) -> Any:
-    """Return what a part needs of a statistic that has something for every row."""
+    """Return a statistic with arguments per row, restricted to a part."""
     within = getattr(statistic, "within", None)
     return statistic if within is None else within(part)
 

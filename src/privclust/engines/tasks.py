@@ -1,8 +1,8 @@
 """What runs on workers: read and encode a part, sum a statistic over it, add up sums.
 
-A task never raises. A scheduler would send the error on with its traceback, and a worker would log
-it, with whatever its arguments show of themselves; so a task that fails returns one sentence. For
-the same reason kept rows show nothing of themselves.
+A task never raises. A scheduler would forward the error with its traceback, and a worker would log
+it, with the repr of its arguments; so a task that fails returns one sentence. For the same reason
+the repr of kept rows shows nothing.
 
 Workers import sources, encoders and kernels, and nothing that spends or draws noise: see the import
 contracts.
@@ -37,7 +37,7 @@ class HeldRows:
     pieces: tuple[Any, ...]
 
     def __sizeof__(self) -> int:
-        # What Dask takes for their size.
+        # What Dask takes as their size.
         return 64 + sum(int(piece.nbytes) for piece in self.pieces)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class TaskRefusal:
 
 
 def _return_refusals(task: Callable[P, Result]) -> Callable[P, Result | TaskRefusal]:
-    """Make a task that returns why it failed instead of raising."""
+    """Make a task return why it failed instead of raising."""
 
     def attempt(*args: P.args, **kwargs: P.kwargs) -> Result | TaskRefusal:
         try:
@@ -99,7 +99,7 @@ def sum_statistic(
 def read_and_sum(
     part: Part, encode: Encoder, statistic: Callable[[Any], Any]
 ) -> CountedSum[Any] | TaskRefusal | None:
-    """Return the sum of a statistic over a part, of which nothing is held."""
+    """Return the sum of a statistic over a part without keeping its rows."""
     return _return_refusals(_read_and_sum)(part, encode, statistic)
 
 
@@ -128,17 +128,17 @@ def add_results(
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is like."""
+    """Facts about a worker."""
 
     versions: tuple[tuple[str, str], ...]  # of the libraries on which bits depend
     threads: int  # how many tasks it runs at a time
     memory: int  # the bytes it may use
-    trims: bool  # whether its allocator gives memory back at once
+    trims: bool  # whether its allocator returns memory at once
     spills_to: str | None  # the folder to which it writes results when memory is short
 
 
 def worker_facts(dask_worker: Any = None) -> WorkerFacts:
-    """Return what the worker that calls it is like."""
+    """Return the facts about the worker that runs this."""
     spills = dask_worker is not None and type(dask_worker.data) is not dict
     limit = 0 if dask_worker is None else dask_worker.memory_manager.memory_limit
     return WorkerFacts(

@@ -1,5 +1,5 @@
-"""Exact answers about single rows, for whoever holds the rows.
+"""Exact answers about single rows, for their holder.
 
-Nothing here is noisy and nothing is a release: labels, distances and coordinates go back to whoever
-brought the rows. What asks, keeps and publishes cannot import it; see the import contracts.
+Nothing here is noisy and nothing is a release: labels, distances and coordinates go back to the
+holder of the rows. Code that asks, keeps or publishes cannot import it; see the import contracts.
 """

@@ -38,7 +38,7 @@ from privclust.schema.coordinates import refuse_weights
 def each(
     source: PartedSource, encode: Encoder, of: Callable[[Any], PerRow]
 ) -> Iterator[NDArray[Any]]:
-    """Yield what is computed of the rows, in their order, while they are read."""
+    """Yield what is computed from the rows, in their order, while they are read."""
     engine = current_engine() if source.stays_here is None else LocalEngine(0)
     for stacked in engine.open(source, encode).each(of):
         yield from stacked.parts
@@ -103,7 +103,7 @@ class OwnMatrix:
         self._opened = opened
 
     def labels(self, column_weights: Floats) -> NDArray[np.intp]:
-        """Return the group of each row whose weights of the columns speak most for it.
+        """Return the group with the largest weighted sum for each row.
 
         Where whole rows are protected, the square roots of the entries are weighed.
         """
@@ -163,7 +163,7 @@ class OwnTable:
 class OwnFactors:
     """The caller's own rows of non-negative numbers.
 
-    ``radius``: the length to which rows are shortened; see :func:`around_origin`. ``rescale``:
+    ``radius``: the length to which rows are clipped; see :func:`around_origin`. ``rescale``:
     whether lengths are measured in units of the declared widths.
     """
 

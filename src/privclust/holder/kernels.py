@@ -1,4 +1,4 @@
-"""What is computed of each row for whoever holds the rows; it travels to workers."""
+"""What is computed from each row for the holder of the rows; it is sent to workers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from privclust.data.table.as_points import rows_of
 from privclust.data.table.codes import CategoryCoder
 from privclust.data.table.public import ValuePoints
 
-# Squared distances of rows to public centres, as each kind of rows is seen.
+# Squared distances of rows to public centres, for each kind of rows.
 
-# Rows that nobody clips are moved in to this distance, in the units of their domain.
+# Unclipped rows are moved in to this distance, in the units of their domain.
 _FARTHEST = 1e150
 
 
@@ -54,7 +54,7 @@ def squares(seen: Seen, block: Block, centers: Floats, *, up_to_row: bool = Fals
 
 
 def _of_numbers(domain: Domain, block: Block, centers: Floats, up_to_row: bool) -> Floats:
-    # Around the center, so that a large offset common to all rows costs no digits.
+    # Around the center, so that a large offset common to all rows loses no digits.
     targets = (centers - domain.center) / domain.widths
     with np.errstate(over="ignore"):
         rows = (domain.rows(block) - domain.center) / domain.widths
@@ -129,7 +129,7 @@ class NearestEmbeddedCentre:
 
 @dataclass(frozen=True)
 class HeaviestGroup:
-    """The group of each row whose weights of the columns speak most for it.
+    """The group with the largest weighted sum for each row.
 
     Where whole rows are protected, the square roots of the entries are weighed.
     """

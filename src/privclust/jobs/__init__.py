@@ -1,5 +1,5 @@
-"""What a command line and a service both do: find a place, publish a release, label rows.
+"""What the command line and the service share: checking paths, publishing, labelling rows.
 
-Nothing here knows of a terminal or of HTTP: jobs take plain values, raise errors whose text is one
-sentence, and return records that say what was done.
+Nothing here depends on a terminal or on HTTP: jobs take plain values, raise errors whose text is
+one sentence, and return records that say what was done.
 """

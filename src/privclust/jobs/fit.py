@@ -1,9 +1,8 @@
 """``Fit``: a model and its data on the way to a published release; the same for every family.
 
-A release has cost budget. Whatever happens after the fit, it is written somewhere or handed over.
+A release has cost budget. Whatever happens after the fit, it is written somewhere or returned.
 
-The heavy parts of the library are imported when a fit runs: whoever only prepares one starts at
-once.
+The heavy parts of the library are imported when a fit runs: preparing one is quick.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def user_errors() -> tuple[type[Exception], ...]:
-    """Return the errors that are answers, not defects."""
+    """Return the errors that are meant for users, not defects."""
     return (ValueError, OSError, MemoryError)
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return what an expected error says; a path in it may hold line breaks, an answer does not."""
+    """Return the message of an expected error on one line; a path in it may have line breaks."""
     text = str(error)
     if isinstance(error, MemoryError):
         text = "There is not enough memory; ask for less, or use a larger machine."
@@ -44,7 +43,7 @@ def sentence_of(error: BaseException) -> str:
 
 
 def sentence_with_notes(sentence: str, error: BaseException) -> str:
-    """Return the sentence with what was added on the error's way, such as what stays charged."""
+    """Return the sentence with the error's notes, such as what stays charged."""
     notes = [note[:1].lower() + note[1:].rstrip(".") for note in getattr(error, "__notes__", [])]
     whole = f"{sentence.rstrip('.')}; {'; '.join(notes)}." if notes else sentence
     return " ".join(whole.split())
@@ -88,7 +87,7 @@ class Destination:
 
     @classmethod
     def check(cls, release: Path, *, report: bool, overwrite: bool) -> Destination:
-        """Return the place; raise if it cannot be written, before a fit costs any budget."""
+        """Return the destination; raise if it is not writable, before a fit costs any budget."""
         places.check_release(release, overwrite=overwrite)
         page = places.report_of(release) if report else None
         if page is not None and places.is_one_file(release):
@@ -105,7 +104,7 @@ class Destination:
             release.save(self.release, overwrite=self.overwrite)
         except NotSavedError:
             raise
-        except ReleaseError as error:  # somebody has taken the place since it was checked
+        except ReleaseError as error:  # another process has created it since the check
             kept = release.keep(self.release.name)
             where = "" if kept is None else f" (it was kept in '{kept}')"
             raise NotSavedError(f"{str(error).rstrip('.')}{where}.", kept) from None
@@ -128,7 +127,7 @@ class Destination:
 
 
 def summary_of(release: Release) -> dict[str, Any]:
-    """Return what a release says at a glance as plain data, wherever it is stored."""
+    """Return a release at a glance as plain data, wherever it is stored."""
     return {
         "kind": release.kind,
         "private": release.privacy.private,
@@ -143,7 +142,7 @@ def summary_of(release: Release) -> dict[str, Any]:
 def try_describe(release: Release, about: About) -> Release:
     """Return the release with its publisher's words, or without them if they do not fit.
 
-    Wrong words must not lose a release that was paid for; they are warned of instead.
+    Invalid words must not lose a release that was paid for; they cause a warning instead.
     """
     try:
         return release.with_about(about)
@@ -162,9 +161,9 @@ class Fit:
 
     model: Any  # with its budget, unit and ledger
     data: Any
-    # What else ``model.fit`` takes, by name.
+    # Further arguments of ``model.fit``, by name.
     beside: Mapping[str, Any] = field(default_factory=dict)
-    # Takes the release and returns public names of what it numbers.
+    # Takes the release and returns public names for its numbered items.
     names: Callable[[Release], Sequence[str]] | None = None
 
     def run(
@@ -173,7 +172,7 @@ class Fit:
         """Fit the model and publish its release.
 
         ``place``: where the release goes; checked beforehand, because a fit costs budget.
-        ``listener``: told how many rows are read, for the eyes of whoever holds them. Raises
+        ``listener``: called with the number of rows read, for the eyes of their holder only. Raises
         NotSavedError: the release could not be written; the error says where it is kept, if
         anywhere.
         """

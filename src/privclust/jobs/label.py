@@ -1,6 +1,6 @@
 """Labels of new rows by a release, written part by part.
 
-Labels say something about single rows. They go to a file of whoever holds the rows and are not a
+Labels say something about single rows. They go to a file of the holder of the rows and are not a
 release; not even their number is shown.
 """
 
@@ -38,11 +38,11 @@ def write_labels(
     shape: tuple[int, int] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Write the label of every row to a CSV or Parquet file, which appears at the end or never.
+    """Write the label of every row to a CSV or Parquet file, all or nothing.
 
     ``output``: a file that ends in one of ``SUFFIXES``. ``id_column``: a column of the data to copy
-    beside the labels. ``shape``: the shape of a matrix that is given as triples. ``progress``: told
-    how many rows are done, for the eyes of whoever holds them.
+    next to the labels. ``shape``: the shape of a matrix that is given as triples. ``progress``:
+    called with the number of rows done, for the eyes of their holder only.
     """
     write = _write_parquet if output.suffix.lower() == ".parquet" else _write_csv
     with places.replace_atomically(output) as temporary:

@@ -1,4 +1,4 @@
-"""What is written: places are checked before anything is computed, and files appear all at once."""
+"""Output files: paths are checked before anything is computed, and writing is atomic."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _OTHER_FILES = (".csv", ".html", ".json", ".npz", ".parquet", ".toml", ".tsv", "
 
 
 def is_one_file(release: Path) -> bool:
-    """Tell whether the path of a release stands for one file, not for a folder."""
+    """Return whether the path of a release means one file, not a folder."""
     return release.suffix.lower() == _RELEASE_FILE
 
 
 def report_of(release: Path) -> Path:
-    """Return where the report of a release lies: within its folder, or beside its file."""
+    """Return the path of the report of a release: within its folder, or next to its file."""
     return release.with_suffix(".html") if is_one_file(release) else release / "report.html"
 
 
@@ -27,7 +27,7 @@ def check_release(path: Path, *, overwrite: bool) -> None:
     """Raise unless a release can be written here; a fit costs budget, so this comes first."""
     if path.suffix.lower() in _OTHER_FILES:
         raise ValueError(
-            f"'{path}' cannot hold a release; name a folder or a file ending in {_RELEASE_FILE}."
+            f"'{path}' cannot be a release; name a folder or a file ending in {_RELEASE_FILE}."
         )
     if _exists(path):
         if not _is_release(path):
@@ -48,7 +48,7 @@ def check_file(path: Path, what: str, suffixes: Sequence[str], *, overwrite: boo
 
 
 def check_folder(path: Path) -> None:
-    """Raise unless ``path`` can be made where it is to be; nothing stays behind."""
+    """Raise unless ``path`` can be created; nothing is left behind."""
     folder = path.resolve().parent
     if not folder.is_dir():
         raise ValueError(f"'{path}' cannot be written, its folder does not exist; create it.")
@@ -58,13 +58,13 @@ def check_folder(path: Path) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ValueError(
-            f"'{path}' cannot be written ({reason}); choose a writable place."
+            f"'{path}' cannot be written ({reason}); choose a writable path."
         ) from None
 
 
 @contextmanager
 def replace_atomically(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; what is written there appears at the end, or never."""
+    """Yield a temporary path next to ``path``, moved into place at the end if all went well."""
     target = path.resolve()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:

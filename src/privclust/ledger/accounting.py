@@ -1,10 +1,10 @@
 """How charges on one data set add up, exactly, and when a grant covers one more.
 
 ε and ρ are counted in units of 10^-12, δ in units of 10^-18. A cost is rounded up, a grant is
-rounded down. Amounts and their sums stop at ``MOST``, so that they fit the integers of a database
-with room to add two; nothing can be granted up to there, hence a sum that stopped is never covered.
+rounded down. Amounts and their sums saturate at ``MOST``, so that they fit the integers of a
+database with room to add two; no grant reaches it, hence a saturated sum is never covered.
 
-A charge names its currency, which says what is known about the mechanism that it pays for:
+A charge names its currency, which says what is known about the mechanism it pays for:
 
 - *pure*: it is ε-differentially private, hence also ε²/2-zCDP;
 - *zcdp*: it is ρ-zCDP, hence also (ε, δ)-differentially private;
@@ -13,16 +13,16 @@ A charge names its currency, which says what is known about the mechanism that i
 The grants of a holder form a pot for each currency. A pot is (ε, δ), the sums of its grants. The
 *approximate* pot pays for everything, and covers a charge if all ε and all δ on it stay within its
 own. The other two pay for no approximate charge, and cover a charge if afterwards one of three
-sentences holds of all charges on the pot:
+statements holds for all charges on the pot:
 
 - none has a δ, and their ε add up to at most ε;
 - their ρ add up to at most the ρ that is worth (ε, δ), where a pure charge has ρ = ε²/2;
 - there is only one, and its own ε and δ are at most the pot's.
 
-All of this compares sums of integers, so the database can enforce it by itself.
+All of this compares sums of integers, so the database can enforce it.
 
-*Why this is private.* All that is ever answered from a pot is (ε, δ)-differentially private, even
-if every question depends on the answers before; pots and holders add up. The proof is in
+*Why this is private.* All answers paid from a pot are together (ε, δ)-differentially private, even
+if every question depends on earlier answers; pots and holders add up. The proof is in
 ``proofs/ledger.md``.
 """
 
@@ -95,11 +95,11 @@ APPROXIMATE: Final = "approximate"
 
 
 def currency_named(what: str, budget: Budget, currency: str | None) -> str:
-    """Return the currency of a charge or a grant, if it goes with the budget.
+    """Return the currency of a charge or a grant, if it suits the budget.
 
-    ``what``: what has the currency. A charge with a δ must name one, because a mechanism that is
-    (ε, δ)- differentially private need not be zCDP; a grant with a δ is of zCDP unless it says
-    more.
+    ``what``: "charge" or "grant". A charge with a δ must name one, because a mechanism that is (ε,
+    δ)-differentially private need not be zCDP; a grant with a δ is of zCDP unless it says
+    otherwise.
     """
     usual = PURE if not budget.delta else ZCDP if what == "grant" else None
     chosen = usual if currency is None else currency
@@ -122,14 +122,14 @@ def currency_named(what: str, budget: Budget, currency: str | None) -> str:
 def cost_of(budget: Budget, currency: str) -> Amount:
     """Return what a fit with ``budget`` is charged: the whole budget, rounded up.
 
-    An approximate charge has no ρ: none is known that would cover it.
+    An approximate charge has no ρ: none is known to cover it.
     """
     epsilon, delta = round_up(budget.epsilon), round_up(budget.delta, ATTO)
     if currency == PURE:
         return Amount(epsilon, 0, _rho_of_pure(epsilon))
     if currency == APPROXIMATE:
         return Amount(epsilon, delta)
-    # The charge must cover the fit, and be no less than what its own ε and δ are worth.
+    # The charge must cover the fit, and be at least what its own ε and δ are worth.
     rho = max(budget.amount, rho_within(Fraction(epsilon, PICO), Fraction(delta, ATTO)))
     return Amount(epsilon, delta, round_up(rho))
 
@@ -146,7 +146,7 @@ def grant_of(budget: Budget) -> Amount:
 
 
 def currency_of(cost: Amount) -> str:
-    """Return the currency of a charge, judging by its amounts."""
+    """Infer the currency of a charge from its amounts."""
     if not cost.delta:
         return PURE
     return ZCDP if cost.rho else APPROXIMATE
@@ -175,7 +175,7 @@ class Pot:
         The currency of the grants.
     granted, spent : Amount
         Sums of grants and charges; ``granted.rho`` is the ρ that the granted ε and δ are worth in
-        the pot of zCDP, and nothing in the others.
+        the pot of zCDP, and zero in the others.
     """
 
     dataset: str
@@ -193,12 +193,12 @@ class Pot:
             )
         if self.name != ZCDP:
             return replace(self, granted=granted)
-        # What was worth a smaller grant is worth a larger one, whatever the last digit says.
+        # A larger grant is worth at least what a smaller one was, whatever the last digit says.
         rho = max(self.granted.rho, _rho_of_grant(granted))
         return replace(self, granted=replace(granted, rho=rho))
 
     def covers(self, cost: Amount) -> bool:
-        """Tell whether one more charge is within the grants."""
+        """Return whether one more charge is within the grants."""
         granted, after = self.granted, self.spent + cost
         if self.name == APPROXIMATE:
             return after.epsilon <= granted.epsilon and after.delta <= granted.delta
@@ -218,7 +218,7 @@ class Pot:
 
     @property
     def left(self) -> Amount:
-        """The largest next charge of each sort: ε of a pure fit, or ρ of a fit with δ."""
+        """The largest possible next charge of each kind: ε of a pure fit, or ρ of a fit with δ."""
         if self.name == APPROXIMATE:
             return Amount(
                 max(0, self.granted.epsilon - self.spent.epsilon),
@@ -230,12 +230,12 @@ class Pot:
 
     @property
     def largest(self) -> int:
-        """The largest ε of a next fit of any sort."""
+        """The largest possible ε of the next fit of any kind."""
         return max(self.left.epsilon, self.largest_with_delta)
 
     @property
     def largest_with_delta(self) -> int:
-        """The largest ε of a next fit with all the δ that is left, rounded down to six decimals."""
+        """The largest ε of the next fit with all the remaining δ, rounded down to six decimals."""
         left, step = self.left, PICO // 10**6
         if self.name == APPROXIMATE:
             return left.epsilon if left.delta else 0

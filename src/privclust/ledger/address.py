@@ -1,8 +1,8 @@
 """Where a ledger is, without its password.
 
 A handle is copied, pickled, cloned, printed and kept as a parameter of estimators. So it never
-holds a password: what was written into an address is taken out of it and remembered by this process
-alone. Another process needs ``PGPASSWORD`` or ``~/.pgpass``.
+holds a password: one in an address is removed and remembered by this process alone. Another process
+needs ``PGPASSWORD`` or ``~/.pgpass``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _passwords: dict[str, str] = {}
 
 
 def is_server(address: str) -> bool:
-    """Tell whether an address is a server's, and not a file's."""
+    """Return whether an address is that of a server, not of a file."""
     return "://" in address
 
 
 def has_password(address: str) -> bool:
-    """Tell whether a password is written into an address."""
+    """Return whether an address contains a password."""
     return is_server(address) and _split(address)[1] is not None
 
 
@@ -48,7 +48,7 @@ def without_password(address: str) -> str:
 
 
 def password_for(address: str) -> str | None:
-    """Return the password that this process was given with the address."""
+    """Return the password that was given to this process with the address."""
     return _passwords.get(address)
 
 

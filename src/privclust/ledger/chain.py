@@ -1,8 +1,8 @@
 """The entries of a ledger, and the chain of digests that ties each one to all before it.
 
 An entry is a row of plain text and integers. Its digest is the SHA-256 of its canonical JSON, which
-holds the digest of the entry before: whoever knows one digest can tell whether anything up to there
-was changed, removed or inserted.
+contains the digest of the entry before: anyone who knows one digest can check whether anything up
+to there was changed, removed or inserted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from privclust.ledger.accounting import Amount, Pot
 
-# Times in a ledger: to the minute, because anything finer would tell how long a fit ran.
+# Times in a ledger: to the minute, because anything finer would reveal how long a fit ran.
 
 
 def utc_minute() -> str:
-    """Return the present minute in UTC, as a ledger writes it down."""
+    """Return the current minute in UTC, as a ledger records it."""
     return datetime.now(UTC).isoformat(timespec="minutes")
 
 
@@ -33,20 +33,20 @@ class Entry:
         Position, from 1.
     at : str
         Time in UTC to the minute, by the clock of the machine that wrote the entry; anything finer
-        would tell how long a fit ran, which depends on the rows.
+        would reveal how long a fit ran, which depends on the rows.
     kind : {"create", "grant", "charge", "settle", "key"}
         What happened.
     request : str
         Names the request, so that a repeated one is recognised; a settlement carries the name of
         the charge it settles.
     actor : str
-        The user of the operating system, as the system reports it; in a service, whoever is signed
-        in and acts.
+        The user of the operating system, as the system reports it; in a service, the user who is
+        signed in.
     dataset, unit : str
         The data set, and its privacy unit as canonical JSON; empty on a key of the whole ledger.
     holder, pot : str
-        Whose grants in which pot; see :mod:`~privclust.ledger.accounting`. Empty where the
-        entry moves no amount.
+        Whose grants in which pot; see :mod:`~privclust.ledger.accounting`. Empty if the entry moves
+        no amount.
     currency : str
         What is known about the mechanism that a charge pays for.
     purpose : str
@@ -106,7 +106,7 @@ class Entry:
         return json.loads(self.flaws) if self.flaws else []
 
     def with_amount(self, amount: Amount, after: Pot) -> Entry:
-        """Return the entry with its amount and the pot that it leaves."""
+        """Return the entry with its amount and the resulting pot."""
         granted, spent = after.granted, after.spent
         return replace(
             self,
@@ -153,14 +153,14 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 
 @dataclass(frozen=True)
 class Head:
-    """The newest entry of a ledger: how many entries there are, and the digest to keep elsewhere.
+    """The newest entry of a ledger: the number of entries, and the digest to keep elsewhere.
 
     Attributes
     ----------
     entries : int
         How many entries there are.
     digest : str
-        The digest of the newest one; of an empty ledger, its identity.
+        The digest of the newest one; for an empty ledger, its identity.
     """
 
     entries: int

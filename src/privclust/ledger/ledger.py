@@ -1,6 +1,6 @@
-"""``Ledger``: the handle that estimators, stewards and the command line hold.
+"""``Ledger``: the handle that estimators, stewards and the command line use.
 
-It is an address and a name, nothing else, and never a password. Copies, clones, pickles and forks
+It is only an address and a name, never a password. Copies, clones, pickles and forks
 of it all charge the same ledger, because every call goes to the database.
 """
 
@@ -29,7 +29,7 @@ from privclust.ledger.store import Book, Store
 from privclust.ledger.words import charge_kept_phrase
 from privclust.unit import Unit
 
-# Backups: a copy of a ledger that holds everything up to one moment, verified before it counts.
+# Backups: a consistent snapshot of a ledger, verified before it counts.
 
 
 def write_backup(
@@ -37,12 +37,12 @@ def write_backup(
 ) -> Head:
     """Write a ledger into a new file and return the head of what was written.
 
-    ``place``: the file to make, which must not exist. ``verified``: verifies the ledger in a file
+    ``place``: the file to create, which must not exist. ``verified``: verifies the ledger in a file
     and returns its head.
     """
     target = Path(place).expanduser().absolute()
     if target.exists():
-        raise LedgerError(f"{target} exists; choose another place for the backup.")
+        raise LedgerError(f"{target} exists; choose another path for the backup.")
     if not target.parent.is_dir():
         raise LedgerError(f"The folder of {target} does not exist; create it first.")
     with tempfile.TemporaryDirectory(prefix=".privclust-", dir=target.parent) as folder:
@@ -56,7 +56,7 @@ def write_backup(
 
 
 def _wait_for(folder: Path) -> None:
-    """Wait until the disk knows the names in a folder."""
+    """Sync the names in a folder to disk."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -65,7 +65,7 @@ def _wait_for(folder: Path) -> None:
 
 
 EVERYONE = "everyone"
-"""The holder of grants that name nobody: whoever may write the ledger may spend them."""
+"""The holder of grants that name nobody: anyone who may write the ledger may spend them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +79,7 @@ class Ledger:
     holder : str
         Whose grants are spent.
     timeout : float
-        Seconds to wait for others who write at the same time.
+        Seconds to wait for other writers.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Ledger:
     def open(
         cls, url: str | PathLike[str], *, holder: str = EVERYONE, timeout: float = 30.0
     ) -> Self:
-        """Return a handle to a ledger; nothing is opened or made yet.
+        """Return a handle to a ledger; nothing is opened or created yet.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Ledger:
         holder : str, default="everyone"
             Whose grants are spent.
         timeout : float, default=30
-            Seconds to wait for others who write at the same time.
+            Seconds to wait for other writers.
         """
         return cls(fspath(url), holder, float(timeout))
 
@@ -117,8 +117,8 @@ class Ledger:
         Parameters
         ----------
         value : Ledger, str or path
-            A handle, or what :meth:`open` takes. An address with a password is refused: whoever
-            holds the parameter would hold the password.
+            A handle, or what :meth:`open` takes. An address with a password is refused: anyone with
+            the parameter would have the password.
         """
         if hasattr(value, "reserve"):  # a ledger, or what stands in for one
             return value  # type: ignore[no-any-return]
@@ -146,7 +146,7 @@ class Ledger:
     def create_dataset(
         self, name: str, unit: Unit | str = "add-remove-row", note: str = ""
     ) -> None:
-        """Add a data set, and make the ledger itself if there is none.
+        """Add a data set, and create the ledger itself if there is none.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Ledger:
     ) -> str:
         """Charge a fit, durably, before any row is read; return the receipt.
 
-        A charge is never given back: after a crash it stays, so budget is lost and privacy is not.
+        A charge is never refunded: after a crash it stays, so budget is lost but privacy is not.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Ledger:
             What the charge is for.
         currency : {"pure", "zcdp", "approximate"} or None
             What is known about the mechanism: ε-differentially private, zero-concentrated with the
-            ρ of the budget, or only (ε, δ)-differentially private; named if the budget has a δ.
+            ρ of the budget, or only (ε, δ)-differentially private; required if the budget has a δ.
         request : str or None
             A name for this one fit. A caller who did not hear back repeats the call with the same
             name and gets the same receipt; a fit that draws new noise needs a new name.
@@ -238,7 +238,7 @@ class Ledger:
         receipt : str
             What :meth:`reserve` returned.
         digest : str
-            The digest of the release. A charge pays for one: the same digest again does nothing,
+            The digest of the release. A charge pays for one: the same digest again has no effect,
             another one is an error.
         flaws : sequence of str
             Why the release is not private although it was charged, such as a scaler that was fitted
@@ -248,7 +248,7 @@ class Ledger:
             acts.settle(book, receipt, digest, flaws)
 
     def charge_phrase(self, receipt: str) -> str:
-        """Return a sentence for a fit that failed or was interrupted: what stays charged."""
+        """Return a sentence on what stays charged, for a fit that failed or was interrupted."""
         try:
             with self._store().read_transaction() as book:
                 return charge_kept_phrase(acts.receipt_with(book, receipt))
@@ -276,7 +276,7 @@ class Ledger:
             return book.datasets()
 
     def balance(self, dataset: str | None, holder: str | None = None) -> list[Pot]:
-        """Return what was granted and spent on a data set or all, by all holders or by one."""
+        """Return what was granted and spent, on one data set or all, by one holder or all."""
         with self._store().read_transaction() as book:
             name = None if dataset is None else acts.find_dataset(book, dataset).dataset
             return book.pots(name, holder and name_of("holder", holder))
@@ -288,24 +288,24 @@ class Ledger:
             return book.entries(name, holder and name_of("holder", holder))
 
     def head(self) -> Head:
-        """Return the digest that stands for the whole ledger; keep it elsewhere."""
+        """Return the digest of the whole ledger; keep it elsewhere."""
         with self._store().read_transaction() as book:
             return book.head()
 
     def verify(self, kept: Head | str | None = None) -> Head:
-        """Compute everything again and raise if anything was changed or is missing.
+        """Recompute everything and raise if anything was changed or is missing.
 
         Parameters
         ----------
         kept : Head, str or None
-            An earlier :meth:`head`, its digest, or a receipt. Without one, entries that were cut
-            off at the end cannot be missed: an old copy of a ledger is a valid ledger.
+            An earlier :meth:`head`, its digest, or a receipt. Without one, entries cut off at the
+            end go unnoticed: an old copy of a ledger is a valid ledger.
         """
         with self._store().read_transaction() as book:
             return self._verify(book, kept)
 
     def backup(self, place: str | PathLike[str]) -> Head:
-        """Write a copy that holds everything up to one moment, verify it, and return its head.
+        """Write a consistent snapshot, verify it, and return its head.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class Ledger:
         return write_backup(self._store(), place, lambda copy: Ledger.open(copy).verify())
 
     def statement(self, dataset: str) -> LedgerStatement:
-        """Verify the ledger, and return what may be said about a data set to an auditor."""
+        """Verify the ledger, and return its statement about a data set for an auditor."""
         with self._store().read_transaction() as book:
             head, created = self._verify(book, None), acts.find_dataset(book, dataset)
             return LedgerStatement.of(book, created, head, self.address)

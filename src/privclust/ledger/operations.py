@@ -2,10 +2,10 @@
 
 Two names that a reader cannot tell apart would be two data sets with a budget each. So a name is
 put into one form (Unicode's NFKC, single blanks inside, none at the ends) wherever it enters, and a
-name that holds invisible characters is refused.
+name with invisible characters is refused.
 
-Each act looks at an open book, refuses with a sentence or appends one entry. A repeated request is
-recognised and appends nothing.
+Each operation reads an open book, then refuses with a sentence or appends one entry. A repeated
+request is recognised and appends nothing.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from privclust.unit import Unit, unit_from
 
 LONGEST = 200
 
-# What Unicode counts as printable although nothing is seen of it: joiners, fillers, selectors.
+# Invisible characters that Unicode counts as printable: joiners, fillers, selectors.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 
 
 def name_of(what: str, text: str) -> str:
-    """Return the one form of a name, if it can serve as one."""
+    """Return the normal form of a name, if it is a valid name."""
     if not isinstance(text, str):
         raise LedgerError(f"The {what} is named by text, not by {type(text).__name__}.")
     name = re.sub(" +", " ", unicodedata.normalize("NFKC", text)).strip(" ")
@@ -61,7 +61,7 @@ def name_of(what: str, text: str) -> str:
         raise LedgerError(f"The {what} needs a name.")
     if _UNSEEN.search(name):
         raise LedgerError(
-            f"The name of the {what} holds invisible characters ({name[:50]!a}); leave them out."
+            f"The name of the {what} has invisible characters ({name[:50]!a}); leave them out."
         )
     return text_of(what, name)
 
@@ -75,7 +75,7 @@ def text_of(what: str, text: str, longest: int = LONGEST) -> str:
     return text
 
 
-# Public keys by which readers check signatures of releases, as a ledger writes them down.
+# Public keys with which readers check signatures of releases, as a ledger records them.
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
@@ -108,7 +108,7 @@ _LONGEST_FLAW, _MOST_FLAWS = 500, 20
 
 
 def new_dataset(dataset: str, unit: Unit | str, note: str) -> Entry:
-    """Return the entry of a new data set, if its name and unit can serve."""
+    """Return the entry of a new data set, if its name and unit are valid."""
     declared, name = canonical(unit_from(unit).to_dict()), name_of("data set", dataset)
     return _draft("create", uuid4().hex, name, declared, purpose=text_of("note", note))
 
@@ -174,7 +174,7 @@ def charge(
 
 
 def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
-    """Record the one release that a charge paid for, and why it is not private if it is not."""
+    """Record the one release that a charge paid for, and its flaws if it is not private."""
     if not text_of("digest", digest):
         raise LedgerError("A charge is settled with the digest of the release, got an empty one.")
     paid, reasons = receipt_with(book, receipt), _reasons(flaws)
@@ -195,12 +195,12 @@ def settle(book: Book, receipt: str, digest: str, flaws: Sequence[str]) -> None:
 
 
 def add_key(book: Book, key: str, name: str, dataset: str | None) -> Entry:
-    """Record the public key by which releases are signed, of one data set or of all."""
+    """Record the public key that signs releases, of one data set or of all."""
     public, owner = public_key(key), name_of("key", name)
     created = None if dataset is None else find_dataset(book, dataset)
     where, unit = (created.dataset, created.unit) if created else ("", "")
     if any((it.dataset, it.digest) == (where, public) for it in book.keys(where)):
-        raise LedgerConflictError("This public key is in the ledger already; nothing was added.")
+        raise LedgerConflictError("This public key is already in the ledger; nothing was added.")
     entry = _draft("key", uuid4().hex, where, unit, purpose=owner)
     return book.append(replace(entry, digest=public))
 
@@ -240,7 +240,7 @@ def _check_unit(created: Entry, unit: Unit) -> None:
 
 
 def _unit_words(unit: Unit) -> str:
-    """Return a unit as it is given: its name, and its parameters as options are written."""
+    """Return a unit in words: its name, and its parameters written as options."""
     plain = unit.to_dict()
     name = plain.pop("name")
     given = " ".join(f"{key.replace('_', '-')}={value}" for key, value in plain.items())
@@ -248,9 +248,9 @@ def _unit_words(unit: Unit) -> str:
 
 
 def _reasons(flaws: Sequence[str]) -> str:
-    """Return the flaws of a release as they are written down.
+    """Return the flaws of a release as they are recorded.
 
-    They are cut to size and never refused: a flaw that is not written down would be worse.
+    They are shortened but never refused: an unrecorded flaw would be worse.
     """
     if isinstance(flaws, str):
         raise LedgerError("Flaws are a list of sentences, not one text; put it into a list.")
@@ -269,7 +269,7 @@ def _request(request: str | None) -> str:
 
 
 def _find_repeat(earlier: Entry, pot: Pot, amount: Amount, currency: str) -> Entry:
-    """Return the entry of a repeated request, if it asks for the same as before."""
+    """Return the entry of a repeated request, if it is the same as before."""
     before = (earlier.dataset, earlier.holder, earlier.amount, earlier.currency)
     if before != (pot.dataset, pot.holder, amount, currency):
         raise LedgerConflictError(

@@ -1,7 +1,7 @@
 """The ledger in a PostgreSQL database, for many machines (``pip install privclust[postgres]``).
 
-A handle holds no connection, as with SQLite. A writer locks the table against other writers, so
-that entries form one chain; readers are not kept waiting.
+A handle has no connection, as with SQLite. A writer locks the table against other writers, so
+that entries form one chain; readers do not wait.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ _ENABLED = (
 class PostgresStore:
     """A ledger in a PostgreSQL database.
 
-    ``url``: what libpq understands, without a password; one that was given with the address when
-    the handle was made is asked of :mod:`~privclust.ledger.address`. ``shown``: the address without
-    a password, for messages. ``timeout``: seconds to wait for the server and for other writers.
+    ``url``: what libpq understands, without a password; :mod:`~privclust.ledger.address` knows one
+    that was given with the address. ``shown``: the address without a password, for messages.
+    ``timeout``: seconds to wait for the server and for other writers.
     """
 
     def __init__(self, url: str, shown: str, timeout: float) -> None:
         self._url, self._shown, self._timeout = url, shown, timeout
 
     def create(self) -> None:
-        """Make an empty ledger in the database, unless there is one."""
+        """Create an empty ledger in the database, unless there is one."""
         with self._connect() as connection:
             self._limit_waiting(connection)
-            # Two stewards who create at the same moment wait for each other here.
+            # Two stewards who create at the same time wait for each other here.
             connection.execute("SELECT pg_advisory_xact_lock(hashtext('privclust_ledger'))")
             if _exists(connection):
                 return
@@ -78,7 +78,7 @@ class PostgresStore:
 
     @contextmanager
     def read_transaction(self) -> Iterator[Book]:
-        """Open the ledger as it is at one moment."""
+        """Open a consistent snapshot of the ledger."""
         with self._connect() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._check(connection)
@@ -86,7 +86,7 @@ class PostgresStore:
 
     @contextmanager
     def write_transaction(self) -> Iterator[Book]:
-        """Open the ledger for no other writer; the commit waits for the server's disk."""
+        """Open the ledger in an exclusive transaction; the commit waits for the server's disk."""
         with self._connect() as connection:
             # Every query must see what was committed before the lock was granted.
             connection.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
@@ -97,7 +97,7 @@ class PostgresStore:
             yield Book(_runner(connection))
 
     def damage(self) -> str | None:
-        """Say whether a rule of the database was dropped, changed or switched off."""
+        """Return which rules of the database were dropped, changed or switched off, if any."""
         script = postgres_script()
         with self._connect() as connection:
             enabled = {name for (name,) in connection.execute(_ENABLED).fetchall()}
@@ -111,7 +111,7 @@ class PostgresStore:
         return f"the rules {', '.join(missing)} were changed or switched off" if missing else None
 
     def hold(self, name: str) -> HeldName | None:
-        """Return what keeps a name from all other processes while it lives, or ``None``."""
+        """Return an exclusive lock on a name, held while it lives, or ``None``."""
         psycopg = _psycopg()
         try:
             connection = self._open()
@@ -126,7 +126,7 @@ class PostgresStore:
         return None
 
     def backup(self, place: Path) -> None:
-        """Refuse: the server has its own way."""
+        """Refuse: the server has its own backups."""
         raise LedgerError(
             f"The ledger in {self._shown} is backed up by its server; run pg_dump --table "
             "'privclust_*' on the database, or keep the server's own base backups and its log."
@@ -192,7 +192,7 @@ class PostgresStore:
 
 
 def _is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Tell whether the server still answers on a connection that waited."""
+    """Return whether the server still answers on an idle connection."""
     try:
         connection.execute("SELECT 1")
         connection.rollback()

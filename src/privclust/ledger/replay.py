@@ -1,4 +1,4 @@
-"""The replay of a ledger: everything is computed again from the entries, and compared.
+"""The replay of a ledger: everything is recomputed from the entries, and compared.
 
 It finds any change to any entry, any gap, any sum or cap that is wrong, and, given a digest that
 was kept elsewhere, any entry that was cut off at the end.
@@ -60,7 +60,7 @@ class Replay:
             self.pots[entry.dataset, entry.holder, entry.pot] = entry.after
 
     def _problem(self, entry: Entry) -> str | None:
-        """Say what is wrong with the next entry, or return ``None``."""
+        """Return what is wrong with the next entry, or ``None``."""
         if entry.seq != self.head.entries + 1:
             return "is missing"
         if entry.previous != self.head.digest:
@@ -112,7 +112,7 @@ def replay(identity: str, entries: Iterable[Entry], kept: Head | str | None = No
 
 
 def verify_head(book: Book, damage: str | None, kept: Head | str | None, where: str) -> Head:
-    """Return the head of a ledger, or raise if anything in it does not follow from the rest.
+    """Return the head of a ledger, or raise if anything in it is inconsistent.
 
     ``kept``: an earlier head, its digest, or a receipt, which ends in a digest.
     """
@@ -129,7 +129,7 @@ def verify_head(book: Book, damage: str | None, kept: Head | str | None, where: 
 
 
 def _is_missing(head: Head, kept: Head | str | None) -> str:
-    """Say that what was kept elsewhere is not in the chain."""
+    """Return the message that what was kept elsewhere is not in the chain."""
     if isinstance(kept, Head) and kept.entries > head.entries:
         return (
             f"The ledger is older than the head that was kept elsewhere: it ends at entry "
@@ -144,7 +144,7 @@ def _is_missing(head: Head, kept: Head | str | None) -> str:
 
 
 def _is_named(name: str) -> bool:
-    """Tell whether a name, if there is one, is in the one form that names have."""
+    """Return whether a name, if there is one, is in its normal form."""
     try:
         return not name or name_of("name", name) == name
     except LedgerError:
@@ -163,10 +163,10 @@ def _grant_problem(before: Pot, entry: Entry) -> str | None:
 
 
 def _is_covered(before: Pot, after: Pot) -> bool:
-    """Tell whether the ρ of a pot is covered by its ε and δ.
+    """Return whether the ρ of a pot is covered by its ε and δ.
 
-    The last digit may differ between machines, so the entry need not hold the number that this
-    machine finds; it must hold a valid one.
+    The last digit may differ between machines, so the entry need not have the number that this
+    machine finds, only a valid one.
     """
     granted = after.granted
     if after.name != ZCDP or granted.rho <= before.granted.rho:

@@ -1,11 +1,11 @@
 """The ledger in one SQLite file: no server, durable, and safe with many processes at once.
 
-A handle holds no connection: there is nothing to share between threads and nothing to pickle. The
+A handle has no connection: there is nothing to share between threads and nothing to pickle. The
 file must be on a local disk, because network file systems do not lock reliably.
 
-The file is written with a rollback journal, not with a write-ahead log: in a log, charges would lie
-in a second file beside the ledger, and a copy of the ledger alone would give budget back. So once a
-charge has returned, the one file holds it, and the disk has confirmed it.
+The file is written with a rollback journal, not with a write-ahead log: in a log, charges would be
+in a second file next to the ledger, and a copy of the ledger alone would give budget back. So once
+a charge has returned, it is in the one file, and the disk has confirmed it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SQLiteStore:
         self._path, self._timeout = path, timeout
 
     def create(self) -> None:
-        """Make an empty ledger in a new or empty file, unless there is one."""
+        """Create an empty ledger in a new or empty file, unless there is one."""
         with self._connect("rwc") as connection, self._durable(connection):
             if _number(connection, "application_id") == _APPLICATION:
                 return
@@ -67,14 +67,14 @@ class SQLiteStore:
 
     @contextmanager
     def read_transaction(self) -> Iterator[Book]:
-        """Open the ledger as it is at one moment."""
+        """Open a consistent snapshot of the ledger."""
         with self._borrow() as connection, _transaction(connection, "BEGIN"):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
 
     @contextmanager
     def write_transaction(self) -> Iterator[Book]:
-        """Open the ledger for nobody else; the commit waits for the disk."""
+        """Open the ledger in an exclusive transaction; the commit waits for the disk."""
         with self._borrow() as connection, self._durable(connection):
             self._check(connection)
             yield Book(_runner(connection), _UNINDEXED)
@@ -93,7 +93,7 @@ class SQLiteStore:
             return f"the rules {', '.join(names)} were changed" if names else None
 
     def hold(self, name: str) -> HeldName | None:
-        """Return what keeps a name from all other processes while it lives, or ``None``."""
+        """Return an exclusive lock on a name, held while it lives, or ``None``."""
         digest = hashlib.sha256(name.encode()).hexdigest()[:16]
         place = self._path.with_name(f".{self._path.name}.{digest}.lock")
         held = os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), "r+")
@@ -109,7 +109,7 @@ class SQLiteStore:
         return held
 
     def backup(self, place: Path) -> None:
-        """Write the ledger as it is at one moment into a new file, and wait for the disk."""
+        """Write a consistent snapshot into a new file, and wait for the disk."""
         with self._connect("rw") as connection, closing(sqlite3.connect(place)) as copy:
             self._check(connection)
             connection.backup(copy)
@@ -144,14 +144,14 @@ class SQLiteStore:
 
     @contextmanager
     def _borrow(self) -> Iterator[sqlite3.Connection]:
-        # The file is looked at before it is opened: if another one takes its place in between, the
-        # connection is remembered under the old one and not used again.
+        # The file is identified before it is opened: if another one replaces it in between, the
+        # connection is filed under the old one and not used again.
         place = self._place()
         with self._sentences(), pooled_connection(place, self._open) as connection:
             yield connection
 
     def _place(self) -> tuple[str, float, int, int]:
-        """Return what tells this file apart from another one of the same name."""
+        """Return what distinguishes this file from another of the same name."""
         try:
             status = self._path.stat()
         except OSError:
@@ -174,7 +174,8 @@ class SQLiteStore:
         except sqlite3.Error as error:
             raise self._translate_errors(error) from error
         except UnicodeDecodeError as error:
-            # Damage to the text of the schema: SQLite quotes it, and Python cannot read the quote.
+            # Damage to the text of the schema: SQLite quotes it, and Python cannot decode the
+            # quote.
             raise self._translate_errors(sqlite3.DatabaseError()) from error
 
     def _check(self, connection: sqlite3.Connection) -> None:
@@ -237,7 +238,7 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def _statements() -> Iterator[str]:
-    """Split the schema into statements; a trigger holds semicolons of its own."""
+    """Split the schema into statements; a trigger contains semicolons of its own."""
     statement = ""
     for line in sqlite_script().splitlines(keepends=True):
         statement += line

@@ -1,6 +1,6 @@
 """What a ledger says about one data set: promise, grants, charges, releases, and the burn-down.
 
-It is made from a verified ledger, is plain data, and is what the pages and pictures are drawn from.
+It is made from a verified ledger, is plain data, and is the source of pages and pictures.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privclust.unit import unit_from
 
 @dataclass(frozen=True)
 class BalanceAt:
-    """A pot just after an entry: its granted ε and the largest ε of a next fit, in units."""
+    """A pot just after an entry: its granted ε and the largest ε of the next fit, in units."""
 
     at: datetime
     granted: int
@@ -106,14 +106,14 @@ class LedgerStatement:
 
     @property
     def _later_grants(self) -> str:
-        """Say how many grants came when releases could have been seen; nothing if there is none."""
+        """Return a sentence on grants made after the first charge; empty if there are none."""
         first = min((charge.seq for charge, _ in self.charges), default=None)
         later = sum(first is not None and grant.seq > first for grant in self.grants)
         if not later:
             return ""
         return (
             f"{later} {'grant was' if later == 1 else 'grants were'} made or raised after the "
-            "first charge. If releases had a part in that, the sums do not bound the loss; the "
+            "first charge. If releases played a part in that, the sums do not bound the loss; the "
             "sums of the caps that the pots could have reached do. "
         )
 
@@ -127,7 +127,7 @@ class LedgerStatement:
 
     @property
     def flawed(self) -> list[Entry]:
-        """Every settlement whose release is not private after all."""
+        """Every settlement whose release turned out not to be private."""
         return [entry for entry in self.entries if entry.reasons]
 
     @property
@@ -136,7 +136,7 @@ class LedgerStatement:
         return [entry for entry in self.entries if entry.kind == "grant"]
 
     def burn_down(self, pot: Pot) -> list[BalanceAt]:
-        """Return how a pot was filled and emptied, up to the time of the statement."""
+        """Return the history of a pot, up to the time of the statement."""
         moments = [
             BalanceAt(datetime.fromisoformat(entry.at), entry.granted_epsilon, entry.after.largest)
             for entry in self.entries

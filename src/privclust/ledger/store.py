@@ -1,20 +1,20 @@
-"""What a ledger asks of its database: pages in plain SQL, connections, and what a failure says.
+"""What a ledger needs of its database: plain SQL, connections, and error messages.
 
 ``ledger`` is how a sentence names it: "ledger /data/budget.db", or "ledger in postgresql://...".
 
 ``rules.sql`` has the table of entries, and for each rule the condition under which an entry is
 refused. ``sqlite.sql`` and ``postgres.sql`` have what only that database needs.
 
-Opening takes time, most of all on a server, so a few connections stay open between two charges. One
-is never used by two threads at once, and all are closed before a fork, so that no child inherits
-them.
+Opening takes time, especially on a server, so a few connections stay open between charges. No
+connection is used by two threads at once, and all are closed before a fork, so that no child
+inherits them.
 
 A book lives for one transaction. It looks things up and appends; what may be appended is decided
-above (``acts.py``) and enforced below (``rules.sql``).
+above (``operations.py``) and enforced below (``rules.sql``).
 
 Entries match their digests, but an index has none: a damaged one would hide the newest charges and
-so give their budget back. A store whose indexes may be damaged has its entries looked up without.
-An entry that is gone has none either, so nothing is appended unless all up to the newest are there.
+so give their budget back. A store whose indexes may be damaged looks up entries without them. A
+lost entry has no digest either, so nothing is appended unless all up to the newest are there.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from privclust.exceptions import (
 from privclust.ledger.accounting import Pot
 from privclust.ledger.chain import COLUMNS, Entry, Head
 
-# What a ledger says when its database fails: the same sentences for every database.
+# Error messages when the database fails: the same for every database.
 
 
 def missing_error(place: str) -> LedgerMissingError:
-    """Say that there is no ledger at a place."""
+    """Return the error that there is no ledger at an address."""
     return LedgerMissingError(
         f"There is no ledger {place}; make one with 'privclust ledger create'."
     )
 
 
 def locked_error(ledger: str, timeout: float) -> LedgerLockedError:
-    """Say that another program held the ledger for too long."""
+    """Return the error that another program locked the ledger for too long."""
     return LedgerLockedError(
         f"The {ledger} was locked by another program for more than {timeout:g} seconds; nothing "
         "was spent, try again later."
@@ -59,14 +59,14 @@ def locked_error(ledger: str, timeout: float) -> LedgerLockedError:
 
 
 def full_error(ledger: str) -> LedgerFullError:
-    """Say that there is no room for another entry."""
+    """Return the error that there is no room for another entry."""
     return LedgerFullError(
         f"The disk under the {ledger} is full; nothing was spent, make room and try again."
     )
 
 
 def damaged_error(ledger: str, reason: str) -> LedgerCorruptedError:
-    """Say that what is there is no longer a ledger."""
+    """Return the error that the ledger is damaged."""
     return LedgerCorruptedError(
         f"The {ledger} is damaged ({reason}); nothing was spent, restore it from a backup and "
         "compare 'privclust ledger head'."
@@ -74,11 +74,11 @@ def damaged_error(ledger: str, reason: str) -> LedgerCorruptedError:
 
 
 def refused_error(ledger: str, reason: str) -> LedgerError:
-    """Say that a rule of the database forbids the entry."""
+    """Return the error that a rule of the database forbids the entry."""
     return LedgerError(f"The {ledger} refused the entry ({reason}); nothing was spent.")
 
 
-# What makes an empty ledger: one set of rules, in the words of each database.
+# Scripts for an empty ledger: one set of rules, in the dialect of each database.
 
 # Where the table of entries belongs in the script of a database.
 _ENTRIES = "-- entries\n"
@@ -92,14 +92,14 @@ def sqlite_script() -> str:
         f"WHEN {condition}BEGIN SELECT RAISE(ABORT, '{message}'); END;\n"
         for name, message, condition in _rule_sql({"DIFFERS FROM": "IS NOT", "LESSER": "min"})
     ]
-    # SQLite stores anything in any column, unless it is asked what it was given.
+    # SQLite stores anything in any column unless the type is checked.
     whole = r"\1 INTEGER NOT NULL CHECK (typeof(\1) = 'integer')"
     own = _read_sql("sqlite.sql").replace(_ENTRIES, _table(whole, "INTEGER"))
     return "\n".join([own, *triggers])
 
 
 def postgres_script() -> str:
-    """Return the statements for PostgreSQL: one function that tries all rules."""
+    """Return the statements for PostgreSQL: one function that checks all rules."""
     # Two writers that both saw the same last entry collide on seq, so one of them fails.
     rules = _rule_sql({"DIFFERS FROM": "IS DISTINCT FROM", "LESSER": "least"})
     tried = "".join(
@@ -121,7 +121,7 @@ def _table(whole: str, position: str) -> str:
 
 
 def _rule_sql(words: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Return name, message and condition of every rule, in the words of a database."""
+    """Return name, message and condition of every rule, in the dialect of a database."""
     text = _read_sql("rules.sql")
     for common, own in words.items():
         text = text.replace(common, own)
@@ -132,7 +132,7 @@ def _read_sql(name: str) -> str:
     return files("privclust.ledger").joinpath(name).read_text("utf-8")
 
 
-# Open connections to one database that wait for their next use.
+# Idle connections to one database.
 
 
 class _Closable(Protocol):
@@ -152,10 +152,10 @@ def pooled_connection(
     opened: Callable[[], _Connection],
     is_alive: Callable[[_Connection], bool] = lambda connection: True,
 ) -> Iterator[_Connection]:
-    """Lend the connection that waits under this key, or a newly opened one.
+    """Lend an idle connection of this key, or a newly opened one.
 
-    ``key``: stands for one database and one way to open it. ``is_alive``: tells whether a
-    connection that waited can still be used; by default it can.
+    ``key``: identifies one database and one way to open it. ``is_alive``: returns whether an idle
+    connection can still be used; by default it can.
     """
     waiting = _take()
     while waiting is not None and (waiting[0] != key or not is_alive(waiting[1])):
@@ -164,7 +164,7 @@ def pooled_connection(
     lent: _Connection = opened() if waiting is None else waiting[1]
     try:
         yield lent
-    except LedgerError:  # a refusal, after which the connection is as good as before
+    except LedgerError:  # a refusal, which does not harm the connection
         _give_back(key, lent)
         raise
     except BaseException:
@@ -178,7 +178,7 @@ def _give_back(key: Hashable, connection: _Closable) -> None:
     while len(_waiting) > _MOST:
         try:
             _waiting.popleft()[1].close()
-        except IndexError:  # others have taken them in the meantime
+        except IndexError:  # others took them in the meantime
             return
 
 
@@ -199,7 +199,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_close_waiting)
 
 
-# The open pages of a ledger: the few questions that are asked of a database, in plain SQL.
+# An open ledger: the few queries of a database, in plain SQL.
 
 VERSION = 2
 """The version of the schema that this library reads and writes."""
@@ -213,40 +213,40 @@ _INSERT = (
 
 
 class HeldName(Protocol):
-    """What keeps a name from other processes until it is closed, or its process is gone."""
+    """An exclusive lock on a name, until it is closed or its process ends."""
 
     def close(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
 
 
 class Store(Protocol):
     """A database that holds a ledger."""
 
     def create(self) -> None:
-        """Make an empty ledger, unless there is one."""
+        """Create an empty ledger, unless there is one."""
 
     def read_transaction(self) -> AbstractContextManager[Book]:
-        """Open the ledger as it is at one moment."""
+        """Open a consistent snapshot of the ledger."""
 
     def write_transaction(self) -> AbstractContextManager[Book]:
-        """Open the ledger for nobody else; what was appended is durable when the block is left."""
+        """Open the ledger in an exclusive transaction, committed durably on exit."""
 
     def backup(self, place: Path) -> None:
-        """Write the ledger as it is at one moment into a new file, or say how else it is done."""
+        """Write a consistent snapshot into a new file, or say how else it is done."""
 
     def damage(self) -> str | None:
-        """Say what the database itself finds damaged, or ``None``."""
+        """Return what the database itself finds damaged, or ``None``."""
 
     def hold(self, name: str) -> HeldName | None:
-        """Return what keeps a name from all other processes while it lives, or ``None``."""
+        """Return an exclusive lock on a name, held while it lives, or ``None``."""
 
 
 class Book:
     """A ledger within one transaction.
 
     ``run``: runs SQL with ``?`` for each parameter and returns all rows. ``entries``: what to
-    select entries from: the table, and how the database is to look into it. ``actor``: who acts,
-    where a service knows; otherwise entries name the user of the operating system.
+    select entries from: the table, and how to read it. ``actor``: who acts, if a service knows;
+    otherwise entries name the user of the operating system.
     """
 
     def __init__(self, run: Run, entries: str = "privclust_entries") -> None:
@@ -256,7 +256,7 @@ class Book:
 
     @property
     def run(self) -> Run:
-        """What runs SQL in the transaction, for tables that are kept beside the ledger."""
+        """What runs SQL in the transaction, for tables next to the ledger."""
         return self._run
 
     def identity(self) -> str:
@@ -308,7 +308,7 @@ class Book:
         return [key for key in self._entries(kind="key") if key.dataset in ("", dataset)]
 
     def append(self, entry: Entry) -> Entry:
-        """Add the entry to the chain and return it with its place and digest."""
+        """Add the entry to the chain and return it with its position and digest."""
         head = self.head()
         self._check_complete(head.entries)
         named = entry if self.actor is None else replace(entry, actor=self.actor)
@@ -317,7 +317,7 @@ class Book:
         return sealed
 
     def _check_complete(self, newest: int) -> None:
-        """Refuse to go on if an entry is hidden: it may be the newest of a pot."""
+        """Raise if an entry is hidden: it may be the newest of a pot."""
         ((count,),) = self._run(f"SELECT count(*) FROM {self._table}", ())  # noqa: S608
         if count != newest:
             raise LedgerCorruptedError(
@@ -336,13 +336,13 @@ class Book:
 
 
 def _where(wanted: Iterable[str]) -> str:
-    """Return the condition that columns have the wanted values."""
+    """Return the SQL condition that columns have the wanted values."""
     equal = " AND ".join(f"{column} = ?" for column in wanted)
     return f"WHERE {equal}" if equal else ""
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    """Return the entry in a row; nothing is built on one that does not match its digest."""
+    """Return the entry in a row; raise if it does not match its digest."""
     entry = Entry(*row)
     if not all(isinstance(value, (int, str)) for value in row) or not entry.is_intact:
         raise LedgerCorruptedError(
@@ -353,7 +353,7 @@ def _entry(row: tuple[Any, ...]) -> Entry:
 
 
 def version_problem(where: str, version: int) -> str:
-    """Say that a ledger is of another version, and what to do."""
+    """Return the message that a ledger is of another version, and what to do."""
     remedy = (
         "upgrade privclust"
         if version > VERSION

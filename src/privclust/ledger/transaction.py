@@ -1,7 +1,7 @@
-"""A ledger's own transaction, for whoever keeps tables of their own in the same database.
+"""A ledger's own transaction, for a service with its own tables in the same database.
 
 A service that queues a job for every charge must never have one without the other. So it keeps its
-tables beside the ledger, and writes both in one transaction: all of it is there, or nothing.
+tables next to the ledger, and writes both in one transaction: all or nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privclust.unit import Unit
 
 
 class LedgerTransaction:
-    """The open pages of a ledger and the tables beside it, within one transaction.
+    """An open ledger and the tables next to it, within one transaction.
 
     ``actor``: who acts; the user of the operating system if not given.
     """
@@ -29,7 +29,7 @@ class LedgerTransaction:
         book.actor = actor
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run SQL on the tables beside the ledger, with ``?`` for each value."""
+        """Run SQL on the tables next to the ledger, with ``?`` for each value."""
         return self._book.run(sql, values)
 
     def head(self) -> Head:
@@ -59,25 +59,25 @@ class LedgerTransaction:
 
 
 def ensure_created(ledger: Ledger) -> Ledger:
-    """Return the ledger, which is made now if there is none."""
+    """Return the ledger, creating it if there is none."""
     ledger._store().create()
     return ledger
 
 
 def hold(ledger: Ledger, name: str) -> HeldName | None:
-    """Return what keeps a name from all other processes while it lives; None if another has it."""
+    """Return an exclusive lock on a name, held while it lives; None if it is taken."""
     return ledger._store().hold(name)
 
 
 @contextmanager
 def read_transaction(ledger: Ledger) -> Iterator[Run]:
-    """Give what runs SQL on the database as it is at one moment."""
+    """Yield a function that runs SQL on a consistent snapshot of the database."""
     with ledger._store().read_transaction() as book:
         yield book.run
 
 
 @contextmanager
 def write_transaction(ledger: Ledger, actor: str | None = None) -> Iterator[LedgerTransaction]:
-    """Open ledger and tables for nobody else; when the block is left, all is durable."""
+    """Open ledger and tables in an exclusive transaction, committed durably on exit."""
     with ledger._store().write_transaction() as book:
         yield LedgerTransaction(book, actor)

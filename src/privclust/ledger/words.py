@@ -51,7 +51,7 @@ def entry_words(entry: Entry) -> str:
 
 
 def charge_kept_phrase(entry: Entry) -> str:
-    """Say that a charge whose fit did not end well stays, and that it can be found."""
+    """Return a sentence on the charge of a failed fit, which stays, with its receipt."""
     amount = loss_words(entry.epsilon, entry.delta)
     return (
         f"The charge of {amount} on {entry.dataset!r} to {entry.holder!r} stays in the ledger "
@@ -60,7 +60,7 @@ def charge_kept_phrase(entry: Entry) -> str:
 
 
 def _short(digest: str) -> str:
-    """Return enough of a digest to find it again."""
+    """Return enough of a digest to identify it."""
     kind, colon, digits = digest.rpartition(":")
     return kind + colon + (f"{digits[:16]}…" if len(digits) > 16 else digits)
 
@@ -80,7 +80,7 @@ def spent_phrase(pot: Pot) -> str:
 
 
 def left_phrase(pot: Pot) -> str:
-    """Return what is left, as the largest fit that is still possible."""
+    """Return what is left, as the largest possible fit."""
     left = pot.left
     if not pot.granted.delta or pot.name == APPROXIMATE:
         return loss_words(left.epsilon, left.delta)
@@ -91,7 +91,7 @@ def left_phrase(pot: Pot) -> str:
 
 
 def budget_gone(cost: Amount, pots: Sequence[Pot]) -> str:
-    """Say that a charge is above what is left of the pots that may pay it, and what to do."""
+    """Return the message that no pot covers a charge, and what to do."""
     holder, dataset = pots[0].holder, pots[0].dataset
     needs, currency = loss_words(cost.epsilon, cost.delta), currency_of(cost)
     granted = [pot for pot in pots if pot.granted != NOTHING]

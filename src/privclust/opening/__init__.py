@@ -1,5 +1,5 @@
-"""Data of a caller, opened: names and types are looked at, no row is read.
+"""Data of a caller, opened: names and types are read, rows are not.
 
-It stands before the door. What is opened goes to a door, which hands out noisy answers, and to the
-holder's own objects, which answer exactly and are not a release.
+It is in front of the door. Opened data go to a door, which gives noisy answers, and to the holder's
+own objects, which answer exactly and are not a release.
 """

@@ -1,6 +1,6 @@
 """Matrices of counts, opened under a privacy unit, in memory or in parts of rows.
 
-Opening looks at shapes and types only, so it may precede the charge to a ledger; entries are read
+Opening reads only shapes and types, so it may precede the charge to a ledger; entries are read
 and checked afterwards. Errors never quote one.
 """
 
@@ -22,15 +22,15 @@ from privclust.reading.matrix_files import check_memory
 from privclust.reading.matrix_parts import NpzMatrix, TriplesMatrix, npz_shape_at
 from privclust.unit.matrix import MatrixUnit
 
-# Which source a matrix of counts becomes: one in memory, or one that is read in parts of rows.
+# The source of a matrix of counts: in memory, or read in parts of rows.
 
 SourceShape = tuple[int, int]
 
 
 def npz_pieces(data: Any) -> FileLocations | None:
-    """Return the ``.npz`` files that a folder, a pattern, a list or a URI stands for, if any."""
+    """Return the ``.npz`` files that a folder, a pattern, a list or a URI names, if any."""
     if isinstance(data, (str, os.PathLike)):
-        # One file is a matrix by itself, and so is one that is not there.
+        # One file is a matrix by itself, and so is a missing one.
         path = Path(data)
         if path.is_file() or not (
             "://" in str(data) or path.is_dir() or set("*[") & set(str(data))

@@ -1,6 +1,6 @@
 """Tables of rows, opened under public facts, one function for each shape of data.
 
-Opening looks at column names and types, never at rows, so it may precede the charge to a ledger.
+Opening reads column names and types, never rows, so it may precede the charge to a ledger.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Bounds = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class PublicFacts:
-    """What is public about opened data; no row can be reached from it."""
+    """What is public about opened data; rows cannot be reached from it."""
 
     # Names of the columns, from the schema or the data, if either has any.
     names: tuple[str, ...] | None
@@ -149,7 +149,7 @@ def _open_under(
     unit: Unit | None,
     ignore: Sequence[str] | None,
 ) -> Opened:
-    """Open rows under a schema, or under the one that a short form makes of their names."""
+    """Open rows under a schema, or under the one that a short form gives for their names."""
     checked = row_unit(AddRemoveRow() if unit is None else unit)
     aside: dict[str, Any] = {"id_column": checked.id_column, "ignore": ignore}
     if schema is not None:
@@ -172,7 +172,7 @@ def _no_rows(names: Sequence[str], id_column: str | None) -> pa.Table:
 def public_rows(data: Any, columns: Sequence[str]) -> Iterator[Floats]:
     """Read columns of PUBLIC rows as numbers, block by block; columns not asked for are ignored.
 
-    No door keeps them. Never for rows of people: see :func:`open_points`.
+    No door protects them. Never for rows of people: see :func:`open_points`.
     """
     with open_rows(data, columns, ignore=None) as source:
         for block in source.blocks():

@@ -3,7 +3,7 @@
 What is judged is fitted models: private ones, or others with the same attributes ``metric_`` and
 ``contexts_``, such as :class:`privclust.papers.dilca.Dilca`, which is usually the exact side.
 
-The cost knows every source, so it is for experiments alone.
+The cost uses every source, so it is only for experiments.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def cost_gap(X: ArrayLike, centres: ArrayLike, baseline: ArrayLike) -> float:
 def goodman_kruskal_tau(
     table: ArrayLike, *, of: Literal["rows", "columns"] = "rows", normalised: bool = True
 ) -> float:
-    """Return by how much one side of a table of counts helps to predict the other.
+    """Return how much one side of a table of counts helps to predict the other.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 A mechanism is a frozen record of its noise and of the sensitivity it was made for. ``draw`` answers
 once; ``loss`` is the privacy loss of that answer, about data sets that are neighbours in the sense
-in which the sensitivity was derived. A mechanism knows nothing of rows: stating the neighbours and
-the sensitivity is the business of the query that makes it. Proofs: one page each in ``proofs/``.
+in which the sensitivity was derived. A mechanism knows nothing of rows: the query that makes it
+states the neighbours and the sensitivity. Proofs: one page each in ``proofs/``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from privclust._typing import Integers
 from privclust.budget import Loss, Share
 from privclust.privacy.noise import NoiseSource
 
-# Noise that is added to exact integers: on every number by itself, or on whole vectors.
+# Noise that is added to exact integers: to each number by itself, or to whole vectors.
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """Independent discrete Laplace noise on every coordinate of an integer vector.
+    """Independent discrete Laplace noise on each coordinate of an integer vector.
 
     Why this is private: neighbours change the vector by at most ``l1_sensitivity`` in the sum of
     absolute values, so the probability of any answer changes by a factor of at most
@@ -55,7 +55,7 @@ class DiscreteLaplace:
         return 1 / (math.sqrt(2) * math.sinh(min(1 / (2 * float(self.scale)), 150.0)))
 
     def largest_among(self, count: int) -> float:
-        """Return roughly the largest noise to expect among this many coordinates."""
+        """Return roughly the largest noise to expect among ``count`` coordinates."""
         return float(self.scale) * math.log(max(count, 2))
 
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:
@@ -65,7 +65,7 @@ class DiscreteLaplace:
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """Independent discrete Gaussian noise on every coordinate of an integer vector.
+    """Independent discrete Gaussian noise on each coordinate of an integer vector.
 
     Why this is private: neighbours change the vector by at most the square root of
     ``squared_l2_sensitivity`` in Euclidean norm, so the Rényi divergence of order α between the
@@ -95,7 +95,7 @@ class DiscreteGaussian:
         return math.sqrt(self.variance)
 
     def largest_among(self, count: int) -> float:
-        """Return roughly the largest noise to expect among this many coordinates."""
+        """Return roughly the largest noise to expect among ``count`` coordinates."""
         return self.standard_error() * math.sqrt(2 * math.log(max(count, 2)))
 
     def draw(self, exact: Integers, noise: NoiseSource) -> Integers:

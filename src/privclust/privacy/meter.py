@@ -28,9 +28,8 @@ class Charge:
 class Meter:
     """Debits the queries of one fit from its budget.
 
-    ``or_pure``: whether all of it may go to answers in pure ε instead, which keeps the same
-    promise. It must not if somebody counts the fit by its ρ, as a ledger does, or if the budget is
-    stated as ρ.
+    ``or_pure``: whether all of it may be spent in pure ε instead, which keeps the same promise. It
+    must not if the fit is counted by its ρ, as by a ledger, or if the budget is stated as ρ.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """What a fit states of itself: what it promises, what was asked, and what voids the promise.
 
-How the statement is written and read is told in ``privclust.statement``.
+``privclust.statement`` writes and reads it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Self
 from privclust.privacy.meter import Charge, Meter
 from privclust.unit import Unit
 
-# The flaw of every fit whose noise can be made again.
+# The flaw of every fit whose noise can be reproduced.
 SEEDED = "the noise came from a seed and can be removed; use it for tests only"
 
 
@@ -48,7 +48,7 @@ class FitStatement:
     receipt: str | None = None
 
     def __post_init__(self) -> None:
-        # One text in place of a tuple would be taken for a flaw per letter.
+        # A text in place of a tuple would become one flaw per letter.
         if not isinstance(self.flaws, tuple) or not all(isinstance(f, str) for f in self.flaws):
             raise TypeError("The flaws of a privacy statement are a tuple of texts.")
 

@@ -34,8 +34,8 @@ def as_array(data: object) -> AnyArray:
         )
     if isinstance(array, np.ma.MaskedArray):
         if array.dtype.kind not in "biuf":
-            raise DataError("A masked array must hold numbers; convert it to numbers.")
-        # What lies under the mask is not meant to be read.
+            raise DataError("A masked array must have numbers; convert it to numbers.")
+        # Values under the mask are not meant to be read.
         with np.errstate(over="ignore"):
             return np.ma.filled(array.astype(np.float64), np.nan)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -68,7 +68,7 @@ def _why_not(dtype: np.dtype[Any]) -> str:
 
 
 def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
-    """Return a sparse matrix in row order, without a copy if it is so already."""
+    """Return a sparse matrix in row order, without a copy if possible."""
     if data.ndim != 2:
         raise DataError("A sparse array must have rows and columns; reshape it to 2-d.")
     if data.dtype.kind not in "biuf":
@@ -77,7 +77,7 @@ def by_rows(data: Any) -> sparse.csr_array[Any, tuple[int, int]]:
             "use numbers."
         )
     check_places(data)
-    # Equal places are added up; as floats, because a sum of small integers would wrap around.
+    # Duplicate entries are added up; as floats, because a sum of small integers would wrap around.
     wide = data if data.dtype.kind in "bf" else data.astype(np.float64)
     matrix: sparse.csr_array[Any, tuple[int, int]] = sparse.csr_array(wide)
     return matrix

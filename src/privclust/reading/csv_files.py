@@ -1,7 +1,7 @@
-"""CSV files: the header, which tells the delimiter, and the rows, all read as fields.
+"""CSV files: the header, which gives the delimiter, and the rows, all read as fields.
 
 Nothing is guessed from rows. A guess would depend on the first of them, and would turn the category
-"007" into a number. What a field stands for is decided by the schema, for each by itself. A record
+"007" into a number. What a field means is decided by the schema, for each by itself. A record
 is a line with as many fields as the header; an empty line is one only in a file of one column,
 where it is a missing value.
 """
@@ -24,7 +24,7 @@ from privclust.reading.frames import Batches
 from privclust.reading.locations import FileLocation
 from privclust.schema.dialect import Csv
 
-# Bytes that are parsed together; more for a record that is longer, up to the limit.
+# Bytes parsed together; more for a longer record, up to the limit.
 _CSV_BYTES, _LONGEST_RECORD = 2**22, 2**30
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -43,7 +43,7 @@ def header(place: FileLocation, dialect: Csv) -> list[str]:
 
 
 def check_names(place: FileLocation, names: Sequence[str]) -> None:
-    """Refuse a first line that looks like a row, where nobody has declared the names.
+    """Refuse a first line that looks like a row, unless the names are declared.
 
     Its fields would become the names of the columns, and so be published.
     """
@@ -57,7 +57,7 @@ def check_names(place: FileLocation, names: Sequence[str]) -> None:
 
 
 def has_rows(place: FileLocation, dialect: Csv) -> bool:
-    """Tell whether anything follows the header."""
+    """Return whether anything follows the header."""
     return _header(place, dialect)[2]
 
 
@@ -74,7 +74,7 @@ def with_delimiter(place: FileLocation, dialect: Csv, declared: Sequence[str] | 
 
 
 def _split_line(dialect: Csv, delimiter: str) -> Csv:
-    # With a decimal comma a comma does not separate; then none may be declared for it either.
+    # With a decimal comma a comma does not separate, and may not be declared to.
     wanted = ";" if delimiter == dialect.decimal else delimiter
     return Csv(wanted, dialect.decimal, dialect.encoding, dialect.quote)
 
@@ -95,7 +95,7 @@ def csv_batches(
 def _records(
     place: FileLocation, dialect: Csv, read: Sequence[str], skipped: int, *, one_column: bool
 ) -> Batches:
-    """Read the records; where one is longer than what is parsed together, more is."""
+    """Read the records; if one is longer than a block, the block grows."""
     size, given = _CSV_BYTES, 0
     while True:
         options, seen = _options(dialect, read, size, skipped, one_column=one_column), 0
@@ -135,7 +135,7 @@ def _options(
 
 
 def _as_fields(batch: pa.RecordBatch, swapped: frozenset[str]) -> pa.RecordBatch:
-    """Return bytes as text, each by itself; what is no text is foreign to every declaration."""
+    """Return bytes as text, each by itself; invalid text is foreign to every declaration."""
     names = batch.schema.names
     columns = [
         _decode(_with_points(column) if name in swapped else column)
@@ -212,7 +212,7 @@ class _Recoded(io.RawIOBase):
 
 
 def _header(place: FileLocation, dialect: Csv) -> tuple[list[str], int, bool]:
-    """Return the first record, how many empty lines stand before it, and whether more follows."""
+    """Return the first record, how many empty lines precede it, and whether more follows."""
     delimiter, quote = dialect.delimiter or place.delimiter, dialect.quote
     with as_one_sentence(_not_csv(place, dialect), *_ERRORS):
         encoding = _encoding(place, dialect)

@@ -1,8 +1,8 @@
 """``open_declared``: rows opened under a schema, and the kinds of columns as they are stored.
 
-Opening compares names and types with the schema and looks at no value, so that what cannot be read
-is refused before a ledger is charged. Data without a row are refused here too, where that is known
-without reading; a view that accepts data without rows says so.
+Opening compares names and types with the schema and reads no value, so that unreadable data are
+refused before a ledger is charged. Data without rows are refused here too, if that is known without
+reading; a view that accepts data without rows says so.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Types = dict[str, pa.DataType]
 def typed_columns(data: Any, names: Sequence[str]) -> Iterator[dict[str, TypedColumn]]:
     """Yield a missing value of each named column, once for every file, where types are known.
 
-    A value that is missing passes as any other of its type would, and tells of no row.
+    A missing value passes like any other of its type, and reveals nothing about a row.
     """
     for types, untyped in _types_of(data, names):
         nothing = {name: plain(pa.nulls(1, stored)) for name, stored in types.items()}
@@ -44,7 +44,7 @@ def typed_columns(data: Any, names: Sequence[str]) -> Iterator[dict[str, TypedCo
 
 
 def _types_of(data: Any, names: Sequence[str]) -> Iterator[tuple[Types, Collection[str]]]:
-    """Yield types, and the columns among them whose text may stand for numbers.
+    """Yield types, and the columns among them whose text may represent numbers.
 
     Text files and columns of Python objects have no types before their values are looked at.
     """
@@ -74,7 +74,7 @@ def _polars_schema(data: Any) -> pa.Schema | None:
         return None
     try:
         return polars.DataFrame(schema=data.collect_schema()).to_arrow().schema
-    except Exception:  # polars has many errors; reading will tell what is wrong
+    except Exception:  # polars has many errors; reading will show what is wrong
         return None
 
 
@@ -151,7 +151,7 @@ def check_declared(
 
 
 def _numbers(schema: Schema) -> list[str]:
-    """Return the columns that a decimal mark may stand in."""
+    """Return the columns that may have a decimal mark."""
     facts = schema.columns.items()
     written = ("number", "integer", "text")
     return [n for n, f in facts if isinstance(f, (Box, Bins)) and f.form in written]
@@ -186,7 +186,7 @@ def _check_kind(name: str, column: TypedColumn, fact: Fact) -> None:
 
 
 def check_numbers(data: Any, names: Sequence[str]) -> None:
-    """Raise if a column is of a type that holds no numbers; no row is read."""
+    """Raise if a column is of a type without numbers; no row is read."""
     for columns in typed_columns(data, names):
         for name, column in columns.items():
             numbers_of(Block([name], {name: column}), [name], {})

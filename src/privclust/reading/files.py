@@ -27,7 +27,7 @@ from privclust.reading.locations import FileLocation, FileLocations
 from privclust.reading.objects import block_of
 from privclust.schema.dialect import Csv
 
-# Cutting a source into parts of about equal size.
+# Cutting a source into parts of about the same size.
 
 Sized = TypeVar("Sized")
 
@@ -46,11 +46,11 @@ def runs(
 
 # Pieces of files: records of what to read of one file, and the parts that are made of them.
 
-# A column chunk of a Parquet file is read through a buffer of this size, not as a whole, and not
+# A column chunk of a Parquet file is read through a buffer of this size, not whole, and not
 # ahead of time, so that memory does not grow with the file: 0.2 GB instead of 1.5 GB for 10^7 x 16.
 _BUFFER_BYTES = 2**20
 _ARROW_FILE = b"ARROW1"
-# What a damaged file may raise: a wrong length asks for memory without end, a name may not be text.
+# What a damaged file may raise: a wrong length asks for endless memory, a name may not be text.
 BROKEN = (pa.ArrowException, OSError, UnicodeError, MemoryError)
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -69,7 +69,7 @@ class Piece:
 
     @property
     def n_bytes(self) -> int:
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return 0 if self.place.stamp is None else self.place.stamp[0]
 
     def split(self) -> Sequence[Piece]:
@@ -77,7 +77,7 @@ class Piece:
         return [self]
 
     def batches(self, size: int) -> Batches:
-        """Read the rows, with the columns that the names of folders give."""
+        """Read the rows, with the columns given by folder names."""
         self.place.check_unchanged()
         given = dict(self.place.partition)
         stored = [name for name in self.read if name not in given]
@@ -103,7 +103,7 @@ class ParquetPiece(Piece):
 
     @property
     def n_bytes(self) -> int:
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return int(super().n_bytes * self.share)
 
     def split(self) -> Sequence[Piece]:
@@ -115,7 +115,7 @@ class ParquetPiece(Piece):
         ] or [self]
 
     def span_of(self, column: str) -> tuple[float, float]:
-        """Return the least and the largest number of a column, as far as the file tells."""
+        """Return the least and the largest number of a column, if the file states them."""
         with (
             as_one_sentence(unreadable(self.place.name, "parquet"), *BROKEN),
             pq.ParquetFile(self.place.open()) as parquet,
@@ -165,7 +165,7 @@ class FilesPart(Part):
     pieces: tuple[Piece, ...]
     names: tuple[str, ...]
     block_rows: int
-    # The columns whose text may stand for numbers: those of CSV files, and names of folders.
+    # The columns whose text may represent numbers: those of CSV files, and folder names.
     untyped: frozenset[str]
 
     @classmethod
@@ -184,14 +184,14 @@ class FilesPart(Part):
 
     @property
     def n_rows(self) -> int | None:  # type: ignore[override]
-        """The number of rows, if all files tell."""
+        """The number of rows, if all files state it."""
         counts = [piece.n_rows for piece in self.pieces]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
 
     @property
     def n_bytes(self) -> int:  # type: ignore[override]
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return sum(piece.n_bytes for piece in self.pieces)
 
     def blocks(self) -> Iterator[Block]:
@@ -235,7 +235,7 @@ def arrow_reader(place: FileLocation) -> Any:
 
 
 def _folder_value(text: str) -> str | None:
-    """Return what the name of a folder gives: text, which may stand for a number."""
+    """Return the value of a folder name: text, which may represent a number."""
     return None if text == _NO_PARTITION else text
 
 
@@ -271,7 +271,7 @@ _STREAM = (
     "A stream stays on this machine; write it to Parquet files where the workers can read them, "
     "or leave the engine."
 )
-# Stores answer slowly and many at a time.
+# Stores answer slowly, but many requests at a time.
 _OPENED_AT_ONCE = 16
 
 
@@ -328,7 +328,7 @@ def open_files(
     """Open files of one format, read one after the other.
 
     ``choose``: takes the names of the columns and returns those to read. ``declared``: names that
-    the header of a CSV file must hold, the id column included. ``numbers``: columns of CSV files
+    the header of a CSV file must have, the id column included. ``numbers``: columns of CSV files
     that hold numbers, for the decimal mark.
     """
     if places[0].format == "npz":
@@ -406,7 +406,7 @@ def _footers(places: FileLocations) -> list[Footer]:
 
 
 def _footer(place: FileLocation) -> Footer:
-    # What is kept of a stream would keep its bytes.
+    # A cached stream would keep its bytes.
     return _read_footer(place) if place.is_kept else _cached_footer(place)
 
 

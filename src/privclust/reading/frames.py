@@ -22,7 +22,7 @@ Batches = Iterator[pa.RecordBatch]
 class ArrowRows(RowSource):
     """Rows from a function that starts reading record batches again each time it is called.
 
-    ``read``: takes the number of rows per batch, which is only a wish, and returns the batches.
+    ``read``: takes the number of rows per batch, as a hint, and returns the batches.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ArrowRows(RowSource):
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], size: int) -> Batches:
-    """Cut and join batches to ``size`` rows; where the types change, a shorter one ends."""
+    """Cut and join batches to ``size`` rows; a change of types ends a batch early."""
     held: list[pa.RecordBatch] = []
     room = size
     for batch in batches:
@@ -68,7 +68,7 @@ def rebatch(batches: Iterable[pa.RecordBatch], size: int) -> Batches:
 
 
 def _join(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Return batches as one, or as few as Arrow makes of them; every row is in one of them."""
+    """Return batches as one, or as few as Arrow allows; no row is lost."""
     if len(batches) == 1:
         return batches
     joined: list[pa.RecordBatch] = (

@@ -1,9 +1,9 @@
-"""Where rows lie outside of Python: files, patterns, folders, URIs, standard input.
+"""Where rows are outside Python: files, patterns, folders, URIs, standard input.
 
-Credentials come from where each store usually finds them, such as the environment. What messages
-call a file leaves out whatever stands in a URI beside the place itself, because it may be a secret.
+Credentials come from where each store usually finds them, such as the environment. Messages leave
+out everything in a URI besides the path itself, because it may be secret.
 
-A place can be opened as often as needed. What can be read only once is copied, unread, to a
+A location can be opened as often as needed. What can be read only once is copied, unparsed, to a
 temporary file that has no name and vanishes with the process.
 """
 
@@ -44,7 +44,7 @@ _GLOB_MARKS = re.compile(r"[*\[]")  # a question mark begins the options of a st
 
 
 def is_uri(path: str) -> bool:
-    """Tell whether a path is a URI."""
+    """Return whether a path is a URI."""
     return _URI.match(path) is not None
 
 
@@ -59,7 +59,7 @@ class RemoteFile:
     """One file of a store."""
 
     store: str  # a URI of the store, with its options
-    path: str  # where the file is in it
+    path: str  # the path of the file in it
 
     def open(self) -> Any:
         """Return the file, from its beginning."""
@@ -78,11 +78,11 @@ class RemoteFile:
 def files_at(
     uri: str, of_a_folder: Callable[[Sequence[str]], Collection[str]]
 ) -> Sequence[tuple[RemoteFile, Stamp, str]]:
-    """Return the files that a URI stands for, each with its stamp and its path below the URI.
+    """Return the files that a URI names, each with its stamp and its path below the URI.
 
     ``uri``: of a file, of a folder, whose files are all read, or with a pattern such as
-    ``*.parquet``. ``of_a_folder``: takes the paths of the files below a folder and returns those
-    that are meant.
+    ``*.parquet``. ``of_a_folder``: takes the paths of the files below a folder and returns the ones
+    to read.
     """
     shown = without_secrets(uri)
     unread = f"'{shown}' cannot be read; check the address, the network and the credentials."
@@ -99,7 +99,7 @@ def files_at(
         meant = set(of_a_folder([_below(info.path, base) for info in found]))
         found = [info for info in found if _below(info.path, base) in meant]
     if not found:
-        raise DataError(f"'{shown}' holds no file that can be read; check the address.")
+        raise DataError(f"'{shown}' has no file that can be read; check the address.")
     found.sort(key=lambda info: info.path)
     root = plain + options
     return [(RemoteFile(root, info.path), _stamp(info), _below(info.path, base)) for info in found]
@@ -145,7 +145,7 @@ _FORMATS = {
     ".npz": "npz",  # of matrices, not of rows
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-# How files begin that are not CSV.
+# The first bytes of files that are not CSV.
 _MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"))
 _GZIP = b"\x1f\x8b"
 
@@ -160,20 +160,20 @@ class FileLocation:
     compression: str | None  # how it is compressed, in Arrow's words
     file: Path | RemoteFile | _SpooledStream
     stamp: Stamp | None = None  # size and time of the file when it was found
-    # Columns that the names of its folders give, as in ``year=2024``.
+    # Columns given by folder names, as in ``year=2024``.
     partition: tuple[tuple[str, str], ...] = ()
 
     def open(self) -> Any:
-        """Return the path, or a binary file that begins at the beginning."""
+        """Return the path, or a binary file at its beginning."""
         return self.file if isinstance(self.file, Path) else self.file.open()
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is a stream, which is on this machine alone."""
+        """Whether it is a stream, which is only on this machine."""
         return isinstance(self.file, _SpooledStream)
 
     def check_unchanged(self) -> None:
-        """Raise if the file is no longer the one that was found."""
+        """Raise if the file has changed since it was found."""
         if isinstance(self.file, _SpooledStream) or self.stamp is None:
             return
         gone = f"File {self.name} is no longer there; {CHANGED[0].lower()}{CHANGED[1:]}"
@@ -184,19 +184,19 @@ class FileLocation:
 
 
 class FileLocations(tuple[FileLocation, ...]):
-    """Places whose rows are read one after the other."""
+    """Locations whose rows are read one after the other."""
 
     __slots__ = ()
 
     def close(self) -> None:
-        """Let go of streams that were kept."""
+        """Release cached streams."""
         for place in self:
             if isinstance(place.file, _SpooledStream):
                 place.file.close()
 
 
 def resolve_locations(data: Any) -> Any:
-    """Return the places that ``data`` names, or ``data`` itself if it holds rows in Python."""
+    """Return the locations that ``data`` names, or ``data`` itself if its rows are in memory."""
     if isinstance(data, str) and not data:
         raise DataError("The path of the data is empty; give the path of a file.")
     if _is_binary_file(data):
@@ -222,7 +222,7 @@ def _location_of(path: str) -> list[FileLocation]:
     if path.startswith("file://"):
         path = url2pathname(urlsplit(path).path)
     absent = f"File '{path}' was not found; check the path."
-    if "\0" in path:  # which no system takes in a path
+    if "\0" in path:  # which no system allows in a path
         raise DataError(absent)
     if is_uri(path):
         return _at_uri(path)
@@ -239,7 +239,7 @@ def _at_uri(uri: str) -> list[FileLocation]:
 
 
 def _expand_path(path: Path) -> Sequence[tuple[Path, str]]:
-    """Return the files that a path stands for, each with its path below a folder."""
+    """Return the files that a path names, each with its path below a folder."""
     if path.is_dir():
         below = {
             file.relative_to(path).as_posix(): file
@@ -249,7 +249,7 @@ def _expand_path(path: Path) -> Sequence[tuple[Path, str]]:
         wanted = _of_a_folder(list(below))
         if not wanted:
             raise DataError(
-                f"Directory '{path}' holds no .parquet, .csv or .arrow file; check the path."
+                f"Directory '{path}' has no .parquet, .csv or .arrow file; check the path."
             )
         return [(below[name], name) for name in wanted]
     if path.is_file():
@@ -263,7 +263,7 @@ def _expand_path(path: Path) -> Sequence[tuple[Path, str]]:
 
 
 def _of_a_folder(below: Sequence[str]) -> list[str]:
-    """Return which files of a folder are meant: those of Parquet, or else all that can be read.
+    """Return the files of a folder to read: those of Parquet, or else all readable ones.
 
     Not ``_SUCCESS`` and the like, nor anything in a folder with such a name.
     """
@@ -273,7 +273,7 @@ def _of_a_folder(below: Sequence[str]) -> list[str]:
 
 
 def _format_of(path: str) -> tuple[str | None, str, str | None]:
-    """Return the format, the suffix and the compression that the name of a file tells."""
+    """Return the format, the suffix and the compression inferred from the file name."""
     suffixes = ["", "", *(suffix.lower() for suffix in PurePosixPath(path).suffixes)]
     compression = _COMPRESSIONS.get(suffixes[-1])
     suffix = suffixes[-2] if compression else suffixes[-1]
@@ -300,7 +300,7 @@ def _stamp_of(path: Path) -> Stamp:
 def _standard_input() -> FileLocation:
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or sys.stdin.isatty():
-        raise DataError("Standard input holds no data; pipe a file into it or name the file.")
+        raise DataError("Standard input is empty; pipe a file into it or name the file.")
     return _stream(stream, "standard input")
 
 
@@ -328,7 +328,7 @@ class _SpooledStream:
 
 
 class _Cursor(io.RawIOBase):
-    """A reader with a position of its own; closing it leaves the file to the next."""
+    """A reader with a position of its own; closing it does not close the shared file."""
 
     def __init__(self, kept: _SpooledStream) -> None:
         self._kept, self._at = kept, 0

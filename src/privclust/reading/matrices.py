@@ -1,7 +1,7 @@
-"""Matrices of counts: whatever holds one becomes compressed rows of exact int64 counts.
+"""Matrices of counts in any form become compressed rows of exact int64 counts.
 
-Opening looks at shapes and types only, so it may precede the charge to a ledger: a file that is
-not there, or a shape that no memory could hold, is refused before. Entries are read afterwards.
+Opening reads only shapes and types, so it may precede the charge to a ledger: a missing file, or a
+shape that does not fit into memory, is refused before. Entries are read afterwards.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class MatrixReader:
         return self._triples
 
     def close(self) -> None:
-        """Free what the source holds."""
+        """Free the source."""
         if self._triples is not None:
             self._triples.close()
 
@@ -86,7 +86,7 @@ class MatrixReader:
         self._check_columns(self._data.shape)
 
     def _check_types(self, data: Any, names: Sequence[Any]) -> None:
-        """Refuse columns that cannot hold numbers, as far as their types are known."""
+        """Refuse columns that cannot be numbers, as far as their types are known."""
         try:
             check_numbers(data, names)
         except DataError:
@@ -136,7 +136,7 @@ class MatrixReader:
 
 
 def triples_of(block: Block, unit: MatrixUnit) -> Floats:
-    """Return the triples of a block; a count that is no number is refused, or NaN for the unit."""
+    """Return the triples of a block; a count that is not a number is refused, or NaN."""
     return numbers_of(block, block.names, {}, ("count",) if unit.unreadable == "zero" else ())
 
 
@@ -181,12 +181,12 @@ def _check_two_dimensions(data: Any) -> None:
 
 
 def _dense_array(data: Any, *, total: bool) -> Any:
-    """Return a matrix as an array of numbers; ``total`` has what is none be missing."""
-    if isinstance(data, np.ma.MaskedArray):  # what lies under a mask is missing
+    """Return a matrix as an array of numbers; with ``total``, anything else is missing."""
+    if isinstance(data, np.ma.MaskedArray):  # masked values are missing
         with np.errstate(over="ignore"):
             number = np.float64 if data.dtype.kind in "biuf" else object
             data = np.ma.filled(data.astype(number), np.nan)
-    # The type of a list follows from all of its values, so it is read value by value.
+    # The type of a list depends on all of its values, so it is read value by value.
     listed = total and not hasattr(data, "dtype") and not hasattr(data, "columns")
     dense = np.asarray(data, dtype=object if listed else None)
     if dense.dtype.kind == "O":
@@ -200,12 +200,12 @@ def _dense_array(data: Any, *, total: bool) -> Any:
 
 
 def _each_or_nan(objects: NDArray[Any]) -> Floats:
-    """Return objects as numbers, each by itself; what is none is missing."""
+    """Return objects as numbers, each by itself; anything else is missing."""
 
     def number(value: Any) -> float:
         try:
             return float(value)
-        except Exception:  # whatever an object does, it is no number
+        except Exception:  # whatever an object does, it is not a number
             return math.nan
 
     return np.array([number(value) for value in objects.flat]).reshape(objects.shape)

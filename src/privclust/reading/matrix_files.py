@@ -1,11 +1,11 @@
 """Sparse matrices in ``.npz`` and Matrix Market files: declared shape and type, then entries.
 
-SciPy's own reader reads beyond its buffer if a file is cut off or holds a zero byte, which ends the
-whole process. So the few lines of the format are read here, and NumPy reads the numbers.
+SciPy's own reader reads beyond its buffer if a file is truncated or has a zero byte, which crashes
+the whole process. So the few lines of the format are read here, and NumPy reads the numbers.
 
 The declared shape is read and checked first: a few bytes can declare a matrix of any size. Other
-libraries parse the files, and what they raise for damage is without end (a damaged zip file may be
-"encrypted"), so every error of theirs becomes that one sentence.
+libraries parse the files, and may raise any error for damage (a damaged zip file may be
+"encrypted"), so all their errors become that one sentence.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _TYPES = {
     "unsigned-integer": np.uint64,
     "real": np.float64,
     "double": np.float64,
-    "pattern": None,  # places alone, with a count of one each
+    "pattern": None,  # positions only, with a count of one each
 }
-# By which factor an entry stands for the one at the mirrored place as well.
+# The factor by which an entry also gives the mirrored one.
 _MIRRORED = {"general": 0, "symmetric": 1, "hermitian": 1, "skew-symmetric": -1}
 
 
@@ -72,7 +72,7 @@ def read_market(path: Path) -> Any:
 
 def _no_market(path: Path) -> str:
     return (
-        f"'{path}' holds no matrix of real numbers in Matrix Market format; write one with "
+        f"'{path}' is not a matrix of real numbers in Matrix Market format; write one with "
         "scipy.io.mmwrite."
     )
 
@@ -151,13 +151,13 @@ Shape = tuple[int, int]
 
 # A row or a column needs about this many bytes, even if it is empty: pointers, labels, totals.
 _BYTES_PER_LINE = 64
-# If the system does not say how much memory there is.
+# If the system does not report its memory.
 _ASSUMED_MEMORY = 2**35
 _LONGEST_HEADER = 2**12
 
 
 def check_memory(shape: tuple[int, ...]) -> None:
-    """Refuse a shape for which the pointers of empty rows and columns alone would not fit."""
+    """Refuse a shape whose empty rows and columns alone would not fit into memory."""
     if sum(map(int, shape)) * _BYTES_PER_LINE > _memory():
         raise DataError(
             "The matrix has more rows and columns than fit into the memory of this machine, even "
@@ -166,7 +166,7 @@ def check_memory(shape: tuple[int, ...]) -> None:
 
 
 def _memory() -> int:
-    """Return the bytes of memory that the machine has."""
+    """Return the memory of the machine in bytes."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -174,7 +174,7 @@ def _memory() -> int:
 
 
 def _no_npz(path: Path) -> str:
-    return f"'{path}' holds no sparse matrix; save one with scipy.sparse.save_npz."
+    return f"'{path}' is not a sparse matrix; save one with scipy.sparse.save_npz."
 
 
 def npz_shape(path: Path) -> Shape:
@@ -188,9 +188,9 @@ def npz_shape(path: Path) -> Shape:
         with np.load(path, allow_pickle=False) as stored:
             n_rows, n_columns = (int(length) for length in stored["shape"])
     if sum(sizes.values()) > _memory():
-        raise DataError(f"'{path}' holds more than fits into the memory of this machine; cut it.")
+        raise DataError(f"'{path}' does not fit into the memory of this machine; cut it.")
     if stored_type.kind not in "biuf":
-        raise DataError(f"'{path}' holds something other than real numbers; save counts.")
+        raise DataError(f"'{path}' has something other than real numbers; save counts.")
     return n_rows, n_columns
 
 

@@ -1,6 +1,6 @@
 """Matrices of counts in files, in parts of rows: pieces in ``.npz`` files, and sorted triples.
 
-A part knows which rows of the matrix it holds. Entries are read from it as counts of the unit, each
+A part knows its rows of the matrix. Entries are read from it as counts of the unit, each
 by itself, so a matrix in parts has exactly the counts that it would have in one piece.
 """
 
@@ -54,7 +54,7 @@ class _NpzPart(Part):
 
     @property
     def n_bytes(self) -> int:  # type: ignore[override]
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return sum(_size(place) for place, _, _ in self.files)
 
     def blocks(self) -> Iterator[MatrixRows]:
@@ -77,13 +77,13 @@ class NpzMatrix(MatrixSource):
         self.shape = int(starts[-1]), shapes[0][1]
         each = zip(places, starts, shapes, strict=False)
         files = [(place, int(start), rows) for place, start, (rows, _) in each]
-        # A matrix without rows is read too: whether it may have none is for the unit to say.
+        # A matrix without rows is read too: the unit decides whether it may have none.
         self._files = [file for file in files if file[2]] or files[:1]
         self._unit = unit
 
     @property
     def n_bytes(self) -> int:
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return sum(_size(place) for place, _, _ in self._files)
 
     def parts(self, count: int = 1) -> Sequence[Part]:
@@ -94,7 +94,7 @@ class NpzMatrix(MatrixSource):
 
 @dataclass(frozen=True)
 class _TriplesPart(Part):
-    """The triples of some consecutive rows, in the row groups that may hold one of them."""
+    """The triples of some consecutive rows, in the row groups that may have one of them."""
 
     files: FilesPart
     start: int
@@ -110,7 +110,7 @@ class _TriplesPart(Part):
 
     @property
     def n_bytes(self) -> int:  # type: ignore[override]
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return self.files.n_bytes
 
     def blocks(self) -> Iterator[MatrixRows]:
@@ -137,7 +137,7 @@ class TriplesMatrix(MatrixSource):
 
     @property
     def n_bytes(self) -> int:
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return self._files.n_bytes
 
     def parts(self, count: int = 1) -> Sequence[Part]:
@@ -201,4 +201,4 @@ def _bytes_at(place: FileLocation) -> io.BytesIO:
 
 
 def _no_npz(place: FileLocation) -> str:
-    return f"{place.name} holds no sparse matrix; save one with scipy.sparse.save_npz."
+    return f"{place.name} is not a sparse matrix; save one with scipy.sparse.save_npz."

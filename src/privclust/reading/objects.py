@@ -1,8 +1,8 @@
 """Values in memory as Arrow arrays: of the type that they have, or of cells, one by one.
 
-Objects have no type. If all values of a block are of one plain Python type, they are handed over as
-a column of that type, which is faster, and otherwise as cells. It makes no difference to any row:
-the table reads a cell as it reads a column of its tag's kind.
+Objects have no type. If all values of a block are of one plain Python type, they are passed on as a
+column of that type, which is faster, and otherwise as cells. It makes no difference to any row: the
+table reads a cell as it reads a column of its tag's kind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLAIN = (
     (frozenset({datetime.datetime}), pa.timestamp("us")),
     (frozenset({datetime.timedelta}), pa.duration("us")),
 )
-# By name, because pandas need not be installed.
+# By name, because pandas is optional.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 _DATES = frozenset({"Y", "M", "W", "D"})
 
@@ -88,12 +88,12 @@ def _shared_type(values: npt.NDArray[np.object_]) -> pa.DataType | None:
 
 
 def _floats_are_missing(values: npt.NDArray[np.object_]) -> bool:
-    """Tell whether every float is a NaN, which is how pandas marks a gap among other values."""
+    """Return whether every float is a NaN, which is how pandas marks a gap among other values."""
     return all(value != value for value in values if type(value) in _FLOATS)
 
 
 def _are_usual(values: npt.NDArray[np.object_]) -> bool:
-    """Tell whether Arrow reads moments as cells do: of Python's years, whole seconds from UTC."""
+    """Return whether Arrow reads times as cells do: of Python's years, whole seconds from UTC."""
     years = (getattr(value, "year", 1) for value in values)
     zones = {id(zone): zone for zone in (getattr(value, "tzinfo", None) for value in values)}
     return not any(year < 1 or year > 9999 for year in years) and all(
@@ -134,12 +134,12 @@ def array_from_stream(values: Any) -> pa.Array:
         return to_cells(values.to_list())
     try:
         return _one_chunk(pa.chunked_array(values))
-    except (pa.ArrowException, OSError, TypeError):  # of types that it cannot hand over
+    except (pa.ArrowException, OSError, TypeError):  # of types that it cannot export
         return to_cells(values.to_list())
 
 
 def plain(array: pa.Array) -> pa.Array:
-    """Return a column without the encodings that the door does not take."""
+    """Return a column without the encodings that the door does not accept."""
     if pt.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
     if pt.is_dictionary(array.type):
@@ -164,6 +164,6 @@ def _joinable(array: pa.Array) -> pa.Array:
 
 
 def block_of(batch: pa.RecordBatch, names: tuple[str, ...], untyped: frozenset[str]) -> Block:
-    """Return a record batch as a block; text of untyped columns may stand for numbers."""
+    """Return a record batch as a block; text of untyped columns may represent numbers."""
     columns = zip(batch.schema.names, batch.columns, strict=True)
     return Block(names, {n: TypedColumn.of(plain(c), untyped=n in untyped) for n, c in columns})

@@ -1,4 +1,4 @@
-"""``open_rows``: find the right source for whatever holds the rows."""
+"""``open_rows``: find the right source for any form of rows."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def open_rows(
     ignore : sequence of str or None
         Columns of the data that are neither declared nor read; ``None`` allows any.
     id_column : str or None
-        The column that names a person; it is read beside the declared ones.
+        The column that names a person; it is read with the declared ones.
     block_rows : int or None
-        Rows per block; 65,536 if not given, fewer when rows are wide.
+        Rows per block; by default 65,536, fewer when rows are wide.
     csv : Csv or None
         The dialect of CSV files.
     numbers : sequence of str
@@ -79,7 +79,7 @@ def _open_in_memory(
     named: bool,
     block_rows: int | None,
 ) -> RowSource:
-    """Open an object that holds its rows, by what it is."""
+    """Open an object with its rows in memory, by its type."""
     if sparse.issparse(data):
         matrix = by_rows(data)
         return SparseRows(matrix, by_position(matrix.shape[1]), named=named, block_rows=block_rows)
@@ -138,7 +138,7 @@ def _open_arrow(
 def _open_once(
     data: Any, by_name: Callable[[Sequence[str]], Selection], block_rows: int | None
 ) -> RowSource:
-    """Open what gives its rows only once, or pays for them again each time."""
+    """Open data that give their rows only once, or compute them again each time."""
     if is_instance_of(data, "polars", "LazyFrame"):
         with as_one_sentence(NOT_EVALUATED, Exception):
             names = data.collect_schema().names()

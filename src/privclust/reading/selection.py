@@ -18,7 +18,7 @@ def select_by_name(
     ignore: Sequence[str] | None = (),
     id_column: str | None = None,
 ) -> Selection:
-    """Choose columns of named data; one that nobody declared is an error unless it may be ignored.
+    """Choose columns of named data; an undeclared one is an error unless it may be ignored.
 
     ``ignore`` lists the columns that may be; ``None`` stands for all.
     """
@@ -81,7 +81,7 @@ def _not_empty(names: Sequence[str], id_column: str | None) -> Selection:
 def column_phrase(names: Sequence[str]) -> str:
     """Return "Column 'a'" or "Columns 'a', 'b'", shortened when there are many.
 
-    Of each name its first line is shown: behind a quote that is not closed there are rows.
+    Only the first line of each name is shown: an unclosed quote is followed by rows.
     """
     shown = ", ".join(repr(_first_line(name)) for name in names[:_NAMES_SHOWN])
     more = len(names) - _NAMES_SHOWN

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# For all errors of polars: it has many types of them, and their texts may quote values.
+# For all errors of polars: it has many types, and their texts may quote values.
 NOT_EVALUATED = "The LazyFrame cannot be evaluated; check that its collect() works."
 _ROW_GROUP = 65_536
-# Times further away than this are as far away as any; see the table.
+# Times are clipped to this; see the table.
 _MOST_SECONDS = 2**62 // 1_000_000
 
 
 class Spool:
     """A stream that can be read only once, kept in a temporary Parquet file for further passes.
 
-    The file is readable by its owner alone. Where the system allows it, it has no name from the
-    beginning, so that nothing stays behind however the process ends; elsewhere it is removed by
-    :meth:`close`, and at the latest when the spool is garbage or the interpreter exits.
+    The file is readable only by its owner. Where the system allows it, it never has a name, so that
+    nothing is left behind however the process ends; elsewhere it is removed by :meth:`close`, and
+    at the latest when the spool is garbage or the interpreter exits.
 
     ``write``: takes a path and writes the Parquet file there.
     """
@@ -86,7 +86,7 @@ def write_stream(reader: pa.RecordBatchReader, read: Sequence[str], path: Path) 
 
 
 def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch whose times Parquet holds: it has no seconds, and a far one would not fit."""
+    """Return a batch whose times fit Parquet, which has no seconds and fewer years."""
     return pa.RecordBatch.from_arrays(
         [_in_milliseconds(c) for c in batch.columns], batch.schema.names
     )
@@ -105,6 +105,6 @@ def _in_milliseconds(array: pa.Array) -> pa.Array:
 
 
 def write_lazy(frame: pl.LazyFrame, read: Sequence[str], path: Path) -> None:
-    """Evaluate a polars LazyFrame in a streaming way and write columns to a Parquet file."""
+    """Evaluate a polars LazyFrame as a stream and write columns to a Parquet file."""
     with as_one_sentence(NOT_EVALUATED, Exception):
         frame.select(read).sink_parquet(path)

@@ -1,7 +1,7 @@
 """Arrays as plain bytes: the npz file of a release, written and read without pickle.
 
 Reading trusts nothing: names, types and shapes must be those that ``release.json`` declares, sizes
-are bounded before memory is taken, and every number must be finite.
+are bounded before memory is allocated, and every number must be finite.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy.typing as npt
 from privclust._typing import AnyArray
 from privclust.exceptions import ReleaseError
 
-# What is wrong with a damaged release; whoever knows its path makes a sentence of it.
+# What is wrong with a damaged release; callers that know its path make a sentence of it.
 
 # What the standard library raises when a zip file is damaged, wherever the damage is: names are
-# decoded and places are sought before any checksum is compared.
+# decoded and offsets used before any checksum is compared.
 DAMAGED_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
@@ -56,7 +56,7 @@ _HEADER_BYTES = 16_384
 
 
 def check_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
-    """Return read-only copies in the machine's byte order; raise on what cannot be published."""
+    """Return read-only copies in native byte order; raise on what cannot be published."""
     checked: dict[str, AnyArray] = {}
     for name, values in arrays.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -68,14 +68,14 @@ def check_arrays(arrays: Mapping[str, npt.ArrayLike]) -> dict[str, AnyArray]:
             )
         array = array.astype(array.dtype.newbyteorder("="))
         if not np.isfinite(array).all():
-            raise ReleaseError(f"The array {name!r} holds infinities or NaN; correct it.")
+            raise ReleaseError(f"The array {name!r} has infinities or NaN; correct it.")
         array.flags.writeable = False
         checked[name] = array
     return checked
 
 
 def describe_arrays(arrays: Mapping[str, AnyArray]) -> dict[str, dict[str, Any]]:
-    """Return type, shape and checksum of every array, as they stand in ``release.json``."""
+    """Return type, shape and checksum of every array, as in ``release.json``."""
     return {
         name: {
             "dtype": array.dtype.name,
@@ -93,13 +93,13 @@ def to_npz(arrays: Mapping[str, AnyArray]) -> bytes:
         for name, array in arrays.items():
             entry = io.BytesIO()
             np.lib.format.write_array(entry, _read_member(array), allow_pickle=False)
-            # A ZipInfo of its own carries no clock time.
+            # An explicit ZipInfo has no clock time.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
     return buffer.getvalue()
 
 
 def largest_npz(declared: Mapping[str, Any]) -> int:
-    """Return the bytes that an npz file of the declared arrays may have; raise on absurd ones."""
+    """Return the largest size of an npz file of the declared arrays; raise on absurd ones."""
     shapes = [_declared_shape(name, entry) for name, entry in declared.items()]
     numbers = sum(math.prod(shape) * dtype.itemsize for dtype, shape in shapes)
     if numbers > LARGEST_FILE:
@@ -110,7 +110,7 @@ def largest_npz(declared: Mapping[str, Any]) -> int:
 def from_npz(content: bytes, declared: Mapping[str, Any]) -> dict[str, AnyArray]:
     """Return the arrays of an npz file, exactly those that are declared.
 
-    Its entries are not packed, so what is read is never larger than the file.
+    Its entries are not compressed, so what is read is never larger than the file.
     """
     if len(content) > largest_npz(declared):
         raise DamageError("arrays.npz is larger than the arrays that are declared")

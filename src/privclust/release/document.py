@@ -3,9 +3,9 @@
 None of it comes from the data, so it may be added at any time. It is not part of the digest, which
 a ledger knows before anything is published; a signature covers it.
 
-The digest covers everything a release says and every number it holds, but not what its publisher
-says about it. It finds damage and careless edits; it is not a signature, since whoever rewrites a
-release can compute it again.
+The digest covers everything a release says and every number in it, but not what its publisher says
+about it. It detects damage and careless edits; it is not a signature, since anyone who rewrites a
+release can recompute it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# What a publisher says about a release: its title, whose data they were, whom to ask.
+# What a publisher says about a release: its title, the holder of the data, whom to ask.
 
 _LONGEST = 2000  # characters
 
 
 @dataclass(frozen=True)
 class About:
-    """What stands at the head of the page about a release; all of it is public and optional.
+    """What a publisher says at the top of the report; all of it is public and optional.
 
     Parameters
     ----------
     title : str or None
-        What the release is called.
+        The title of the release.
     dataset : str or None
         The data that were clustered.
     holder : str or None
@@ -71,7 +71,7 @@ class About:
 
     @property
     def lines(self) -> dict[str, str]:
-        """What is said, without the names, by what it is about."""
+        """What is said, without the names, by field."""
         lines = {name: getattr(self, name) for name in _LINES}
         return {name: text for name, text in lines.items() if text is not None}
 
@@ -84,7 +84,7 @@ class About:
         """Read it back from :meth:`to_dict`; the data come from a file and are not trusted."""
         known = {field.name for field in fields(cls)}
         if not isinstance(plain, Mapping) or not set(plain) <= known:
-            raise DamageError("'about' in release.json holds something that is not known here")
+            raise DamageError("'about' in release.json has an unknown entry")
         if not isinstance(plain.get("names", []), list):
             raise DamageError("the names in release.json are not a list")
         try:
@@ -125,7 +125,7 @@ _KEYS = {
     "arrays_file": dict,
     "digest": str,
 }
-# Parts of a document that its digest does not cover.
+# The parts of a document that its digest does not cover.
 _APART = ("about", "arrays_file", "digest")
 _PRIVACY_KEYS: dict[str, type | tuple[type, ...]] = {
     "private": bool,
@@ -164,9 +164,9 @@ def make_document(release: Release) -> dict[str, Any]:
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what a document says, in whatever file format the arrays are kept."""
+    """Return the SHA-256 of what a document says, whatever the file format of the arrays."""
     covered = {key: value for key, value in document.items() if key not in _APART}
-    # The order of keys is kept: the order of columns means something.
+    # The order of keys is kept: the order of columns matters.
     return hashlib.sha256(json.dumps(covered, allow_nan=False).encode("ascii")).hexdigest()
 
 
@@ -241,7 +241,7 @@ def check_promise(privacy: PrivacyStatement) -> None:
         float(privacy.epsilon)
     except (ValueError, OverflowError):
         raise ReleaseError(
-            "The privacy statement promises an ε or δ that means nothing; correct it."
+            "The privacy statement promises a meaningless ε or δ; correct it."
         ) from None
     if not covered:
         paid = "it promises" if privacy.receipt is None else "was charged to the ledger"
@@ -284,7 +284,7 @@ def _statement(plain: Any) -> PrivacyStatement:
         _check_keys(query, _QUERY_KEYS | worded, "a query of the privacy statement")
         amounts += [query["rho"], query["pure"] or "0"]
     if not all(_FRACTION.fullmatch(amount) for amount in amounts):
-        raise DamageError("the privacy statement holds an amount that is not a fraction")
+        raise DamageError("the privacy statement has an amount that is not a fraction")
     try:
         return PrivacyStatement.from_dict(plain)
     except (ValueError, TypeError, ArithmeticError):

@@ -1,4 +1,4 @@
-"""What a release says at a glance, and its centres as tables in the declared forms."""
+"""A release at a glance, and its centres as tables in the declared forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privclust.schema.facts import Bins, Box
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
-# What a release says at a glance, the same to a command line, a service and a notebook.
+# A release at a glance, the same for the command line, the service and notebooks.
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Facts:
     listings : sequence of Listing
         The values as tables.
     values : mapping
-        The same and more as plain data that JSON can hold.
+        The same and more as plain data for JSON.
     """
 
     summary: Sequence[tuple[str, str]]
@@ -56,8 +56,8 @@ _DAY = 86_400_000  # milliseconds
 def center_table(schema: Schema, centers: Floats, library: Library = "pandas") -> Any:
     """Return centres as a data frame, one line each.
 
-    A column of numbers is a column, dates as dates; of any other column each category is one, named
-    as ``sex=f``, that holds its share of the rows.
+    A column of numbers is a column, dates as dates; of any other column each category is one, such
+    as ``sex=f``, with its share of the rows.
 
     ``centers``: (n_centers, n_coordinates).
     """

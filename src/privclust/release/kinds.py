@@ -1,4 +1,4 @@
-"""The kinds of release, one per family of algorithms, and what each must hold.
+"""The kinds of release, one per family of algorithms, and what each must contain.
 
 To add a kind, describe it with a :class:`ReleaseKind` and pass it to :func:`register_kind` in the
 module ``release`` of a family that is listed in ``privclust.families``. Saving, loading, the
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# What the kinds of release check alike; each raises one sentence that says what to correct.
+# Checks that kinds of release share; each raises one sentence that says what to correct.
 
 
 def check_centres(release: Release, name: str) -> None:
@@ -37,7 +37,7 @@ def check_centres(release: Release, name: str) -> None:
 
 
 def check_coordinates(release: Release, n_coordinates: int, what: str) -> None:
-    """Raise unless the schema declares this many numbers and categories."""
+    """Raise unless the schema declares ``n_coordinates`` numbers and categories."""
     declared = Coordinates(release.schema).dimension
     if n_coordinates != declared:
         raise ReleaseError(
@@ -62,15 +62,15 @@ class ReleaseKind:
 
     name: str  # the name in ``release.json``, that of the family
     title: str  # what a reader calls it, such as ``"k-means clustering"``
-    # The arrays that must be there, each with names for its axes; axes of one name have one length.
-    # Other arrays may come with them.
+    # The required arrays, each with names for its axes; axes of one name have one length. Other
+    # arrays may be added.
     arrays: Mapping[str, tuple[str, ...]]
     # Takes a release whose arrays have these shapes and raises if they do not fit its schema.
     check: Callable[[Release], None]
     # Takes a release and returns its :class:`~privclust.release.facts.Facts`.
     facts: Callable[[Release], Facts]
     template: str  # the path of its part of the report within the package
-    # Where the function is that takes a release and returns what the template shows, as
+    # The function that takes a release and returns what the template shows, as
     # ``"module:function"``; it is imported when a report is made.
     context: str
     # Takes a release and rows in any supported form and yields their labels, part by part.
@@ -128,7 +128,7 @@ _KINDS: dict[str, ReleaseKind] = {}
 
 
 def register_kind(kind: ReleaseKind) -> None:
-    """Make a kind known; a later registration of the same name takes its place."""
+    """Register a kind; a later registration of the same name replaces it."""
     _KINDS[kind.name] = kind
 
 

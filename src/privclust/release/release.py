@@ -55,7 +55,7 @@ def check_new_column(frame: Any, column: str) -> None:
         )
     names = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
     if column in names:
-        raise ReleaseError(f"Column {column!r} is there already; name another for the labels.")
+        raise ReleaseError(f"Column {column!r} already exists; choose another name for the labels.")
 
 
 def add_column(frame: Any, column: str, labels: npt.NDArray[np.int64]) -> Any:
@@ -134,8 +134,8 @@ class Release:
 
     Notes
     -----
-    Two releases are equal if they say the same and hold the same numbers, see :attr:`digest`; what
-    a publisher adds does not make it another release.
+    Two releases are equal if they say the same and have the same numbers, see :attr:`digest`; what
+    a publisher adds does not make it a different release.
     """
 
     kind: str
@@ -166,7 +166,7 @@ class Release:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that the release says and of every number it holds."""
+        """SHA-256 of all that the release says and of every number in it."""
         return digest_of(make_document(self))
 
     def with_about(self, about: About) -> Release:
@@ -186,7 +186,7 @@ class Release:
         Parameters
         ----------
         key : Ed25519PrivateKey or path
-            The private key, or the PEM file that holds it.
+            The private key, or its PEM file.
         """
         return replace(self, signature=sign_document(key, make_document(self)))
 
@@ -223,7 +223,7 @@ class Release:
         overwrite : bool, default=False
             Replace a release that is already there. Anything else is never replaced.
         report : bool, default=False
-            Put the report for human readers beside the values.
+            Write the report for human readers next to the values.
 
         Returns
         -------
@@ -234,7 +234,7 @@ class Release:
         return Path(path)
 
     def keep(self, name: str = "release") -> Path | None:
-        """Write the release to a temporary place, when no other will take it, and return where.
+        """Write the release to a temporary path, as a last resort, and return the path.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class Release:
             problem = str(error).partition(";")[0]
             raise DamageError(problem[0].lower() + problem[1:]) from None
         if release.digest != digest:
-            raise DamageError("release.json holds something that is not part of a release")
+            raise DamageError("release.json has an entry that is not part of a release")
         return release
 
     def predict(self, X: Any, *, shape: tuple[int, int] | None = None) -> npt.NDArray[np.int64]:
@@ -339,7 +339,7 @@ class Release:
         return target
 
     def facts(self) -> Facts:
-        """Return what the release says at a glance, for people and for machines."""
+        """Return the release at a glance, for people and for machines."""
         return get_kind(self.kind).facts(self)
 
     def __repr__(self) -> str:

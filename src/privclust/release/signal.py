@@ -1,7 +1,7 @@
 """Whether a release shows the rows, and what its notes say: fields that programs read.
 
-Files of 0.1 and 0.2 have warnings alone. Only here are these read by their words, which are those
-of that time and must stay.
+Files of 0.1 and 0.2 have only warnings. Only here are these read by their words, which must stay as
+they were.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def signal_of_release(release: Release) -> Signal:
 
 
 def with_notes(told: Mapping[str, Any], notes: Iterable[Note]) -> dict[str, Any]:
-    """Return signal, notes and warnings, as parameters, with more notes that leave the signal."""
+    """Return signal, notes and warnings, as parameters, with more notes but the same signal."""
     more = list(notes)
     if not more:
         return dict(told)
@@ -62,7 +62,7 @@ def with_notes(told: Mapping[str, Any], notes: Iterable[Note]) -> dict[str, Any]
 
 
 def without_note(release: Release, code: str) -> dict[str, Any]:
-    """Return signal, notes and warnings of a release as parameters, but for the notes of a code."""
+    """Return signal, notes and warnings of a release as parameters, except the notes of a code."""
     parameters = release.parameters
     warnings = parameters.get("warnings", ())
     if "signal" not in parameters:

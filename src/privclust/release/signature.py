@@ -1,9 +1,9 @@
 """Signed releases: who vouches for a release, and whether it is still what was signed.
 
 A signature is Ed25519 over everything that a release says, what its publisher says about it, and
-the checksum of every array. It lies beside the release as ``signature.json``. The digest of a
-release finds damage; only a signature, checked with a public key that came by another way, shows
-that nobody rewrote the release.
+the checksum of every array. It is stored with the release as ``signature.json``. The digest of a
+release detects damage; only a signature, checked with a public key from another channel, shows that
+nobody rewrote the release.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Signature:
         return cls(key, value)
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether this is the signature of a document under its own public key."""
+        """Return whether this is the signature of a document under its own public key."""
         keys = _keys()
         from cryptography.exceptions import InvalidSignature
 
@@ -75,7 +75,7 @@ class Signature:
         return True
 
     def found(self, document: Mapping[str, Any]) -> dict[str, str]:
-        """Return who signed and whether it matches; without the extra nothing can be claimed."""
+        """Return who signed and whether it matches; unknown without the extra."""
         try:
             state = "fits" if self.matches(document) else "broken"
         except ReleaseError:
@@ -103,7 +103,7 @@ class Signature:
 def sign_document(
     key: Ed25519PrivateKey | str | PathLike[str], document: Mapping[str, Any]
 ) -> Signature:
-    """Return the signature of a document by a private key or the file that holds one."""
+    """Return the signature of a document by a private key, or by that in a file."""
     _keys()
     private = _private_key(Path(key)) if isinstance(key, (str, PathLike)) else key
     value = private.sign(_message(document))
@@ -111,18 +111,18 @@ def sign_document(
 
 
 def create_key(path: str | PathLike[str]) -> str:
-    """Write a new private key, which only its owner can read, and return its public key.
+    """Write a new private key, readable only by its owner, and return its public key.
 
     Parameters
     ----------
     path : path
-        The file of the private key, which must not exist yet. The public key is written beside it,
+        The file of the private key, which must not exist yet. The public key is written next to it,
         with ``.pub`` added to the name.
 
     Returns
     -------
     public_key : str
-        As hexadecimal text, to be given to readers by a way other than the releases.
+        As hexadecimal text, to be given to readers by another channel than the releases.
     """
     keys = _keys()
     from cryptography.hazmat.primitives.serialization import (
@@ -143,7 +143,7 @@ def create_key(path: str | PathLike[str]) -> str:
 
 
 def public_key_from(key: Ed25519PublicKey | str | PathLike[str]) -> str:
-    """Return a public key as hexadecimal text, from such text or from a file that holds one."""
+    """Return a public key as hexadecimal text, from such text or from a file."""
     keys = _keys()
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -162,18 +162,18 @@ def public_key_from(key: Ed25519PublicKey | str | PathLike[str]) -> str:
     except Exception:
         public = None
     if not isinstance(public, keys.Ed25519PublicKey):
-        raise ReleaseError(f"'{place}' holds no Ed25519 public key; give the file ending in .pub.")
+        raise ReleaseError(f"'{place}' is not an Ed25519 public key; give the file ending in .pub.")
     return _raw(public)
 
 
 def _message(document: Mapping[str, Any]) -> bytes:
-    """Return the bytes that are signed: the document in one canonical spelling."""
+    """Return the bytes that are signed: the document in canonical form."""
     covered = {key: document[key] for key in document if key not in ("arrays_file", "digest")}
     return _PREFIX + json.dumps(covered, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def _keys() -> Any:
-    """Return the module of Ed25519 keys, which is an extra."""
+    """Return the module of Ed25519 keys, an optional dependency."""
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
@@ -197,7 +197,7 @@ def _private_key(place: Path) -> Ed25519PrivateKey:
         private = None
     if private is None or not isinstance(private, _keys().Ed25519PrivateKey):
         raise ReleaseError(
-            f"'{place}' holds no Ed25519 private key; make one with 'privclust release keygen'."
+            f"'{place}' is not an Ed25519 private key; make one with 'privclust release keygen'."
         )
     return cast("Ed25519PrivateKey", private)
 
@@ -215,7 +215,7 @@ def _raw(public: Ed25519PublicKey) -> str:
 
 
 def _hexadecimal(text: object, length: int) -> str | None:
-    """Return text of this many bytes in lower-case hexadecimal, or None for anything else."""
+    """Return hexadecimal text of ``length`` bytes in lower case, or None for anything else."""
     if not isinstance(text, str) or len(text) != 2 * length:
         return None
     lower = text.lower()
@@ -229,10 +229,10 @@ def _write_new(place: Path, content: bytes, mode: int) -> None:
             file.write(content)
     except FileExistsError:
         raise ReleaseError(
-            f"'{place}' exists, and a key is never replaced; choose another path."
+            f"'{place}' exists, and keys are never replaced; choose another path."
         ) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ReleaseError(
-            f"The key '{place}' cannot be written ({reason}); choose a writable place."
+            f"The key '{place}' cannot be written ({reason}); choose a writable path."
         ) from None

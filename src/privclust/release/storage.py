@@ -1,11 +1,11 @@
 """A release in a folder or one ``.privclust`` file: written all at once, read without trust.
 
-Writing is all or nothing: files go to a temporary name beside the target, reach the disk, and are
-then renamed. A release has cost budget, so one that cannot be written where it should be is kept in
-another place, which the error names.
+Writing is all or nothing: files go to a temporary name next to the target, reach the disk, and are
+then renamed. A release has cost budget, so one that cannot be written to its path is kept
+elsewhere, and the error says where.
 
 Nothing is unpacked to disk. Sizes are compared with what a release may have, and with what it
-declares, before any memory is taken.
+declares, before any memory is allocated.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
     If the system refuses, they are kept elsewhere and the error says where.
     """
     if len(files[DOCUMENT]) > LARGEST_DOCUMENT:
-        raise ReleaseError("release.json would be too large to be read again; shorten the schema.")
+        raise ReleaseError("release.json would be too large to read back; shorten the schema.")
     try:
         target = path.resolve()
         _check_free(path, target, overwrite)
@@ -63,7 +63,7 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
         else:
             _write_folder(target, files, overwrite=overwrite)
     except OSError as error:
-        if error.errno in _TAKEN and not overwrite:  # by another writer, since it was looked at
+        if error.errno in _TAKEN and not overwrite:  # by another writer, since the check
             raise _exists(path) from None
         problem, remedy = _os_error_phrase(error, path, "Release")
         kept = save_elsewhere(path.name, files)
@@ -72,7 +72,7 @@ def write_release(path: Path, files: Mapping[str, bytes], *, overwrite: bool) ->
 
 
 def write_file(path: Path, content: bytes, what: str) -> None:
-    """Write one file, all or nothing; an older one gives way."""
+    """Write one file, all or nothing, replacing an older one."""
     try:
         _write_atomically(path.resolve(), content, overwrite=True)
     except OSError as error:
@@ -80,7 +80,7 @@ def write_file(path: Path, content: bytes, what: str) -> None:
 
 
 def save_elsewhere(name: str, files: Mapping[str, bytes]) -> Path | None:
-    """Write a release to the first place that takes it, and return where it is.
+    """Write a release to the first writable folder, and return its path.
 
     ``name``: what the folder or file was to be called.
     """
@@ -98,15 +98,15 @@ def _exists(path: Path) -> ReleaseError:
 
 
 def _check_free(path: Path, target: Path, overwrite: bool) -> None:
-    """Raise unless the target is free, or holds a release and nothing else."""
+    """Raise unless the target is free, or is a release and nothing else."""
     is_file = path.suffix.lower() == SUFFIX
     try:
-        # One look: while another writer replaces the folder, a second one may find nothing.
+        # A single check: while another writer replaces the folder, a second one may find nothing.
         inside = {entry.name for entry in target.iterdir()}
     except FileNotFoundError:
         return
     except NotADirectoryError:
-        if not target.exists():  # it is the folder around it that is none
+        if not target.exists():  # its parent is not a folder
             return
         is_release = is_file
     else:
@@ -121,13 +121,13 @@ def _check_free(path: Path, target: Path, overwrite: bool) -> None:
 
 
 def _os_error_phrase(error: OSError, path: Path, what: str) -> tuple[str, str]:
-    """Return what an error of the system means, and what to do about it."""
+    """Return what a system error means, and what to do about it."""
     if error.errno in _NO_SPACE:
         return f"{what} '{path}' does not fit on the disk", "free some space"
     if isinstance(error, FileNotFoundError):
         return f"{what} '{path}' cannot be written, its folder does not exist", "create it"
     reason = error.strerror or type(error).__name__
-    return f"{what} '{path}' cannot be written ({reason})", "choose a writable place"
+    return f"{what} '{path}' cannot be written ({reason})", "choose a writable path"
 
 
 def _temporary(target: Path) -> Path:
@@ -157,7 +157,7 @@ def _write_atomically(target: Path, content: bytes, *, overwrite: bool) -> None:
 
 
 def _rename_to_free(temporary: Path, target: Path) -> None:
-    """Rename a file unless there is one of the new name, which a plain rename would replace."""
+    """Rename a file unless the new name exists, which a plain rename would replace."""
     try:
         os.link(temporary, target)
     except FileExistsError:
@@ -188,7 +188,7 @@ def _swap_in(temporary: Path, target: Path) -> None:
     """Rename onto the target; what was there is removed last, or put back on failure.
 
     Another writer may fill the target in between; then that release is the older one, and is moved
-    aside in turn.
+    aside too.
     """
     replaced: list[Path] = []
     try:
@@ -223,7 +223,7 @@ def _write_durably(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened
+    if os.name != "posix":  # other systems cannot open a folder
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -242,11 +242,11 @@ def _zip_files(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-# Reading a release from a folder or a ``.privclust`` file, of which nothing is trusted.
+# Reading a release from a folder or a ``.privclust`` file; nothing in it is trusted.
 
 _LIMITS = {DOCUMENT: LARGEST_DOCUMENT, ARRAYS: LARGEST_FILE, SIGNATURE: 2**14}
-# A packed file may be this large when it is unpacked, whatever it is packed into; beyond, it must
-# not be more than this many times larger than what lies on the disk.
+# A file may be this large when unpacked, however small the archive; beyond, it must be at most this
+# many times larger than on disk.
 _SMALL, _MOST_TIMES = 2**28, 8
 
 
@@ -254,15 +254,15 @@ class StoredFiles(Protocol):
     """The files of a release, in a folder or packed into one file."""
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a file."""
+        """Return whether there is such a file."""
 
     def read(self, name: str, most: int | None = None) -> bytes:
-        """Return a file, or raise if it is missing or larger than ``most`` or than it can be."""
+        """Return a file, or raise if it is missing, larger than ``most``, or implausibly large."""
 
 
 @contextmanager
 def open_stored(path: Path) -> Iterator[StoredFiles]:
-    """Open a release; whatever the system or the zip format refuses becomes a sentence."""
+    """Open a release; errors of the system or the zip format become a sentence."""
     if not path.exists():
         raise DamageError("there is nothing at this path", "check the path")
     try:
@@ -301,7 +301,7 @@ class _Archive:
         names = archive.namelist()
         for name in names:
             if name not in PARTS:
-                raise DamageError(f"it holds a file that is not part of a release, {name!r}")
+                raise DamageError(f"it has a file that is not part of a release, {name!r}")
             if names.count(name) > 1:
                 raise DamageError(f"{name} is there twice")
 
@@ -316,7 +316,7 @@ class _Archive:
         packed = min(entry.compress_size, self._bytes_on_disk)
         if entry.file_size > max(_SMALL, _MOST_TIMES * packed):
             raise DamageError(
-                f"{name} would unpack to far more than it holds",
+                f"{name} would unpack to far more than its size",
                 "if you trust it, unpack it to a folder and load that",
             )
         with self._archive.open(name) as file:
@@ -334,7 +334,7 @@ def _check_size(name: str, size: int, limit: int) -> None:
         raise DamageError(f"{name} is larger than that of any release")
 
 
-# A release as the files that are stored, and back; where they are stored is not known here.
+# A release as files, and back; where they are stored is not known here.
 
 
 def pack_files(release: Release, *, report: bool = False) -> dict[str, bytes]:

@@ -1,1 +1,1 @@
-"""The pages that readers see: of a release, and of a ledger."""
+"""The pages for readers of a release or of a ledger."""

@@ -27,9 +27,9 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def burn_down_figure(statement: LedgerStatement) -> Figure:
-    """Draw how the grants on a data set were used up.
+    """Draw how the grants on a data set were spent.
 
-    ``statement``: the data set; at least one grant must be in it.
+    ``statement``: of a data set with at least one grant.
     """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ def burn_down_figure(statement: LedgerStatement) -> Figure:
     return figure
 
 
-# The statement of a data set as one HTML page that a steward can hand to an auditor.
+# The statement of a data set as one HTML page that a steward can give to an auditor.
 
 _WIDTH, _HEIGHT = 800.0, 150.0
 
@@ -104,7 +104,7 @@ def html_statement(statement: LedgerStatement) -> str:
 
 
 def burn_down_of(moments: Sequence[BalanceAt]) -> BurnDown:
-    """Return the picture of how a pot was filled and emptied."""
+    """Return the picture of the grants and charges of a pot."""
     begin, end = moments[0].at, moments[-1].at
     places = [_WIDTH * part for part in _parts_of_the_way(moments)]
     most = max(moment.granted for moment in moments)
@@ -129,10 +129,10 @@ def burn_down_of(moments: Sequence[BalanceAt]) -> BurnDown:
 
 
 def _parts_of_the_way(moments: Sequence[BalanceAt]) -> list[float]:
-    """Return where moments lie between the first (0) and the last (1).
+    """Return the times as shares of the span from the first (0) to the last (1).
 
-    A ledger keeps minutes. In the first hour, entries are set apart evenly, in their order: most
-    would lie on top of each other otherwise.
+    A ledger keeps minutes. In the first hour, entries are spaced evenly, in their order: most would
+    overlap otherwise.
     """
     begin, end = moments[0].at, moments[-1].at
     if end - begin < timedelta(hours=1):

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from privclust.release.release import Release
 
 
-# The one place where templates of pages are loaded, escaped and filled in.
+# Templates of pages are loaded, escaped and filled in only here.
 
 _POWER = re.compile(r"\b(e|10)\^(ε|\(2ε\)|\d+)")
 
 
 def render(template: str, values: dict[str, Any]) -> str:
-    """Return a page; every value is escaped, and a name that a template lacks is an error.
+    """Return a page; every value is escaped, and an undefined name is an error.
 
     ``template``: the path of the template within the package, such as ``"reports/page.html.j2"``.
     """
@@ -49,7 +49,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,  # they are part of the package, and looking costs every page time
+        auto_reload=False,  # they are part of the package, and checking would slow down every page
     )
     environment.filters["inline"] = Markup  # for our own SVG only, whose text is escaped
     environment.filters["powers"] = lambda text: Markup(  # noqa: S704
@@ -85,8 +85,8 @@ class _BudgetPart:
 def html_report(release: Release, kind: ReleaseKind, signature: Signed | None) -> str:
     """Return the report of a release as one self-contained HTML page.
 
-    ``kind``: what is particular to releases of its kind. ``signature``: the key that signed it, and
-    whether the signature was found to match.
+    ``kind``: what is specific to releases of its kind. ``signature``: the key that signed it, and
+    whether the signature matches.
     """
     return render("reports/page.html.j2", _context(release, kind, signature))
 
@@ -121,7 +121,7 @@ def _context(release: Release, kind: ReleaseKind, signature: Signed | None) -> d
 
 
 def _about(release: Release) -> list[tuple[str, str]]:
-    """Return what the publisher says below the title."""
+    """Return what the publisher says under the title."""
     lines = release.about.lines
     return [(_ABOUT[name], text) for name, text in lines.items() if name in _ABOUT]
 
@@ -141,7 +141,7 @@ def _cost(loss: Loss, privacy: PrivacyStatement) -> Fraction:
 
 
 def _group_costs(privacy: PrivacyStatement) -> dict[str, list[Fraction]]:
-    """Return the costs of queries that differ by a counter only, by their common name."""
+    """Return the costs of queries that differ only by a counter, by their common name."""
     groups: dict[str, dict[str, list[Fraction]]] = {}
     for charge in privacy.queries:
         common = _NUMBER.sub("", _ROUND.sub(r"each \1", charge.query)) or charge.query

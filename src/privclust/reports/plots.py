@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_MOST_BARS = 40  # more clusters than this stand upright, without room for a line each
+_MOST_BARS = 40  # more clusters than this are upright bars, without room for a line each
 _MOST_LABELS = 30
 _MOST_UPRIGHT = 40  # labels below upright bars, on a phone
 _LARGEST_BUBBLE = 2400.0  # square points
@@ -82,7 +82,7 @@ def _thousands(value: float, _: object = None) -> str:
 
 
 def heat_map(labels: Sequence[int], names: Sequence[str], differences: Floats) -> str:
-    """Draw how far each centre lies above or below the average, in shares of declared ranges.
+    """Draw how far each centre is above or below the average, in shares of declared ranges.
 
     ``differences``: (len(labels), difference from the average over all clusters; 1 is the whole
     declared range.
@@ -167,7 +167,7 @@ def principal_map(centers: Floats, weights: Floats, names: Sequence[str]) -> Map
     used = [j for j in range(min(2, len(strengths))) if strengths[j] > 1e-6 * strengths[0]] or [0]
     points, axes = [], []
     for j in used:
-        # Up to its sign a direction is unique; let its heaviest column point upwards.
+        # A direction is unique up to its sign; let its heaviest column point upwards.
         direction = directions[j] * (1 if directions[j][np.abs(directions[j]).argmax()] > 0 else -1)
         points.append(offsets @ direction)
         share = f"{100 * strengths[j] ** 2 / total:.0f} % of the differences"
@@ -237,12 +237,12 @@ def _dress_map(ax: Axes, place: Map, *, narrow: bool) -> None:
 
 
 def _wrap(text: str) -> str:
-    """Return text in lines that a phone has room for."""
+    """Wrap text for a phone."""
     return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, _LETTERS))
 
 
 def _spread_flat_axes(ax: Any) -> None:
-    """Give a single point, or points on a line, some room to either side."""
+    """Give a single point, or points on a line, some margin on either side."""
     for axis in ("x", "y"):
         low, high = getattr(ax, f"get_{axis}lim")()
         if high - low < 1e-12 * max(abs(low), abs(high), 1e-300):

@@ -1,9 +1,9 @@
 """The privacy statement in plain words, for readers new to differential privacy.
 
 Every sentence is a consequence of the definition. With pure ε, odds change by a factor of at most
-e^ε, whatever the prior knowledge about the rest. With a δ the definition bounds chances of what is
-concluded, and what it says of odds is weaker: it bounds how often they change by more than e^2ε.
-Words never sound stronger than the numbers, and every bound is rounded up.
+e^ε, whatever the prior knowledge about the rest. With a δ the definition bounds the chances of
+conclusions, and what it says about odds is weaker: it bounds how often they change by more than
+e^2ε. Words never sound stronger than the numbers, and every bound is rounded up.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from privclust.unit.words import UnitWords, words_of
 
 # Odds before the release: guesses of 1 %, 10 % and one half.
 _PRIORS = {"1 %": Fraction(1, 99), "10 %": Fraction(1, 9), "50 %": Fraction(1)}
-_CERTAIN = 100  # a factor of e^100 and one beyond it leave no guess that could be told from sure
+_CERTAIN = 100  # from a factor of e^100 on, no guess can be distinguished from certainty
 _WEAK, _VERY_WEAK = 5, 10
 _LARGE_DELTA, _VERY_LARGE_DELTA = Fraction(1, 1000), Fraction(1, 10)
-# δ counts for each row: it should be far below one in the number of rows, or else below this.
+# δ counts for each row: it should be far below one in the number of rows, or below this.
 _SMALL_DELTA = Fraction(1, 10**5)
 _FAR_BELOW = 10
-# For people with so many of what a unit protects one by one the loss is said.
+# The loss is stated for people with this many of what a unit protects one by one.
 _SEVERAL = (2, 10, 20)
 
 
@@ -63,9 +63,9 @@ _ADDING_UP = (
 
 
 def explain_promise(privacy: PrivacyStatement, rows: float | None = None) -> Promise:
-    """Say what a statement promises.
+    """Return what a statement promises, in words.
 
-    ``rows``: the released, noisy number of rows, to judge the size of δ by.
+    ``rows``: the released, noisy number of rows, to judge the size of δ.
     """
     words = words_of(str(privacy.unit.get("name")))
     strength = _strength(float(privacy.epsilon), privacy.delta, rows)
@@ -83,7 +83,7 @@ def explain_promise(privacy: PrivacyStatement, rows: float | None = None) -> Pro
 
 
 def _odds(privacy: PrivacyStatement, words: UnitWords) -> str:
-    """Say the definition: for δ = 0 of odds, by Bayes; otherwise of what may be concluded."""
+    """State the definition: for δ = 0 about odds, by Bayes; otherwise about conclusions."""
     times = factor(privacy.epsilon)
     if not privacy.delta:
         return (
@@ -98,7 +98,7 @@ def _odds(privacy: PrivacyStatement, words: UnitWords) -> str:
 
 
 def _exponent(privacy: PrivacyStatement) -> Fraction:
-    """Return the exponent of the factor that is said of odds."""
+    """Return the exponent of the stated factor on odds."""
     return privacy.epsilon * (2 if privacy.delta else 1)
 
 
@@ -124,7 +124,7 @@ def _delta(privacy: PrivacyStatement, words: UnitWords, rows: float | None) -> s
             f"more than a factor of e^(2ε) ≈ {factor(_exponent(privacy))}."
         )
     else:
-        text = "With so large a δ nothing is promised about odds."
+        text = "With such a large δ nothing is promised about odds."
     if not _is_small(privacy.delta, rows):
         many = words.many
         text += f" δ is not small: it should be far below one divided by the number of {many}."
@@ -132,7 +132,7 @@ def _delta(privacy: PrivacyStatement, words: UnitWords, rows: float | None) -> s
 
 
 def _limit(privacy: PrivacyStatement, words: UnitWords) -> str:
-    """Say what the unit leaves open, and how well people with several of its kind are protected."""
+    """Say what the unit leaves open, and how well people with several units are protected."""
     if not words.per_person:
         return words.limit
     budget = Budget(privacy.epsilon, privacy.delta)

@@ -1,9 +1,9 @@
 """Matplotlib figures as inline SVG that takes its colours and fonts from the page around it.
 
 A figure is drawn in placeholder colours, which become CSS variables of the page, so that one
-picture serves light, dark and print. It is drawn twice, for a wide page and for a phone, of which
-the page shows one: shrunk to a phone, the letters of the wide one could not be read. Equal figures
-give equal text: no clock, no random ids.
+picture serves light, dark and print. It is drawn twice, for a wide page and for a phone, and the
+page shows one of them: shrunk to a phone, the letters of the wide one would be illegible. Equal
+figures give equal text: no clock, no random ids.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def inline_svg(
     """Draw a figure and return it as two ``<svg>`` elements, for a wide page and for a phone.
 
     ``name``: unique in the page; ids within the picture begin with it. ``alt``: what the picture
-    shows, for those who cannot see it. ``draw``: draws on the figure it is given; :func:`is_narrow`
-    tells it which of the two that is. ``narrow_height``: height for a phone, in inches; the same if
-    not given.
+    shows, for those who cannot see it. ``draw``: draws on the given figure; :func:`is_narrow` says
+    which of the two it is. ``narrow_height``: height for a phone, in inches; the same if not given.
     """
     height = size[1] if narrow_height is None else narrow_height
     wide = _draw(size, draw)
@@ -86,7 +85,7 @@ def inline_svg(
 
 
 def is_narrow(figure: Figure) -> bool:
-    """Tell whether a figure is drawn for a phone."""
+    """Return whether a figure is drawn for a phone."""
     return float(figure.get_figwidth()) < (NARROW + WIDTH) / 2
 
 
@@ -106,7 +105,7 @@ def _draw(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
 
 
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a column name that fits beside a picture: one line, printable, not too long."""
+    """Return a column name that fits next to a picture: one line, printable, not too long."""
     line = "".join(char if char.isprintable() else " " for char in name)
     return line if len(line) <= longest else line[: longest - 1] + "…"
 

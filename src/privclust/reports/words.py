@@ -23,12 +23,12 @@ from privclust.schema.facts import Bins, Box, Categories
 from privclust.schema.forms import DURATIONS
 from privclust.schema.schema import Schema
 
-# What stands after a ± wherever people read it: the truth is within it in about 19 of 20 cases.
+# The factor of what follows a ±: the truth is within it in about 19 of 20 cases.
 TWO_ERRORS = "± 2 errors"
 
-# Elementary functions are computed with so many digits, of which few are shown.
+# Elementary functions are computed with this many digits, of which few are shown.
 _DIGITS = Context(prec=40, traps=[])
-_MANY = 14  # the exponent of e from which on only the order of magnitude is shown: a million
+_MANY = 14  # the exponent of e above which only the order of magnitude is shown: a million
 
 
 def exact_decimal(value: Fraction | float) -> Decimal:
@@ -81,7 +81,7 @@ def percent(share: Decimal | float, rounding: str = ROUND_HALF_EVEN) -> str:
     if value > Decimal("99.999"):
         return "more than 99.999 %"
     digits = 2
-    if value > 99:  # as many digits as tell it from 100
+    if value > 99:  # enough digits to distinguish it from 100
         digits = 2 - (100 - value).adjusted()
     return f"{_digits(value, digits, rounding):f} %"
 
@@ -92,7 +92,7 @@ def decimal(amount: Fraction) -> str:
 
 
 def _digits(value: Decimal, digits: int, rounding: str) -> Decimal:
-    """Return a number with so many digits, and no zeros behind the last of them."""
+    """Return a number with ``digits`` digits, without trailing zeros."""
     kept = Context(prec=digits, rounding=rounding).plus(value)
     return kept.normalize(Context(prec=digits))
 
@@ -103,7 +103,7 @@ def give_or_take(value: str, error: float) -> str:
 
 
 def format_error(error: float) -> str:
-    """Return an error with two digits that mean something, and never with an exponent."""
+    """Return an error with two significant digits, never with an exponent."""
     rounded = float(f"{error:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
@@ -111,13 +111,13 @@ def format_error(error: float) -> str:
 # A sentence for each cluster: what sets it apart from all rows, in plain words, beyond the noise.
 
 # The chance that noise alone puts any word into any sentence of a release, if errors are right;
-# they are those of the noise alone and a little too small, as measured.
+# they cover only the noise and are a little too small, as measured.
 _MISTAKEN, _UNDERRATED = 0.05, 1.25
 _LARGE_GAP = 0.05  # of the declared width; smaller differences are not worth a word
 _LARGE_SHARE = 0.10  # of a category, more or less than among all rows
 _MOST_WORDS = 3
 
-# What more and less of a column is called, by a word of its name.
+# Words for more and less of a column, by a word of its name.
 _WORDS = {
     ("age",): ("older", "younger"),
     ("stay", "duration", "length", "time"): ("long {name}", "short {name}"),
@@ -125,7 +125,7 @@ _WORDS = {
 }
 _COUNTED = re.compile(r"(visits|days|hours|children|items|counts?|number)$")
 _USUAL = ("high {name}", "low {name}")
-# Categories that say nothing without the name of their column.
+# Categories that mean nothing without the name of their column.
 _BARE = re.compile(r"^(\(.*\)|yes|no|true|false|other|none|unknown|[^A-Za-z]*|.)$", re.IGNORECASE)
 
 
@@ -135,7 +135,7 @@ class Trait:
 
     column: str
     words: str
-    # How far it lies from the average of all rows: in declared widths, or in shares.
+    # Its difference from the average of all rows: in declared widths, or in shares.
     strength: float
 
 
@@ -147,12 +147,12 @@ def traits_of(
     ``schema``: the columns; a Box has one coordinate, another fact one for each of its categories.
     ``centers``, ``errors``: (n_clusters, n_coordinates), numbers and shares of categories, with the
     standard errors of their noise. ``sizes``, ``sizes_error``: (n_clusters,), noisy numbers of
-    rows; a cluster whose rows noise hides has no traits.
+    rows; a cluster hidden by noise has no traits.
     """
     weights = np.maximum(sizes, 0)
     weights = weights / weights.sum() if weights.any() else np.full(len(sizes), 1 / len(sizes))
     gaps = centers - weights @ centers
-    # A centre has its own part in the average.
+    # A centre is part of the average itself.
     own = (1 - 2 * weights[:, None]) * errors**2
     noise = np.sqrt(np.maximum(own + weights**2 @ errors**2, 0))
     likely = _UNDERRATED * NormalDist().inv_cdf(1 - _MISTAKEN / (2 * max(gaps.size, 1)))
@@ -172,7 +172,7 @@ def sentence_of(traits: Sequence[Trait], size: float, size_error: float) -> str:
 
 
 def _traits(schema: Schema, center: Floats, gaps: Floats) -> Iterator[Trait]:
-    """Yield at most one trait of each column; gaps that noise could make are zero."""
+    """Yield at most one trait of each column; gaps explained by noise are zero."""
     for column in Coordinates(schema).columns:
         name, fact = column.name, column.fact
         if not isinstance(fact, Box):

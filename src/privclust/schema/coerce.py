@@ -35,7 +35,7 @@ def schema_from_dtypes(frame: Any) -> Schema:
     """Return the schema that the column types of a pandas or polars frame declare.
 
     Pandas categorical columns and polars ``Enum`` columns carry a list of categories, and boolean
-    columns need none. No row is looked at. Use it only if the lists were written down from public
+    columns need none. No row is read. Use it only if the lists were written down from public
     knowledge: ``astype("category")`` makes the list from the rows, and publishing it would reveal
     which values occur.
     """
@@ -66,7 +66,7 @@ def _fact_of_dtype(name: str, dtype: Any) -> Categories:
     return Categories(listed, missing="category", unknown="other")
 
 
-# Everything that may stand for a schema, brought into one: the one place that knows the ways.
+# Every form of a schema, coerced into one.
 
 _FACTS = (Box, Bins, Categories)
 _NOT_FROM_DATA = "from public knowledge and never from the data"

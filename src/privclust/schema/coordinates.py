@@ -5,8 +5,8 @@ Bins column is one for each of its categories. A released centre is a row of the
 for each of the other columns the shares of its categories. All of it is known from the schema.
 
 How much a column counts is public too. Columns are made alike by the *gap* of each, the mean
-squared distance of two rows in it, as it is taken to be: a number is taken to spread by a fifth of
-its declared width, and categories to be equally frequent. No row is looked at for it.
+squared distance of two rows in it, as assumed: a number is assumed to spread by a fifth of its
+declared width, and categories to be equally frequent. No row is used for it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
     from privclust.schema.schema import Schema
 
 
-# What a number is taken to spread by, in declared widths, and its gap: twice the square of that.
+# The assumed spread of a number, in declared widths, and its gap: twice the square of that.
 SPREAD, NUMBER_GAP = 0.2, 0.08
-# The gap of categories beside a number's. Chosen on ten public tables without noise, between the
-# best of two ways to scale numbers (0.7 and 1), before any table that it is reported on was made.
+# The gap of categories, compared with a number's. Chosen on ten public tables without noise,
+# between the best of two ways to scale numbers (0.7 and 1), before any table that it is reported on
+# was made.
 CATEGORY_PART = 0.8
 CATEGORY_GAP = CATEGORY_PART * NUMBER_GAP
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a schema, and where its coordinates stand."""
+    """One column of a schema, and the indices of its coordinates."""
 
     name: str
     fact: Fact
-    start: int  # the place of its first coordinate
+    start: int  # the index of its first coordinate
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -49,12 +50,12 @@ class Column:
 
     @property
     def size(self) -> int:
-        """How many coordinates it has."""
+        """The number of its coordinates."""
         return 1 if isinstance(self.fact, Box) else self.fact.size
 
     @property
     def places(self) -> slice:
-        """Where its coordinates stand."""
+        """The indices of its coordinates."""
         return slice(self.start, self.start + self.size)
 
     @property
@@ -80,7 +81,7 @@ class Column:
         return float(self.fact.weight * np.sqrt(gap / (1 - 1 / max(self.size, 2))))
 
     def taken_gap(self, rescale: bool, gap: float | None) -> float:
-        """Return the mean squared distance of two rows, as it is taken to be without a look."""
+        """Return the assumed mean squared distance of two rows."""
         fact = self.fact
         if isinstance(fact, Box):
             width = 1.0 if rescale else fact.high - fact.low
@@ -106,7 +107,7 @@ class Coordinates:
 
     @cached_property
     def numbers(self) -> Indices:
-        """The places of the coordinates that are numbers."""
+        """The indices of the coordinates that are numbers."""
         return np.array([c.start for c in self.columns if c.labels is None], np.intp)
 
     @property
@@ -169,19 +170,19 @@ class Coordinates:
 
 
 def category_gap(schema: Schema, rescale: bool) -> float | None:
-    """Return the gap of categories, if they stand beside numbers that count in their widths."""
+    """Return the gap of categories, if there are also numbers that count in their widths."""
     return CATEGORY_GAP if rescale and schema.numeric and schema.categorical else None
 
 
 def assumed_shares(schema: Schema, rescale: bool, gap: float | None) -> dict[str, float]:
-    """Return which share of the squared distance of two rows each column is taken to have."""
+    """Return the assumed share of each column in the squared distance of two rows."""
     gaps = {c.name: c.taken_gap(rescale, gap) for c in Coordinates(schema).columns}
     whole = sum(gaps.values()) or 1.0
     return {name: found / whole for name, found in gaps.items()}
 
 
 def refuse_weights(schema: Schema) -> None:
-    """Raise if a column has a weight, on behalf of whoever measures distances without weights."""
+    """Raise if a column has a weight, for estimators that measure distances without weights."""
     for name, fact in schema.columns.items():
         if fact.weight != 1:
             raise SchemaError(

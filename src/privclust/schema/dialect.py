@@ -54,7 +54,7 @@ class Csv:
             object.__setattr__(self, "encoding", _known_encoding(self.encoding))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what differs from the usual, as it stands in a file."""
+        """Return what differs from the default, as in a file."""
         usual = asdict(Csv())
         return {key: value for key, value in asdict(self).items() if value != usual[key]}
 

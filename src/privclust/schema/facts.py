@@ -54,11 +54,11 @@ class _FactBase:
         object.__setattr__(self, name, value)
 
     def _plain(self, value: Any) -> Any:
-        """Return a value of a field as it stands in a file."""
+        """Return a value of a field as written in a file."""
         return list(value) if isinstance(value, tuple) else value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys and values that make the fact again, as they stand in a file."""
+        """Return the keys and values that make the fact again, as written in a file."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         document = {name: self._file_value(name) for name in names}
         if document.get("weight") == 1:  # older files have none
@@ -66,7 +66,7 @@ class _FactBase:
         return document
 
     def _file_value(self, name: str) -> Any:
-        """Return a field as it stands in a file; a weight is a plain number whatever the form."""
+        """Return a field as written in a file; a weight is a plain number whatever the form."""
         value = getattr(self, name)
         return value if name == "weight" else self._plain(value)
 
@@ -174,7 +174,7 @@ class _NumericFact(_FactBase):
         return value if isinstance(value, str) else plain_bound(value, self.form)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys and values that make the fact again, as they stand in a file."""
+        """Return the keys and values that make the fact again, as written in a file."""
         document = super().to_dict()
         form = document.pop("form")
         # Dates and times show what they are; older files have no form at all.

@@ -115,7 +115,7 @@ def save(path: str | PathLike[str], writers: Mapping[str, Callable[[], str]]) ->
         Path(path).write_bytes(text.encode("utf-8"))
     except OSError:
         raise SchemaError(
-            f"Schema file '{path}' cannot be written; choose a writable place."
+            f"Schema file '{path}' cannot be written; choose a writable path."
         ) from None
 
 

@@ -125,7 +125,7 @@ def parse_bound(value: object, name: str, form: Form) -> float:
     if form == "date":
         return float((_parse_timestamp(value, name).date() - _EPOCH.date()).days)
     if form == "time":
-        # Milliseconds survive the way through float64 and back for all years up to 9999.
+        # Milliseconds survive the conversion to float64 and back for all years up to 9999.
         milliseconds = round((_parse_timestamp(value, name) - _EPOCH) / timedelta(milliseconds=1))
         return milliseconds / 86_400_000
     if form in DURATIONS and isinstance(value, timedelta):
@@ -155,7 +155,7 @@ def format_number(value: float, form: Form) -> str:
 
 
 def plain_bound(value: float, form: Form) -> float | str:
-    """Return a bound as it stands in a schema file."""
+    """Return a bound as written in a schema file."""
     return format_number(value, form) if form in ("date", "time") else value
 
 
@@ -171,7 +171,7 @@ def _temporal_form(value: object) -> Form:
 
 
 def _parse_timestamp(value: object, name: str) -> datetime:
-    """Return a date or time in UTC; one without a zone is taken as it stands."""
+    """Return a date or time in UTC; one without a zone is used as it is."""
     if isinstance(value, np.datetime64):
         value = str(value.astype("datetime64[us]"))
     if isinstance(value, str):

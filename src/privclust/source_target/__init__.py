@@ -1,4 +1,4 @@
-"""Source-target clustering: new centres among public targets beside private existing ones."""
+"""Source-target clustering: new centres among public targets, given private existing ones."""
 
 from privclust._lazy import names_of_stub
 

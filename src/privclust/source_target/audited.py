@@ -1,4 +1,4 @@
-"""What an audit of source-target clustering runs, on made-up neighbours."""
+"""What an audit of source-target clustering runs, on synthetic neighbours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privclust.source_target.estimator import PrivateSourceTargetMedoids
 
 
 def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:
-    """Return a fit beside a source, and pairs of neighbouring sources for it."""
+    """Return a fit for a source, and pairs of neighbouring sources for it."""
     square = Schema({name: Box(0, 1, missing=0.5) for name in ("x", "y")})
     model = PrivateSourceTargetMedoids(2, epsilon=epsilon, delta=delta, schema=square)
     towns = np.stack(np.meshgrid(*[np.linspace(0, 1, 6)] * 2), axis=-1).reshape(-1, 2)
@@ -23,9 +23,9 @@ def subject(epsilon: float, delta: float) -> tuple[Any, list[NeighbourPair]]:
 
 
 def _beside(model: Any, towns: Any, source: Any, rng: Any) -> Any:
-    """Return what is released of a choice of centres beside a source.
+    """Return what is released about a choice of centres for a source.
 
-    The noise comes from the operating system; ``rng`` is there to say that processes may be used.
+    The noise comes from the operating system; ``rng`` only shows that processes may be used.
     """
     found = clone(model).fit(towns, source=source)
     return np.append(found.medoid_indices_, [found.cost_estimate_, *found.served_by_source_])

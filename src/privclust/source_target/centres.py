@@ -1,7 +1,7 @@
 """``ChosenCentres``: what fitted models of chosen centres share, private or not.
 
-Targets and chosen centres are public or released, so everything here is arithmetic on what anybody
-may see: which centre is nearest, and how far away it is.
+Targets and chosen centres are public or released, so everything here is arithmetic on public
+values: which centre is nearest, and how far away it is.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ChosenCentres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         self.centers_ = public.candidates[found.chosen]
         self.order_costs_ = found.order_costs
         self._n_features_out = len(found.chosen)
-        # Of precomputed distances, those to the candidates tell the nearest centre.
+        # Precomputed distances to the candidates give the nearest centre.
         between = not METRICS[self.metric].has_coordinates
         self.n_features_in_ = len(public.candidates) if between else public.table.shape[1]
         if public.names is not None and len(public.names) == self.n_features_in_:

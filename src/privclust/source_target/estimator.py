@@ -38,14 +38,14 @@ from privclust.unit import Unit, unit_from
 
 @dataclass(frozen=True)
 class SourceTargetResult:
-    """Released values only: the noisy source, and the centres chosen beside it."""
+    """Released values only: the noisy source, and the centres chosen for it."""
 
     released: NoisySource
     found: Solution
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the noisy source gives reason to doubt."""
+        """Warnings from the noisy source."""
         return self.released.notes
 
 
@@ -103,7 +103,7 @@ _NO_SOURCE = (
 
 
 class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
-    """The template of a source-target fit; a subclass says how it asks for the source."""
+    """The template of a source-target fit; a subclass defines how it asks for the source."""
 
     _kind = "source_target"
     _parameters: ClassVar[Any] = SOURCE_TARGET.variants[0].parameters
@@ -124,11 +124,11 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         Parameters
         ----------
         n_rows : int, default=1000
-            About how many sources there are, from public knowledge; at most 100 000 are made.
+            About how many sources there are, from public knowledge; at most 100 000 are generated.
         n_features : int or None
             The number of columns, if there are neither targets nor a schema.
         target : array-like of shape (n_targets, n_features) or None
-            The public targets; 500 random ones within the declared bounds if not given.
+            The public targets; by default 500 random ones within the declared bounds.
         """
         self._check_parameters()
         WHOLE.check("n_rows", n_rows)
@@ -198,7 +198,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
             self._warn(_NO_SOURCE, SourceWarning)
         self._fit(source, run=run, public=public)
 
-    # The way of a fit.
+    # The steps of a fit.
     def _open(self, X: Any, public: Any = None) -> Opened:
         schema = source_schema(public, self.schema, self.bounds)
         return open_sources(X, schema, unit_from(self.unit))
@@ -223,7 +223,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
         raise NotImplementedError
 
     def _keep(self, facts: PublicFacts, result: SourceTargetResult, public: Any = None) -> None:
-        """Keep released values and public ones; nothing else."""
+        """Keep only released and public values."""
         self.schema_ = facts.schema
         self._keep_choice(public, result.found)
         self.cost_estimate_ = result.found.cost
@@ -248,7 +248,7 @@ class SourceTargetEstimator(ChosenCentres, PrivateEstimator):
 
 
 class PrivateSourceTargetMedoids(SourceTargetEstimator):
-    """Choose new centres among public candidates beside private existing ones.
+    """Choose new centres among public candidates, given private existing ones.
 
     Sources are counted in cells of distance shells around the targets. The published methods are
     :class:`privclust.papers.targets.PrivateNearestMedoids`.
@@ -306,7 +306,7 @@ class PrivateSourceTargetMedoids(SourceTargetEstimator):
     warnings_ : tuple of str
         The warnings of the fit.
     n_features_in_ : int
-        Number of columns of the targets; of precomputed distances, of candidates.
+        Number of columns of the targets; for precomputed distances, of candidates.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have any.
 

@@ -1,4 +1,4 @@
-"""The sanitised source: as the private methods hand it to the solver, and as a user sees it."""
+"""The sanitised source: as the private methods pass it to the solver, and as a user sees it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from privclust.notes import Note
 
 @dataclass(frozen=True)
 class NoisySource:
-    """A released stand-in for the source."""
+    """A released substitute for the source."""
 
     # (n_positions, dimension): points of the space; for precomputed distances, numbers of targets
     # in one column.
     positions: Floats
     counts: Floats  # (n_positions,): noisy numbers of source rows there
-    count_error: float  # the standard error of each of them; NaN where a method counts nothing
+    count_error: float  # the standard error of each of them; NaN if a method counts nothing
     # (n_positions, 2): the distances to the nearest target between which these rows lie; NaN where
     # they are not known.
     shells: Floats
@@ -51,7 +51,7 @@ class ReleasedSource:
     Attributes
     ----------
     positions : ndarray of shape (n_positions, n_features)
-        Places in the columns of the target; after a projection or for cosine distances, in the
+        Positions in the columns of the target; after a projection or for cosine distances, in the
         coordinates that are compared; for precomputed distances, numbers of targets.
     counts : ndarray of shape (n_positions,)
         Noisy numbers of sources there; NaN for the method ``"nas"``, which counts nothing.
@@ -77,7 +77,7 @@ class ReleasedSource:
 
 
 def no_source_warning(n_live: int) -> tuple[Note, ...]:
-    """Return the warning for a source that does not show above the noise."""
+    """Return the warning for a source that does not stand out from the noise."""
     if n_live:
         return ()
     text = (

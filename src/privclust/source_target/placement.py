@@ -1,10 +1,10 @@
 """Public sites and their cells: where sources may be, coresets, and random positions in a cell.
 
-They are made from targets alone, without chance, so the same targets give the same cells.
+They are a deterministic function of the targets.
 
-A source in a cell of a shell is imagined near a target of that cell, at a distance within the
-shell. Where only distances are known there are no places in between: then a source stands at a
-target, and its distance to any other target is combined with that of the shell.
+A source in a cell of a shell is simulated near a target of that cell, at a distance within the
+shell. If only distances are known, there are no positions in between: then a source is at a target,
+and its distance to any other target is combined with that of the shell.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MEAN_STEPS = 3
 
 
 def cell_sites(points: Floats, n_sites: int) -> Floats:
-    """Return ``n_sites`` means of cells, fewer if there are fewer different points.
+    """Return ``n_sites`` means of cells, fewer if there are fewer distinct points.
 
     Starting from one cell, the cell with the largest sum of squares is cut across its widest
     coordinate at the mean; a few steps of k-means follow.
@@ -51,7 +51,7 @@ def coreset(points: Floats, radius: float) -> Indices:
     """Return numbers of points such that every point lies within ``radius`` of one of them.
 
     Cells are halved across their widest coordinate until all their points are within radius of the
-    one nearest to their mean, which is taken.
+    one nearest to their mean, which is chosen.
     """
     kept, cells = [], [np.arange(len(points))]
     while cells:
@@ -71,8 +71,8 @@ def coreset(points: Floats, radius: float) -> Indices:
 def greedy_net(points: Floats, radius: float) -> Indices:
     """Return numbers of points such that every point lies within ``radius`` of one of them.
 
-    Starting from the point nearest to the mean, the point farthest from all that were taken is
-    taken next. No two of them are within the radius, so there are hardly more than needed.
+    Starting from the point nearest to the mean, the point farthest from all chosen ones is chosen
+    next. No two of them are within the radius, so there are few more than needed.
     """
     kept = [int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())]
     gaps = np.linalg.norm(points - points[kept[0]], axis=1)
@@ -83,12 +83,12 @@ def greedy_net(points: Floats, radius: float) -> Indices:
 
 
 def method_sites(points: Floats, radius: float, construction: str | None, *, few: bool) -> Floats:
-    """Return the sites of a method: a coreset, or all different points.
+    """Return the sites of a method: a coreset, or all distinct points.
 
     ``points``: (n_points, dimension). ``radius``: how far a point may lie from the coreset.
-    ``construction``: none takes all points; ``"auto"`` takes what suits the method, by the number
-    of sites. ``few``: whether the method wants few sites, because its noise grows with them, or
-    fine cells.
+    ``construction``: none uses all points; ``"auto"`` uses what suits the method, by the number of
+    sites. ``few``: whether the method wants few sites, because its noise grows with them, or fine
+    cells.
     """
     if construction is None:
         different: Floats = np.unique(points, axis=0)
@@ -103,7 +103,7 @@ def method_sites(points: Floats, radius: float, construction: str | None, *, few
 
 
 def _split_cell(points: Floats, n_cells: int) -> list[Indices]:
-    """Return the cells; a cell whose points are all alike is not cut."""
+    """Return the cells; a cell whose points are all equal is not cut."""
     everything = np.arange(len(points))
     heap = [(-_spread(points), 0, everything)]
     number = 1
@@ -128,22 +128,22 @@ def _spread(points: Floats) -> float:
     return float(points.var(axis=0).sum() * len(points)) if len(points) > 1 else 0.0
 
 
-# Public cells of the targets, and random places for sources whose cell is all that is known.
+# Public cells of the targets, and random positions for sources known only by their cell.
 
-# How often a place is drawn again until it lies in its own shell and cell.
+# How often a position is redrawn until it is in its own shell and cell.
 _TRIES = 12
 
 
 @dataclass(frozen=True)
 class PlacementRequest:
-    """Sources to imagine in the cells of sites, each between two distances to a target."""
+    """Sources to simulate in the cells of sites, each between two distances to a target."""
 
     sites: Floats | Indices  # the sites, as :meth:`CoordinateCells.sites` returns them
     counts: Integers  # (n_sites,): how many sources to place in the cell of each site
     # (sum of counts,): the distances to a target between which each of them lies.
     lows: Floats
     highs: Floats
-    # Whether places must lie in their cell and between their distances to the nearest target.
+    # Whether positions must be in their cell and between their distances to the nearest target.
     checked: bool
 
     @property
@@ -154,7 +154,7 @@ class PlacementRequest:
 
 @dataclass(frozen=True)
 class PlacedSources:
-    """Imagined sources: points, or targets with distances from them."""
+    """Simulated sources: points, or targets with distances from them."""
 
     points: Floats
     anchors: Indices
@@ -168,12 +168,12 @@ class _Cells:
     radius: float
 
     def spacing(self, n_sites: int) -> float:
-        """Return the median distance of targets to this many sites; it is above zero."""
+        """Return the median distance of targets to ``n_sites`` sites; it is above zero."""
         few = min(n_sites, max(1, len(self.space.targets) // 2))
         return max(float(np.median(self._distances_to_sites(few))), self.radius / 2**10)
 
     def _distances_to_sites(self, count: int) -> AnyArray:
-        """Return the distance of each target to the nearest of about this many sites."""
+        """Return the distance of each target to the nearest of about ``count`` sites."""
         raise NotImplementedError
 
 
@@ -187,7 +187,7 @@ class CoordinateCells(_Cells):
         self._owned: dict[bytes, tuple[cKDTree, Indices]] = {}
 
     def sites(self, count: int) -> Floats:
-        """Return about this many sites; the same ones each time."""
+        """Return about ``count`` sites; the same ones each time."""
         if count not in self._made:
             self._made[count] = cell_sites(self.space.targets, count)
         return self._made[count]
@@ -208,7 +208,7 @@ class CoordinateCells(_Cells):
         return self._owned[key]
 
     def place(self, wanted: PlacementRequest, rng: np.random.Generator) -> PlacedSources:
-        """Place sources; of those to be checked, what finds no place is left out."""
+        """Place sources; of those to be checked, any without a valid position is left out."""
         sites, checked = self.positions(wanted.sites), wanted.checked
         tries = _TRIES if checked else 1
         low, high = wanted.lows.repeat(tries), wanted.highs.repeat(tries)
@@ -227,7 +227,7 @@ class CoordinateCells(_Cells):
         return PlacedSources(points, np.empty(0, np.intp), np.empty(0))
 
     def base(self, placed: list[PlacedSources]) -> Floats:
-        """Return the distance of each target to the nearest imagined source."""
+        """Return the distance of each target to the nearest simulated source."""
         return base_from_points(self.space, np.concatenate([part.points for part in placed]))
 
     @cached_property
@@ -266,7 +266,7 @@ class CoordinateCells(_Cells):
 
 
 class DistanceCells(_Cells):
-    """Cells of targets of which only the distances to each other are known.
+    """Cells of targets known only by their distances to each other.
 
     ``distances``: (n_targets, n_targets).
     """
@@ -283,7 +283,7 @@ class DistanceCells(_Cells):
         return lazy_greedy(problem, n_targets).chosen
 
     def sites(self, count: int) -> Indices:
-        """Return the given number of targets that serve the others best."""
+        """Return the ``count`` targets that serve the others best."""
         return self._order[:count]
 
     def positions(self, sites: Floats | Indices) -> Floats:
@@ -294,14 +294,14 @@ class DistanceCells(_Cells):
         return np.asarray(self._distances[self.sites(count)].min(axis=0))
 
     def place(self, wanted: PlacementRequest, rng: np.random.Generator) -> PlacedSources:
-        """Place sources beside random targets of their cells; there is nothing to check."""
+        """Place sources at random targets of their cells; there is nothing to check."""
         columns = np.asarray(wanted.sites, np.intp)
         anchors = _random_members(self._distances[columns].argmin(axis=0), wanted.cells, rng)
         anchors = np.where(anchors >= 0, anchors, columns[wanted.cells])
         return PlacedSources(np.empty((0, 0)), anchors, rng.uniform(wanted.lows, wanted.highs))
 
     def base(self, placed: list[PlacedSources]) -> Floats:
-        """Return the distance of each target to the nearest imagined source."""
+        """Return the distance of each target to the nearest simulated source."""
         anchors = np.concatenate([part.anchors for part in placed])
         offsets = np.concatenate([part.offsets for part in placed])
         base = np.full(len(self._distances), np.inf)
@@ -314,7 +314,7 @@ PublicCells = CoordinateCells | DistanceCells
 
 
 def _random_members(labels: Indices, cells: Indices, rng: np.random.Generator) -> Indices:
-    """Return a random target of each cell asked for; -1 where the cell holds no target."""
+    """Return a random target of each cell asked for; -1 if the cell has no target."""
     order = labels.argsort(kind="stable")
     n_cells = int(max(labels.max(initial=-1), cells.max(initial=-1))) + 1
     starts = np.searchsorted(labels[order], np.arange(n_cells + 1))

@@ -1,4 +1,4 @@
-"""The plan of a source-target fit: sources made up around public targets, to rehearse on."""
+"""The plan of a source-target fit: synthetic sources around public targets, to rehearse on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DISTANCE = Measure("mean distance")
 
 _GROUPS = 20
 _TARGETS = 500
-# More sources than this are taken to be this many: the plan then promises rather too little.
+# More sources than this count as this many: the plan is then pessimistic.
 _MOST_REHEARSED = 100_000
 
 
@@ -44,7 +44,7 @@ def random_targets(schema: Any, bounds: tuple[Any, Any] | None, n_features: int 
 
 
 def _with_ids(source: Floats, public: PublicTargets, id_column: str | None) -> Any:
-    """Return the sources, with names and each a person of its own if people count."""
+    """Return the sources, with names, and each a separate person if people count."""
     if id_column is None or public.names is None:
         return source
     import pyarrow as pa
@@ -54,7 +54,7 @@ def _with_ids(source: Floats, public: PublicTargets, id_column: str | None) -> A
 
 
 def _synthetic_sources(public: PublicTargets, count: int, rng: np.random.Generator) -> Any:
-    """Return sources at random targets of a part of the space, so that another part lacks them."""
+    """Return sources at random targets of one part of the space, leaving another part without."""
     places = public.space.targets if public.metric.has_coordinates else public.table
     groups = places[rng.choice(len(places), min(_GROUPS, len(places)), replace=False)]
     labels = ((places[:, None] - groups) ** 2).sum(axis=2).argmin(axis=1)

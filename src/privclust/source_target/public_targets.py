@@ -56,7 +56,7 @@ class PublicTargets:
         space = _space(table, measure, projection, rng)
         places = space.place(others) if measure.has_coordinates else others
         heavy = _weights(weights, len(table))
-        # As everywhere in scikit-learn, a row of weight zero is as good as absent.
+        # As everywhere in scikit-learn, a row of weight zero counts as absent.
         possible = np.arange(len(others)) if candidates is not None else np.flatnonzero(heavy)
         free, must = _choice(possible, len(others), forbidden, forced)
         return cls(table, others, space, places, heavy, free, must, _column_names(target))
@@ -107,9 +107,7 @@ def public_table(table: Any, name: str) -> Floats:
             f"{columns})) while a minimum of 1 is required."
         )
     if not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} holds missing or infinite numbers; fill them in or drop the rows."
-        )
+        raise ValueError(f"{name} has missing or infinite numbers; fill them in or drop the rows.")
     return array
 
 
@@ -124,12 +122,12 @@ def _real_numbers(table: Any, name: str) -> Floats:
             "read as one; convert or drop other columns."
         ) from None
     if numbers is None:
-        raise ValueError(f"{name} holds complex numbers (Complex data not supported); give reals.")
+        raise ValueError(f"{name} has complex numbers (Complex data not supported); give reals.")
     return numbers
 
 
 def source_schema(public: PublicTargets, schema: Any, bounds: tuple[Any, Any] | None) -> Schema:
-    """Return the bounds of the source columns: declared, or else drawn around the targets."""
+    """Return the bounds of the source columns: declared, or by default around the targets."""
     n_columns, metric = public.table.shape[1], public.metric
     names = public.names or metric.column_names
     drawn = schema is None and bounds is None
@@ -233,7 +231,7 @@ def _check_numbers(numbers: Sequence[int], count: int, name: str) -> Indices:
         return np.empty(0, np.intp)
     whole = array.ndim == 1 and np.issubdtype(array.dtype, np.integer)
     if not whole or array.min() < 0 or array.max() >= count:
-        raise ValueError(f"{name} must be numbers of candidates, from 0 to {count - 1}.")
+        raise ValueError(f"{name} must be indices of candidates, from 0 to {count - 1}.")
     # In the order given: forced candidates come first in the released order, as the user put them.
     return np.asarray(list(dict.fromkeys(array.tolist())), np.intp)
 

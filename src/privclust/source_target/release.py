@@ -1,4 +1,4 @@
-"""The kind "source_target": chosen centres beside a sanitised source."""
+"""The kind "source_target": chosen centres and a sanitised source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def labels(release: Release, X: Any) -> Iterator[npt.NDArray[np.int64]]:
         )
     for batch in public_rows(X, release.schema.numeric):
         if not np.isfinite(batch).all():
-            raise DataError("The rows hold missing or infinite numbers; leave them out.")
+            raise DataError("The rows have missing or infinite numbers; leave them out.")
         yield distances_to_centres(release, batch).argmin(axis=1)
 
 
@@ -83,7 +83,7 @@ def _facts(release: Release) -> Facts:
 register_kind(
     ReleaseKind(
         name="source_target",
-        title="New centres beside private existing ones",
+        title="New centres, given private existing ones",
         arrays={
             "centers": ("k", "d"),
             "medoid_indices": ("k",),

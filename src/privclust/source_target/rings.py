@@ -1,22 +1,22 @@
 """Rings, our default: counts of sources by distance to the targets, and what they say of the truth.
 
 Most bins of a histogram are empty and a few are full. How many are full is itself learned from the
-noisy counts: the distribution of true counts that explains them best is found by expectation and
-maximisation (empirical Bayes), and gives each bin the chances of its true count.
+noisy counts: the distribution of true counts that explains them best is found by
+expectation-maximisation (empirical Bayes), and gives each bin a posterior of its true count.
 
-Such a fit explains the largest noise by true counts. So no bin is trusted more than the expected
-share of false ones among the bins with as large a count allows (Benjamini and Hochberg 1995), and a
-group of bins none of which stands out from what noise alone would cause is empty.
+Such a fit explains the largest noise by true counts. So no bin is trusted more than the false
+discovery rate at its count allows (Benjamini and Hochberg 1995), and a group of bins is empty if
+none of them stands out from pure noise.
 
 An average of sources needs dozens of them to be of use; a count needs a few. So only counts are
 asked for. Shells of distance to the nearest target double in width, from a fraction of the spacing
-of the targets to their diameter, and each shell is cut into the cells of public sites: the more
-sources a shell holds, the finer. A first, small part of the budget counts the shells as wholes;
-the rest counts all cells of all shells at once.
+of the targets to their diameter, and each shell is cut into the cells of public sites: finer if it
+has more sources. A first, small part of the budget counts whole shells; the rest counts all cells
+of all shells at once.
 
-The true counts behind the noisy ones, and the places of sources in their cells, remain uncertain.
-Instead of one guess the solver gets several draws of both and minimises its cost on average; a
-choice that is not better than ignoring the source in each of them is not made.
+The true counts behind the noisy ones, and the positions of sources in their cells, remain
+uncertain. Instead of one guess the solver gets several draws of both and minimises its cost on
+average; a choice that is not better than ignoring the source in each of them is not made.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ from privclust.source_target.placement import PlacementRequest, PublicCells
 
 _STEPS = 200
 _SMALL_COUNTS, _LARGER_COUNTS = 12, 30
-# One imagined empty bin: a histogram of few bins should not explain its noise by true counts.
+# One pseudo-count of an empty bin: a histogram of few bins should not explain its noise by true
+# counts.
 _EMPTY_BINS = 1.0
-# Below this chance of being occupied a bin is taken for empty. Chances that are small one by one
-# would otherwise add up over hundreds of bins and cover everything a little.
+# A bin that is occupied with a smaller chance counts as empty. Small chances would otherwise add up
+# over hundreds of bins and cover everything a little.
 _OCCUPIED = 0.5
 
 
 @dataclass(frozen=True)
 class CountPosterior:
-    """The chances of the true counts."""
+    """The posterior of the true counts."""
 
     counts: Floats  # (n_counts,): possible true counts, rising from 0
     chances: Floats  # (n_bins, n_counts): the chance of each, for each bin
 
     def with_min_doubt(self, doubts: Floats, most: float = 1.0) -> CountPosterior:
-        """Return the same with each bin at least as likely empty as its doubt says.
+        """Return the posterior with each bin empty with at least the chance of its doubt.
 
         All of them are empty if the doubt of even the clearest one is above ``most``.
         """
@@ -71,14 +72,14 @@ class CountPosterior:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        """Which bins surely enough hold a row."""
+        """Which bins have a row with enough certainty."""
         return np.asarray(1 - self.chances[:, 0] >= _OCCUPIED)
 
     def draws(self, count: int, rng: np.random.Generator) -> Integers:
         """Return possible true counts of all bins, of shape (count, n_bins).
 
         Bins that are not surely occupied get none. Draws are stratified: a chance of one in
-        ``count`` comes up once, not once on average.
+        ``count`` occurs once, not once on average.
         """
         n_bins = len(self.chances)
         order = rng.permuted(np.tile(np.arange(count), (n_bins, 1)), axis=1)
@@ -92,7 +93,7 @@ class CountPosterior:
 def count_posterior(
     noisy: Floats, standard_error: float, log_density: Callable[[Floats], Floats]
 ) -> CountPosterior:
-    """Return the chances of true counts behind noisy ones.
+    """Return the posterior of true counts behind noisy ones.
 
     ``noisy``: (n_bins,). ``log_density``: the log-density of the noise, up to a constant.
     """
@@ -114,7 +115,7 @@ def count_posterior(
 
 
 def false_positive_shares(tails: Floats) -> Floats:
-    """Return the share of empty bins to expect among those with as large a count as each one.
+    """Return the expected share of empty bins among those with at least the count of each.
 
     ``tails``: (n_bins,), the chance that noise alone is as large as the noisy count of each bin.
     """
@@ -125,7 +126,7 @@ def false_positive_shares(tails: Floats) -> Floats:
     return np.minimum(shares, 1)
 
 
-# The share of the budget that counts the shells as wholes.
+# The share of the budget that counts whole shells.
 _SHELLS_SHARE = 0.06
 
 # The spacing of targets is their median distance to this many sites.
@@ -138,17 +139,17 @@ _SITES_PER_SOURCE = 0.1
 _FEWEST_INNER, _MOST_INNER = 30, 1500
 _FEWEST_OUTER, _MOST_OUTER = 12, 60
 
-# Draws to solve for, and draws to judge by.
+# Draws to solve for, and draws to validate with.
 _DRAWS, _JUDGES = 16, 32
 # Counts of this many standard errors are unsure, those beyond are sure.
 _UNSURE = 2.0, 8.0
-# Places in a cell of an outer shell, at most. One place for dozens of sources would leave out most
-# of what they serve; so many that they fill the cell would serve what the true ones do not.
+# The most positions in a cell of an outer shell. One position for dozens of sources would miss most
+# of what they serve; enough to fill the cell would serve what the true ones do not.
 _MOST_OUTER_PLACES = 8
-# The chance that noise alone makes the inner shells seem occupied.
+# The chance that pure noise makes the inner shells seem occupied.
 _FALSE_INNER = 0.01
 _FEW_SOURCES = 140
-# The share of sources outside that is worth a warning, and how clearly it must show.
+# The share of sources outside that is worth a warning, and how clear it must be.
 _MUCH_OUTSIDE, _CLEAR = 0.05, 3.0
 
 
@@ -244,7 +245,7 @@ def _posteriors(
     tails = tail(noise, noisy)
     shares = false_positive_shares(tails[:first])
     inner = inner.with_min_doubt(shares, _FALSE_INNER).with_min_doubt(_inflate(shares))
-    # Few outer bins are occupied, and one false bin beside a cluster of targets costs more than a
+    # Few outer bins are occupied, and one false bin near a cluster of targets costs more than a
     # true one gains: it counts as empty as often as false bins are expected, not just by their
     # share.
     expected = np.minimum(tails[first:] * len(tails[first:]), 1)
@@ -254,11 +255,11 @@ def _posteriors(
 
 
 def _inflate(false: Floats) -> Floats:
-    """Return how empty to take bins, given the chances that noise alone fills them.
+    """Return the chances that bins are empty, given the chances that pure noise fills them.
 
     A false bin leaves targets without a centre, which costs far more than a true one gains. The
-    root keeps some draws in which a single bin is empty, so that targets which rest on it alone get
-    a centre if they are many or far away; targets with several bins around are served in any draw.
+    root keeps some draws in which a single bin is empty, so that targets that depend on it alone
+    get a centre if they are many or far away; targets near several bins are served in any draw.
     """
     return np.asarray(np.sqrt(false))
 
@@ -272,7 +273,7 @@ def _base_draw(
     error: float,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw places of sources and return the distance of each target to the nearest."""
+    """Draw positions of sources and return the distance of each target to the nearest."""
     inner_counts = _n_places(drawn[0], error)
     weights = inner_sizes + 1e-9
     shells = rng.choice(len(weights), int(inner_counts.sum()), p=weights / weights.sum())
@@ -297,7 +298,7 @@ def _base_draw(
 
 
 def _n_places(counts: Integers, error: float) -> Integers:
-    """Return how many places counts are worth: one if they hardly stand out, all if they are sure.
+    """Return how many positions counts get: one if they barely stand out, all if they are sure.
 
     Only a sure count is spread over its cell.
     """

@@ -27,7 +27,7 @@ from privclust.source_target.solver import (
 
 # Tables of distances between public points, in the units of the metric.
 
-# The names of metrics of points, for whoever offers a choice.
+# The names of metrics of points, for lists of choices.
 POINT_METRICS: tuple[str, ...] = get_args(CoordinateMetric)
 
 # Double-precision distances held at a time, before they are stored in single precision.
@@ -55,8 +55,8 @@ class ExistingService:
 
     # (n_draws, n_targets): possible distances of the targets to it; infinite where there is none.
     base: Floats
-    # (n_judges, n_targets): more of them, by which a choice must prove better than ignoring the
-    # source; with None it need not.
+    # (n_judges, n_targets): more of them, on which a choice must be better than ignoring the
+    # source; None skips this.
     judges: Floats | None = None
 
 
@@ -68,14 +68,14 @@ class Solution:
     order: Indices  # (n_centers,): the greedy order, whose first k are a choice of k centres
     # (n_centers + 1,): the cost of the first 0, 1, 2, ... of them, on average over the draws.
     order_costs: Floats
-    cost: float  # the same of the chosen ones
+    cost: float  # the same for the chosen ones
     # (n_targets,): the share of draws in which the source is at least as near as the chosen
     # centres.
     served: Floats
 
 
 def service_of_public_source(public: PublicTargets, source: Any) -> ExistingService:
-    """Return the existing service of a source that is public, or that someone made up."""
+    """Return the existing service of a source that is public or synthetic."""
     if source is None or not len(source):
         return ExistingService(np.full((1, public.n_targets), np.inf))
     table = public_table(source, "source")
@@ -97,7 +97,7 @@ def mean_distance(public: PublicTargets, existing: ExistingService, chosen: Indi
 
 
 def solve(public: PublicTargets, existing: ExistingService, n_centers: int) -> Solution:
-    """Choose ``n_centers`` candidates beside the existing service."""
+    """Choose ``n_centers`` candidates, given the existing service."""
     rows, weights = public.allowed, public.weights
     draws = existing.base
     judges = np.empty((0, public.n_targets)) if existing.judges is None else existing.judges

@@ -13,8 +13,8 @@ All of this is post-processing of released counts. Where the source truly is sta
 false bin leaves targets without a centre, which costs far more than a true one gains. Greedy orders
 are also rough: one that knows a little about the source can be worse than one that knows nothing
 about it. So several orders compete, from one that trusts the draws to one that ignores the source,
-and each is judged by the draw in which it gains least over ignoring the source. If none gains in
-all of them, the source is ignored.
+and each is judged by its worst draw, relative to ignoring the source. If none gains in all of them,
+the source is ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 
 from privclust._typing import Floats, Indices, Singles
 
-# The medoid solver: lazy greedy, and swaps in which the base distance cannot be taken away.
+# The medoid solver: lazy greedy, and swaps in which the base distance is never removed.
 
 _MOST_PASSES = 50
 _TRIED = 32
@@ -47,7 +47,7 @@ class Problem:
 
     @property
     def finite_base(self) -> Floats:
-        """The base, where nothing at all is put farther away than any candidate."""
+        """The base, with infinite distances put farther away than any candidate."""
         farthest = 2 * float(self.distances.max(initial=0)) + 1
         return np.minimum(self.base, farthest)
 
@@ -71,7 +71,7 @@ class Gains:
         self._closer = np.empty_like(self.served)
 
     def of(self, candidate: int) -> float:
-        """Return the gain of a candidate beside those that are chosen."""
+        """Return the gain of a candidate in addition to the chosen ones."""
         np.subtract(self.served, self._distances[candidate], out=self._closer)
         np.maximum(self._closer, 0, out=self._closer)
         return float(self._closer @ self._weights)
@@ -105,8 +105,8 @@ def improve_by_swaps(problem: Problem, chosen: Indices, passes: int = _MOST_PASS
     """Swap chosen candidates for others as long as that lowers the cost.
 
     After FasterPAM (Schubert and Rousseeuw 2021): each candidate is compared with the removal of
-    every chosen one at once, and the best swap is made as soon as it helps. The base takes part as
-    a centre that is never removed.
+    every chosen one at once, and the best swap is made as soon as it helps. The base acts as a
+    centre that is never removed.
     """
     if not len(chosen):
         return chosen
@@ -131,7 +131,7 @@ def solution_cost(problem: Problem, chosen: Indices) -> float:
 
 
 class _Assignment:
-    """Nearest and second nearest centre of each object; centre ``k`` stands for the base."""
+    """Nearest and second nearest centre of each object; centre ``k`` is the base."""
 
     def __init__(self, problem: Problem, chosen: Indices) -> None:
         self._distances, self._weights = problem.distances, problem.weights
@@ -148,7 +148,7 @@ class _Assignment:
     def swap_first_that_helps(self, candidates: Indices) -> int | None:
         """Make the first swap that lowers the cost, and return its candidate, if there is one.
 
-        A candidate takes the place of the centre that is then missed least.
+        A candidate replaces the centre whose removal costs least.
         """
         changes, out = self._changes(candidates)
         (helpful,) = np.nonzero(changes < -_SMALLEST_GAIN * self._total)
@@ -219,13 +219,13 @@ def _mean(distances: Floats, weights: Floats) -> float:
     return float(distances[with_weight] @ weights[with_weight] / total) if total > 0 else 0.0
 
 
-# The guard: centres that rely on the source only where that pays in every draw.
+# The safeguard: centres rely on the source only if that lowers the cost in every draw.
 
 # Rows of a table that are changed at a time.
 _ROWS = 256
 # How many centres are first placed as if there were no source.
 _PLACED_ALONE = 1, 2, 5, 10, 20, 50
-# The chances given to there being no source at all.
+# The prior probabilities that there is no source at all.
 _NO_SOURCE = 0.25, 0.5, 0.75
 # An order of k centres is judged by its first k/20 to k, at numbers of the series 1, 2, 5, 10, ...
 _FEWEST_JUDGED = 20
@@ -233,7 +233,7 @@ _FEWEST_JUDGED = 20
 
 @dataclass(frozen=True)
 class SafeguardedChoice:
-    """Chosen candidates: a greedy order, and as many that are improved by swaps."""
+    """Chosen candidates: a greedy order, and as many improved by swaps."""
 
     order: Indices
     improved: Indices
@@ -255,10 +255,10 @@ def to_expected_costs(distances: Singles, draws: Floats, weights: Floats) -> Pro
 def choose_with_safeguard(
     ignoring: Problem, draws: Floats, judges: Floats, n_chosen: int
 ) -> SafeguardedChoice:
-    """Choose centres beside an uncertain source.
+    """Choose centres, given an uncertain source.
 
     ``draws``, ``judges``: (n_draws, n_objects), possible distances to the existing service: those
-    to solve for, and others to judge by.
+    to solve for, and others for validation.
     """
     alone = lazy_greedy(ignoring, n_chosen).chosen
     improved_alone = improve_by_swaps(ignoring, alone)
@@ -286,7 +286,7 @@ def _validated_counts(n_chosen: int) -> Indices:
 
 
 def _after_first_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
-    """Yield orders that begin as if there were no source and then go on with it."""
+    """Yield orders that begin as if there were no source and then use it."""
     for count in _PLACED_ALONE:
         if count < len(alone):
             first = alone[:count]
@@ -296,7 +296,7 @@ def _after_first_alone(problem: Problem, alone: Indices) -> Iterator[Indices]:
 
 
 def _alternatives(problem: Problem, ignoring: Problem, n_chosen: int) -> Iterator[Indices]:
-    """Yield orders for mean costs in which there may be no source; changes the problem."""
+    """Yield greedy orders for costs that allow for no source; mutates ``problem``."""
     distances, base, so_far = problem.distances, problem.base, 0.0
     nowhere = np.minimum(ignoring.base, float(ignoring.distances.max(initial=0)) or 1.0)
     for chance in _NO_SOURCE:
@@ -310,14 +310,14 @@ def _alternatives(problem: Problem, ignoring: Problem, n_chosen: int) -> Iterato
 
 
 class _ValidationDraws:
-    """Draws of the existing service, by which choices are compared."""
+    """Draws of the existing service, with which choices are compared."""
 
     def __init__(self, ignoring: Problem, draws: Floats) -> None:
         self._distances, self._weights = ignoring.distances, ignoring.weights
         self._draws = np.minimum(draws, ignoring.finite_base)
 
     def least_gain(self, order: Indices, other: Indices, numbers: Indices) -> float:
-        """Return by how much one order costs less than another where it does so least.
+        """Return the smallest gain of one order over another, over all draws.
 
         Costs are added up over the first few of the orders, for each of ``numbers``.
         """

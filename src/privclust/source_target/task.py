@@ -1,4 +1,4 @@
-"""What private existing centres offer: new centres beside them, also as in the paper."""
+"""What private existing centres offer: new centres for them, also as in the paper."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ N_PROJECTED = Parameter(
 
 
 def _public(name: str, of: str, default: tuple[int, ...] | None, label: str) -> Parameter:
-    """Return a list of public things that a question to a service has with it."""
+    """Return a list of public values that belongs to a question to a service."""
     kind = Items(of)
     return Parameter(name, kind, default, label, seen=frozenset({SERVICE}), of_fit=True)
 
@@ -121,8 +121,8 @@ NEAREST_PARAMETERS = (
 
 SOURCE_TARGET = Task(
     "source-target",
-    "New centres beside these",
-    "Chooses new places among public points that are far from the rows.",
+    "New centres for these",
+    "Chooses new centres among public points that are far from the rows.",
     (
         Variant(
             "privclust.source_target:PrivateSourceTargetMedoids",
@@ -136,7 +136,7 @@ SOURCE_TARGET = Task(
             paper="NAS and NNA (Schnapp and Sabato 2025)",
         ),
     ),
-    "Choose new centres beside private ones. They are chosen among public points.",
+    "Choose new centres among public points, given private existing ones.",
     "Rehearse the choice of new centres with synthetic sources: questions, cost, noise, error.",
     clusters="n_centers",
     takes="targets",

@@ -1,1 +1,1 @@
-"""What the steward of rows looks at before a fit: exact, NOT PRIVATE, and never a release."""
+"""What the steward of rows checks before a fit: exact, NOT PRIVATE, and never a release."""

@@ -34,7 +34,7 @@ from privclust.unit.rows import IdType
 
 
 def column_as_text(data: Any, column: str) -> Iterator[str]:
-    """Yield the text of one column row by row; for whoever holds the rows, and for nobody else."""
+    """Yield the text of one column row by row, only for the holder of the rows."""
     with open_rows(data, [column], ignore=None) as rows:
         for block in rows.blocks():
             for value in block.column(column).array.to_pylist():
@@ -76,7 +76,7 @@ class PeopleCheck:
     most_rows: int  # rows of the person who has the most
     max_rows: int | None  # rows that may count, if declared
     rows_left_out: int | None  # rows beyond them, which would not count
-    problem: str | None = None  # why the column cannot hold ids, if it cannot
+    problem: str | None = None  # why the column cannot have ids, if it cannot
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +202,7 @@ def check_rows(
 def check_columns(data: Any, schema: Schema, *, id_column: str | None = None) -> None:
     """Raise if a column is absent, not declared, or of a type that cannot be read.
 
-    No row is read; whatever holds no row yet will do.
+    No row is read; data without rows are accepted too.
     """
     with open_declared(data, schema, id_column=id_column, may_be_empty=True):
         pass

@@ -45,7 +45,7 @@ def draft_schema(
     sample : data frame, array or path
         Anything that :func:`privclust.reading.open_rows` reads. It must be PUBLIC.
     rows : int, default=1000
-        How many rows of the sample to look at.
+        How many rows of the sample to read.
     ignore : sequence of str
         Columns to leave out; the schema ignores them.
     csv : Csv or None

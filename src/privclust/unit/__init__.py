@@ -2,7 +2,7 @@
 
 A unit says which data sets count as neighbours. Every sensitivity in ``privclust.data`` is derived
 from what one row can change in a statistic and from the unit's ``one_step``, which says how many
-rows that are. A unit is written in ``rows.py`` or ``matrix.py`` and listed here.
+rows that is. A unit is written in ``rows.py`` or ``matrix.py`` and listed here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ROW_UNITS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, RowU
 MATRIX_UNITS = tuple(
     name.removeprefix("matrix-") for name, kind in _KINDS.items() if issubclass(kind, MatrixUnit)
 )
-# Units of those who may have many rows and are known by an id, such as people.
+# Units of those, such as people, who may have many rows and are known by an id.
 UNITS_WITH_IDS = tuple(name for name, kind in _KINDS.items() if issubclass(kind, Person))
 _SHORT_FOR_MATRICES = {name: f"matrix-{name}" for name in MATRIX_UNITS}
 # "row" alone could be a row of a table: it is short for a unit only where a matrix is meant.

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnitStep:
-    """One step between neighbours: so many terms more or fewer, or one in place of another.
+    """One step between neighbours: up to ``terms`` more or fewer, or one in place of another.
 
-    A term is what a statistic gains by a row or, of a matrix, by one step of an entry.
+    A term is what a row or, in a matrix, one step of an entry adds to a statistic.
     """
 
-    terms: int  # how many terms one of the neighbours has more than the other, at most
-    replaces: bool = False  # whether both have equally many, and one of them differs
+    terms: int  # how many more terms one neighbour has than the other, at most
+    replaces: bool = False  # whether both have equally many terms, and one term differs
 
     def __post_init__(self) -> None:
         if self.terms < 1 or (self.replaces and self.terms > 1):
@@ -34,8 +34,7 @@ class UnitBase:
     """What all units have in common."""
 
     name: ClassVar[str]
-    # Left out of plain data where they are as usual, so that these read as they did before a
-    # parameter was added.
+    # Omitted from plain data at their defaults, so that these read as before.
     _usual: ClassVar[Mapping[str, Any]] = {}
 
     def describe(self, budget: Budget | None = None) -> str:
@@ -43,7 +42,7 @@ class UnitBase:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the unit as plain data, the way :func:`unit_from` reads it."""
+        """Return the unit as plain data, as :func:`unit_from` reads it."""
         plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
         own = {
             key: value

@@ -23,20 +23,20 @@ def group_loss(loss: Loss, size: int) -> Loss:
 
     Notes
     -----
-    *Why this holds.* Pure ε adds up along the way from one to the other; ρ-zCDP for neighbours is
+    *Why this holds.* Pure ε adds up along the steps; ρ-zCDP for neighbours is
     ρ size² for them (group privacy of zCDP, Bun and Steinke 2016). See ``proofs/matrix.md``.
     """
     return Loss(None if loss.pure is None else loss.pure * size, loss.rho * size**2)
 
 
 def group_epsilon(budget: Budget, size: int) -> Fraction:
-    """Return the ε at which a fit within ``budget`` protects so many steps, at the same δ.
+    """Return the ε at which a fit within ``budget`` protects ``size`` steps, at the same δ.
 
     Notes
     -----
     *Why this holds.* For δ = 0 the ε add up. For δ > 0 a fit ends within ρ, or within pure ε if it
-    left its δ unspent, and which of the two may depend on its answers. The larger of the losses of
-    both ends holds of it, by the proof for one step in ``proofs/accounting.md``.
+    left its δ unspent, and which of the two may depend on its answers. The larger of the two losses
+    applies, by the proof for one step in ``proofs/accounting.md``.
     """
     together = budget.epsilon * size
     if budget.currency == "pure":
@@ -55,14 +55,14 @@ Unreadable = Literal["error", "zero"]
 # The finest grid that entries of a matrix may be put on, in steps to their cap.
 MOST_ENTRY_STEPS = 2**20
 
-# For how many steps at once the loss is said in words.
+# The numbers of steps for which the loss is stated in words.
 _GROUPS = (10, 100)
 
 
 class MatrixUnit(UnitBase):
     """A unit of a matrix of counts: how entries are counted, and what one step changes in them."""
 
-    # What becomes of a stored entry that is no count: the matrix is refused, or it counts as 0.
+    # What to do with a stored entry that is not a count: refuse the matrix, or count it as 0.
     unreadable: Unreadable = "error"
     # Entries are rounded to multiples of the step, and count as at most the cap.
     step: float = 1
@@ -82,12 +82,12 @@ class MatrixUnit(UnitBase):
 
     @property
     def _rule(self) -> str:
-        """What is said about entries that are no counts."""
+        """The sentence about entries that are not counts."""
         return " An entry that is no count counts as 0." if self.unreadable == "zero" else ""
 
     @property
     def one_step(self) -> UnitStep:
-        """What one step between neighbours is: of single entries, so many steps of one of them."""
+        """One step between neighbours: for single entries, up to ``levels`` steps of one."""
         return UnitStep(1 if self.whole_rows else self.levels)
 
 
@@ -98,12 +98,12 @@ class MatrixCount(MatrixUnit):
     Parameters
     ----------
     unreadable : "error" or "zero", default="error"
-        Refuse a matrix with an entry that is no count (one that is negative, missing, infinite, a
-        fraction or no number at all), or count each such entry as 0.
+        Refuse a matrix with an entry that is not a count (negative, missing, infinite, a fraction
+        or not a number at all), or count each such entry as 0.
 
     Notes
     -----
-    *Why this is private.* The entry lies in one row and one column, so a table of sums over groups
+    *Why this is private.* The entry is in one row and one column, so a table of sums over groups
     of rows and columns moves in one cell, by one. The shape is the same in all neighbours and
     therefore not protected.
     """
@@ -206,14 +206,14 @@ class MatrixRow(MatrixUnit):
 
 
 def _is_whole(cap: float, step: float) -> bool:
-    """Whether one number is a whole multiple of the other, as decimals or as floats."""
-    # 0.3 / 0.1 is below 3 in floats, and 1 / (1 / 3) is 3 in floats alone.
+    """Return whether one number is a whole multiple of the other, as decimals or as floats."""
+    # 0.3 / 0.1 is below 3 in floats, and 1 / (1 / 3) is 3 only in floats.
     as_written = Fraction(str(cap)) / Fraction(str(step))
     return as_written.denominator == 1 or round(cap / step) == cap / step
 
 
 def _in_groups(budget: Budget | None, group: str) -> str:
-    """Say at which ε a budget protects several steps at once, at the same δ."""
+    """Return words for the ε at which a budget protects several steps at once, at the same δ."""
     if budget is None:
         return ""
     groups = [f"{group.format(size)} at ε = {group_words(budget, size)}" for size in _GROUPS]

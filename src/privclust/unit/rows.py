@@ -47,7 +47,7 @@ class AddRemoveRow(RowUnit):
 
     @property
     def one_step(self) -> UnitStep:
-        """One row more, or one fewer."""
+        """One more row, or one fewer."""
         return UnitStep(1)
 
     def describe(self, budget: Budget | None = None) -> str:
@@ -62,14 +62,14 @@ class ReplaceRow(RowUnit):
     Parameters
     ----------
     n_rows : int or None
-        The public number of rows; data with another are refused. If it is not declared, it counts
-        as public where the data state it before they are read (frames, arrays, lists, Parquet); of
-        CSV files and streams it is asked with noise.
+        The public number of rows; data with another number are refused. If it is not declared, it
+        counts as public where the data state it before they are read (frames, arrays, lists,
+        Parquet); for CSV files and streams it is asked with noise.
 
     Notes
     -----
     *Why this is private.* Both neighbours are the same other rows and one more, so a statistic
-    moves by the difference of what the two rows change beside these. The number of rows is the
+    moves by the difference between the changes that the two rows make. The number of rows is the
     same in all neighbours and therefore not protected.
     """
 
@@ -105,21 +105,21 @@ class Person(RowUnit):
     id_column : str
         The column that names the person; it is read for the bound and then left behind.
     max_rows : int
-        At most this many rows of each person count, drawn at random from all of that person.
+        At most this many rows of each person count, drawn at random from all of that person's rows.
     id_type : "text" or "number", default="text"
         As text, ids are compared as they are written: "7", "07" and "7.0" are three people. As
         numbers, all spellings of a whole number are one person.
     missing : "error" or "separate", default="error"
-        Refuse a row without an id that can be told apart for sure, or treat each as a person of its
-        own. Such ids are missing or empty, or not of the kind that is declared: a fraction, a date,
-        a float above 2^53, or "abc" among numbers. Under "separate" no id makes a fit fail.
+        Refuse a row whose id is not reliable, or treat each such row as a person of its own. Such
+        ids are missing or empty, or not of the declared kind: a fraction, a date, a float above
+        2^53, or "abc" among numbers. Under "separate" no id makes a fit fail.
 
     Notes
     -----
-    *Why this is private.* Which rows of a person are kept depends on that person's own rows and on
-    nothing else, not even on their order. So adding or removing a person leaves the kept rows of
-    everybody else as they are, and one step adds or removes at most ``max_rows`` kept rows.
-    See :class:`privclust.data.people.ContributionBound`.
+    *Why this is private.* Which rows of a person are kept depends only on that person's own rows,
+    and not on their order. So adding or removing a person leaves the kept rows of everybody else as
+    they are, and one step adds or removes at most ``max_rows`` kept rows. See
+    :class:`privclust.data.people.ContributionBound`.
     """
 
     id_column: str

@@ -1,6 +1,6 @@
-"""What reports and notes call each unit: all words about a unit that are not in its promise.
+"""The words for each unit in reports and notes: all but those of its promise.
 
-They are apart from the units because nothing that is proved rests on them.
+They are separate from the units because no proof depends on them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ class UnitWords:
     # One and several of what is counted, such as "somebody's row" and "rows".
     one: str
     many: str
-    # What odds and guesses are about.
+    # The subject of odds and guesses.
     odds: str
     guess: str
     # The data and their neighbours, in which the chance of a conclusion is compared.
     here: str
     there: str
     limit: str  # what the unit leaves open, in a sentence
-    # What people may have several of, each protected by itself; empty if all are protected
-    # together.
+    # What a person may have several of, each protected by itself; empty if protected together.
     per_person: str = ""
 
 

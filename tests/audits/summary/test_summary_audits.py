@@ -51,7 +51,7 @@ def test_a_question_is_refuted_only_if_its_noise_is_halved(question, currency, n
     assert report.epsilon_lower > 0.2
 
 
-# Tables of synthetic rows: two cuts and the groups of three points, of a crowd and one row more.
+# Tables of synthetic rows: two cuts and the groups of three points, of a crowd and one more row.
 CUTS = [
     Cut(0, np.array([0.0]), np.array([0, 1])),
     Cut(1, np.array([-0.5, 0.5]), np.array([0, 1, 0])),

@@ -1,1 +1,1 @@
-"""Typed columns: how a value becomes a number, a category or an id, each by itself."""
+"""Typed columns: how each value, by itself, becomes a number, a category or an id."""

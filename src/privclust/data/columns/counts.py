@@ -1,8 +1,8 @@
 """Entries of a matrix as exact int64 counts; see :mod:`privclust.data.columns` for tables.
 
-*Every entry is read by itself.* A stored part of it that is no count follows the rule of the unit:
-the matrix is refused, or the part counts as 0. Parts are cut off before they are added up, and the
-sum is cut off again, so that no entry leaves its range, whatever is stored and how often.
+*Every entry is read by itself.* A stored part of it that is not a count follows the rule of the
+unit: the matrix is refused, or the part counts as 0. Parts are clipped before they are added up,
+and the sum is clipped again, so that no entry leaves its range, whatever is stored and how often.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from scipy import sparse
 from privclust.exceptions import DataError, as_one_sentence
 from privclust.unit.matrix import MatrixUnit
 
-# Larger counts count as this much: sums of fewer than 2^31 such entries stay within int64.
+# Larger counts are clipped to this: sums of fewer than 2^31 such entries stay within int64.
 LARGEST_COUNT = 2**31 - 1
 
 
 def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
-    """Return a matrix in compressed rows of int64, equal places added up, without stored zeros.
+    """Return a matrix in compressed rows of int64, duplicates added up, without stored zeros.
 
-    ``unit``: says in what steps entries count and how much of one counts at most.
+    ``unit``: sets the step in which entries count and their cap.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def as_counts(matrix: Any, unit: MatrixUnit) -> Any:
 
 
 def _read(values: NDArray[Any], unit: MatrixUnit) -> NDArray[Any]:
-    """Return stored entries; one that is no count is refused or 0, as the unit says."""
+    """Return stored entries; one that is not a count is refused or 0, as the unit says."""
     readable = values >= 0  # false of NaN
     if values.dtype.kind == "f":
         readable &= np.isfinite(values)
@@ -73,7 +73,7 @@ def _read(values: NDArray[Any], unit: MatrixUnit) -> NDArray[Any]:
 
 
 def _add_up(parts: NDArray[Any], coords: Any, shape: tuple[int, ...]) -> Any:
-    """Return compressed rows in which each place stands once, with the sum of its parts."""
+    """Return compressed rows in which each position occurs once, with the sum of its parts."""
     if parts.dtype.kind == "f":
         order = np.lexsort((parts, *reversed(coords)))
         parts, coords = parts[order], tuple(places[order] for places in coords)
@@ -81,7 +81,7 @@ def _add_up(parts: NDArray[Any], coords: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _cut_off(values: NDArray[Any], limit: float, step: float) -> NDArray[Any]:
-    """Return no more than the limit of each value: integers, or floats for a fractional step."""
+    """Return values clipped to the limit: integers, or floats for a fractional step."""
     if step != 1:
         return _cut_off_floats(values, limit)
     if values.dtype.kind == "f":
@@ -93,12 +93,12 @@ def _cut_off(values: NDArray[Any], limit: float, step: float) -> NDArray[Any]:
 
 
 def _cut_off_floats(values: NDArray[Any], limit: float) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # a long double that is too large is cut off all the same
+    with np.errstate(over="ignore"):  # a long double that is too large is clipped as well
         return np.asarray(np.minimum(values.astype(np.float64), float(limit)))
 
 
 def check_number_type(matrix: Any) -> None:
-    """Refuse a matrix whose type holds something other than real numbers."""
+    """Refuse a matrix whose type is not one of real numbers."""
     if matrix.dtype.kind not in "biuf":
         complex_ = " (Complex data not supported)" if matrix.dtype.kind == "c" else ""
         raise DataError(
@@ -124,7 +124,7 @@ def check_has_columns(shape: tuple[int, ...]) -> None:
 
 
 def _refusal(wrong: NDArray[Any]) -> DataError:
-    """Return the error about entries that are no counts."""
+    """Return the error about entries that are not counts."""
     if not np.isfinite(wrong).all():
         return DataError(
             "The matrix has missing or infinite entries; replace them by counts, or declare "
@@ -142,11 +142,8 @@ def _refusal(wrong: NDArray[Any]) -> DataError:
 
 
 def check_places(matrix: Any) -> None:
-    """Refuse a sparse matrix that names places outside its shape: reading one is not safe."""
-    wrong = (
-        "The sparse matrix names rows or columns outside its shape; build it again from its "
-        "entries."
-    )
+    """Refuse a sparse matrix with indices outside its shape: reading one is not safe."""
+    wrong = "The sparse matrix has indices outside its shape; build it again from its entries."
     with as_one_sentence(wrong, ValueError, IndexError, TypeError):
         if matrix.format in ("csr", "csc", "bsr"):
             matrix.check_format(full_check=True)

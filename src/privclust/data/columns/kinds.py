@@ -1,12 +1,12 @@
-"""Columns with a kind, which readers hand over at the door; a cell carries a kind of its own.
+"""Columns with a kind, as readers pass them to the door; a cell carries a kind of its own.
 
 Lists and columns of objects have no type, and one that is inferred from all values would let a row
 decide how the others are read. So each value becomes a *cell* by itself: a tag, which is a kind of
-column, and what a column of that kind would hold. The table reads a cell as its tag's kind.
+column, and what a column of that kind would contain. The table reads a cell as its tag's kind.
 
-A kind follows from the Arrow type of a column and from whether its source has types at all. It says
-which function of the table reads each of its values. Types come from declarations, files or frames,
-never from values.
+A kind follows from the Arrow type of a column and from whether its source has types at all. It
+decides which function of the table reads each of its values. Types come from declarations, files or
+frames, never from values.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _TAG = {kind: place for place, kind in enumerate(TAGS)}
 MISSING_CELL: Cell = (_TAG["nothing"], None, None, None)
 OTHER_CELL: Cell = (_TAG["other"], None, None, None)
 FIELD_CELL = _TAG["field"]
-BYTES_CELL: Cell = (_TAG["bytes"], None, None, None)  # of a file, and not text
+BYTES_CELL: Cell = (_TAG["bytes"], None, None, None)  # from a file, and not text
 
-# By name, because pandas need not be installed.
+# By name, because pandas is optional.
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})
 _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
-# Days and microseconds from 1970 on; what lies further away is as far away as any.
+# Limits of days and microseconds since 1970; anything beyond is clipped to them.
 MOST_DAYS, _LONGEST = 10**8, 2**62
 # Units of NumPy's times in picoseconds, and those of its dates.
 _PICOSECONDS = {
@@ -55,7 +55,7 @@ _PICOSECONDS = {
     "s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1,
 }  # fmt: skip
 _DATES = frozenset({"Y", "M", "W", "D"})
-# Beyond what any column of decimals holds; the digits of 1e999999 would take too long.
+# Beyond any column of decimals; the digits of 1e999999 would take too long.
 _LARGEST_WHOLE = 1e80
 
 
@@ -72,7 +72,7 @@ def array_of_cells(cells: list[Cell]) -> pa.Array:
 
 
 def _cell(value: Any) -> Cell:
-    """Return the cell of a value; whatever goes wrong, it is one."""
+    """Return the cell of a value; it never raises."""
     try:
         if type(value).__name__ in _MISSING_TYPES:
             return MISSING_CELL
@@ -90,7 +90,7 @@ def _boolean(value: Any) -> Cell:
 
 def _text(value: str) -> Cell:
     text = str.__str__(value)
-    text.encode("utf-8")  # or it is no text
+    text.encode("utf-8")  # or it is not text
     return (_TAG["text"], None, None, text)
 
 
@@ -118,7 +118,7 @@ def _real(value: Any) -> Cell:
 
 
 def _moment(value: datetime.datetime) -> Cell:
-    # By integers, which no year and no offset overflows.
+    # In integers, which no year and no offset can overflow.
     seconds = ((value.toordinal() - _FIRST_DAY) * 24 + value.hour) * 3600
     seconds += value.minute * 60 + value.second
     ticks = seconds * 1_000_000 + value.microsecond
@@ -179,8 +179,8 @@ def _nearest_float(value: Any) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-# In this order: a bool is an int, a datetime a date, and NumPy's spans are numbers to Python. The
-# numbers of any class come last, because to recognise them takes longest.
+# In this order: a bool is an int, a datetime a date, and NumPy's spans are numbers to Python.
+# Numbers of other classes come last, because recognising them takes longest.
 _MAKERS: tuple[tuple[Any, Callable[[Any], Cell]], ...] = (
     ((bool, np.bool_), _boolean),
     (str, _text),
@@ -208,7 +208,7 @@ ColumnKind = Literal[
 class TypedColumn:
     """The values of one column in a block of rows."""
 
-    # A *field* is text of a source without types, such as CSV: it may stand for a number.
+    # A *field* is text of a source without types, such as CSV: it may represent a number.
     kind: ColumnKind
     array: pa.Array  # of a type of this kind, or a dictionary of such values. Missing ones are null
 
@@ -222,11 +222,11 @@ class TypedColumn:
         return len(self.array)
 
     def words(self) -> pa.Array:
-        """Return the different values, which are as PRIVATE as all of them."""
+        """Return the distinct values, which are as PRIVATE as all of them."""
         return self.decode().unique()
 
     def decode(self) -> pa.Array:
-        """Return the values themselves where they are stored as numbers of words."""
+        """Return the values themselves if they are dictionary-encoded."""
         array = self.array
         return array.dictionary.take(array.indices) if pt.is_dictionary(array.type) else array
 

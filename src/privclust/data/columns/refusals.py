@@ -1,7 +1,7 @@
 """Columns of numbers, after the table has read every value by itself.
 
-What does not read as declared is refused here, and only under the rule "error". A kind that a fact
-does not list is refused whatever its values are: types are public.
+Values that do not read as declared are refused here, and only under the rule "error". A kind that a
+fact does not list is refused whatever its values: types are public.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def numbers_of(
 ) -> Floats:
     """Return columns of a block as numbers, NaN where one is missing.
 
-    ``forms``: how columns are written, where they are not plain numbers. ``lenient``: columns in
+    ``forms``: how columns are written if they are not plain numbers. ``lenient``: columns in
     which a value that does not read as declared is missing; in others it is refused. Returns
     ``rows``: (n_rows, len(names)), read-only where it is the caller's own memory.
     """

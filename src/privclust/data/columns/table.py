@@ -1,12 +1,12 @@
 """The table: for a declared fact and a kind of column, the function that reads one value.
 
-This is the only place where a value becomes a number, a category or an id. Every function here is
-elementwise: what a row becomes depends on its own value and on the kind of its column, never on
-the values beside it. A value is *missing*, or *foreign* if it does not read as declared, or it has
-a reading; nothing is refused here, and nothing raises.
+Only here does a value become a number, a category or an id. Every function here is elementwise:
+what a row becomes depends on its own value and on the kind of its column, never on other values. A
+value is *missing*, or *foreign* if it does not read as declared, or it has a reading; nothing is
+refused here, and nothing raises.
 
-A kind that a fact does not list is foreign to it. A cell is read as its tag's kind, and a word of a
-dictionary once for all its rows.
+A kind that a fact does not list is foreign to it. A cell is read as its tag's kind, and a
+dictionary value once for all its rows.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 _TRUE_WORDS = ("true", "True", "TRUE")
 _FALSE_WORDS = ("false", "False", "FALSE")
 
-# Beyond, floats skip integers: one number may stand for several people.
+# Beyond this, floats skip integers: one number may mean several people.
 _EXACT_FLOATS = 2.0**53
-# A whole number in digits; zeros before it, and after a point, tell nothing.
+# A whole number in digits; leading zeros, and zeros after a point, are ignored.
 _WHOLE = r"^[ \t]*(?P<sign>[-+]?)0*(?P<digits>[0-9]+?)(?:\.0*)?[ \t]*$"
 _MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 _MILLISECONDS_A_DAY = MICROSECONDS_A_DAY // 1000
@@ -51,7 +51,7 @@ class Read:
     """What became of the values of a column."""
 
     values: pa.Array  # null, or for numbers NaN, where a value is missing or foreign
-    foreign: Mask  # which values are there but do not read as declared
+    foreign: Mask  # which values are present but do not read as declared
 
 
 Function = Callable[[pa.Array], Read]
@@ -62,14 +62,14 @@ class TableLine:
     """One line of the table."""
 
     result: pa.DataType  # what values are read as
-    functions: Mapping[ColumnKind, Function]  # how; kinds that are absent are foreign
+    functions: Mapping[ColumnKind, Function]  # how; kinds not listed are foreign
 
     def takes(self, kind: ColumnKind) -> bool:
-        """Tell whether any value of a column of this kind can be read."""
+        """Return whether any value of a column of this kind can be read."""
         return kind in ("cell", "nothing") or kind in self.functions
 
     def read(self, column: TypedColumn, then: Callable[[pa.Array], pa.Array] | None = None) -> Read:
-        """Read every value by itself; ``then`` goes on with the values that were read."""
+        """Read every value by itself; ``then`` is applied to the values that were read."""
         array = column.array
         if pt.is_dictionary(array.type):
             words = self.read(TypedColumn(column.kind, array.dictionary), then)
@@ -86,7 +86,7 @@ class TableLine:
         return _mark_lost(array, nothing)
 
     def _read_cells(self, cells: pa.Array, then: Callable[[pa.Array], pa.Array] | None) -> Read:
-        """Read the cells of each tag as a column of that kind, and put them back in place."""
+        """Read the cells of each tag as a column of that kind, and return them in order."""
         tags = pc.struct_field(cells, "tag").fill_null(0).to_numpy(zero_copy_only=False)
         places = [np.flatnonzero(tags == tag) for tag in range(len(TAGS))]
         parts = [
@@ -139,7 +139,7 @@ def _finite(read: Function, array: pa.Array) -> Read:
 
 
 def _parse(target: pa.DataType, array: pa.Array) -> Read:
-    """Read fields of a source without types; a word for a missing value is missing."""
+    """Parse fields of a source without types; a word for a missing value is missing."""
     # Every text is trimmed and compared, needed or not, so that time does not reveal padding.
     text = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
     text = _replace_marks(text, MISSING_WORDS, None)
@@ -156,7 +156,7 @@ def _parse(target: pa.DataType, array: pa.Array) -> Read:
 
 
 def _readable(words: pa.Array, target: pa.DataType) -> Mask:
-    """Return which words Arrow casts to the type; halving finds the few that it does not."""
+    """Return which words Arrow can cast to the type; bisection finds the few that it cannot."""
     try:
         words.cast(target)
     except pa.ArrowException:
@@ -246,7 +246,7 @@ def _id_decimal(array: pa.Array) -> Read:
 
 
 def _as_number(read: Function, array: pa.Array) -> Read:
-    """Return ids of which all spellings of a whole number are one."""
+    """Return ids in which all spellings of a whole number are the same."""
     texts = read(array)
     parts = pc.extract_regex(texts.values, _WHOLE)
     sign, digits = pc.struct_field(parts, "sign"), pc.struct_field(parts, "digits")
@@ -257,7 +257,7 @@ def _as_number(read: Function, array: pa.Array) -> Read:
 
 
 def _mark_lost(before: pa.Array, after: pa.Array) -> Read:
-    """Return values of which those that were there before and are no longer are foreign."""
+    """Return values; those that were present before and are now null are foreign."""
     missing = pc.is_null(before, nan_is_null=True)
     return Read(after, _mask(pc.and_not(after.is_null(), missing)))
 

@@ -1,7 +1,7 @@
-"""What is said where a value does not read as declared: a column's name, its kind, and the cure.
+"""Messages about values that do not read as declared: a column's name, its kind, and the remedy.
 
-No sentence quotes a value. Which one is said may depend on the tags of a column without a type; it
-is said only where a fit is refused.
+No message quotes a value. Which one is used may depend on the tags of a column without a type; it
+is used only when a fit is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS: dict[str, str] = {
     "nothing": "nothing",
 }
 _PLURAL: dict[Kind, str] = {"text": "text", "integer": "integers", "boolean": "booleans"}
-# What a column of a form is called, and how it is to be written.
+# What a column of a form is called, and how to write it.
 _FORMS: dict[str, tuple[str, str]] = {
     "text": ("numbers", "digits such as 12.5"),
     "date": ("dates", "2024-12-31"),
@@ -85,7 +85,7 @@ def category_refusal(column: TypedColumn, name: str, kind: Kind) -> DataError:
 
 
 def id_refusal(read: Read, name: str, *, as_numbers: bool) -> DataError:
-    """Return the error about ids of which some cannot be told apart for sure, or are missing."""
+    """Return the error about ids of which some are unreliable or missing."""
     if not read.foreign.any():
         return DataError(
             f"Column {name!r} is the id column but has missing ids; fill them in, remove those "

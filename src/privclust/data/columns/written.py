@@ -1,7 +1,7 @@
-"""Grammars: text that stands for a number, a date, a time or a duration.
+"""Grammars: text that represents a number, a date, a time or a duration.
 
-Every text is read by itself, by integer arithmetic on its own digits; what is not written as its
-form asks for is NaN. Nothing is refused here.
+Every text is read by itself, by integer arithmetic on its own digits; anything not written in its
+form is NaN. Nothing is refused here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PERIOD = (
 
 
 def written(text: pa.Array, form: Form) -> Floats:
-    """Return the numbers that texts of a form stand for; NaN where one stands for none."""
+    """Parse texts of a form as numbers; NaN if one does not parse."""
     text = pc.utf8_trim_whitespace(text.cast(pa.large_string()))
     if form == "text":
         return text_as_numbers(text)
@@ -41,8 +41,8 @@ def written(text: pa.Array, form: Form) -> Floats:
 
 
 def text_as_numbers(text: pa.Array) -> Floats:
-    """Return finite numbers written as text; NaN where it is none."""
-    # Arrow refuses a leading plus that people write.
+    """Return finite numbers written as text; NaN for anything else."""
+    # Arrow refuses a leading plus, which people do write.
     plain = pc.replace_substring_regex(text, r"^\+", "")
     is_number = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
     numbers = pc.if_else(is_number, plain, None).cast(pa.float64())

@@ -1,11 +1,10 @@
 """What every engine offers: rows encoded once, and sums of exact statistics over all of them.
 
-A kernel makes a few megabytes for each piece of rows. Where the allocator gives them back to the
-system at once, as in workers of Dask, faulting them in again costs more than the kernel itself.
+A kernel allocates a few megabytes for each piece of rows. Where the allocator returns them to the
+system at once, as in Dask workers, faulting them in again costs more than the kernel itself.
 
 A view asks the engine of its fit and knows nothing else about where rows are. Statistics are
-integers, so their sum is the same for every cut into parts, every order and every engine, to the
-bit.
+integers, so their sum is the same to the bit for every partition, every order and every engine.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from privclust.data.rows import PartedSource
 # How much memory there is.
 
 _MEMINFO = Path("/proc/meminfo")
-# If the system does not say what is free.
+# If the system does not report what is free.
 _ASSUMED = 2**29
 
 
 def free_memory() -> int:
-    """Return the bytes that new data may take without pushing others out."""
+    """Return the bytes that new data may take without swapping out others."""
     try:
         for line in _MEMINFO.read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -47,15 +46,15 @@ def free_memory() -> int:
         return _ASSUMED
 
 
-# Arrays that are used again and again: one of each name in every thread.
+# Reused arrays: one of each name in every thread.
 
 _arrays = threading.local()
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """Return an array of this thread, whose content is whatever was left there.
+    """Return an array of this thread with arbitrary content.
 
-    ``name``: whoever asks for the same name next gets the same memory, so a name belongs to one
+    ``name``: the next call with the same name returns the same memory, so a name belongs to one
     place in the code, and nothing of the array may outlive the call that filled it.
     """
     size, key = math.prod(shape), (name, np.dtype(dtype))
@@ -76,7 +75,7 @@ Total = TypeVar("Total", bound=Addable)
 
 @dataclass(frozen=True)
 class CountedSum(Generic[Total]):
-    """A statistic of some rows, and how many they are, counted apart from the statistic."""
+    """A statistic of some rows, and their number, counted apart from the statistic."""
 
     total: Total
     n_rows: int
@@ -87,7 +86,7 @@ class CountedSum(Generic[Total]):
 
 @dataclass(frozen=True)
 class PerRow:
-    """Answers that have a line for each row: an addition that forgets nothing."""
+    """Per-row results; adding concatenates them."""
 
     parts: tuple[Any, ...]
 
@@ -107,12 +106,12 @@ class Encoder(Protocol):
         ...
 
     def unpack(self, piece: Any) -> Any:
-        """Return a piece as statistics take it, maybe in memory that the next call uses again."""
+        """Return a piece as statistics take it, maybe in memory that the next call reuses."""
         ...
 
     @property
     def row_bytes(self) -> int:
-        """About the bytes that a kept row takes."""
+        """The approximate bytes of a kept row."""
         ...
 
 
@@ -130,12 +129,12 @@ class EncodedRows(ABC):
     def each(self, statistic: Callable[[Any], Any]) -> Iterator[Any]:
         """Yield what a statistic gives for some rows at a time, in their order.
 
-        For answers about single rows, which go back to whoever holds the rows.
+        For answers about single rows, which go back to the holder of the rows.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the rows."""
+        """Release the rows."""
 
 
 class Engine(ABC):
@@ -170,7 +169,7 @@ def current_engine() -> Engine:
 
 @contextmanager
 def use_engine(engine: Engine) -> Iterator[Engine]:
-    """Have the fits within the context add up their statistics on this engine."""
+    """Make the fits in this context add up their statistics on this engine."""
     token = _engine.set(engine)
     try:
         yield engine

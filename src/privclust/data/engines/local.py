@@ -1,9 +1,9 @@
 """The local engine: threads over the blocks of a source, on one machine.
 
-NumPy and BLAS release Python's lock, and each thread uses BLAS alone: more BLAS threads per block
+NumPy and BLAS release Python's lock, and each thread uses BLAS with one thread: more per block
 would only wait for each other. A fit asks many questions, each a pass over all rows, and reading
 and encoding them can cost more than the question itself. So the encoded rows of the first pass are
-kept up to a limit; what is beyond it every pass reads again.
+kept up to a limit; the rest is read again in every pass.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ Pieces = Sequence[Any]
 class LocalEngine(Engine):
     """Threads of this process.
 
-    ``kept_bytes``: how much memory the kept rows of a fit may take; half of what is free if not
-    given. No answer depends on it.
+    ``kept_bytes``: how much memory the kept rows of a fit may take; by default half of what is
+    free. No answer depends on it.
     """
 
     def __init__(self, kept_bytes: int | None = None) -> None:
         self._kept_bytes = kept_bytes
 
     def check(self, source: PartedSource) -> None:
-        """Take any source: its rows need not travel."""
+        """Accept any source: its rows need not travel."""
 
     def open(self, source: PartedSource, encode: Encoder) -> LocalRows:
         """Return the rows of a source as an encoder makes them; nothing is read yet."""
@@ -75,7 +75,7 @@ class LocalRows(EncodedRows):
         return sum_in_threads(self._shelf.in_order(), of_pieces, self._source.n_rows)
 
     def _read(self, statistic: Callable[[Any], Total]) -> CountedSum[Total]:
-        """Add up while reading; the first pass fills the shelf."""
+        """Add up while reading; the first pass fills the cache."""
         shelf = None
         if self._shelf is None:
             shelf = _Shelf(self._room())
@@ -103,12 +103,12 @@ class LocalRows(EncodedRows):
         return int(_KEPT_SHARE * free_memory()) if self._kept_bytes is None else self._kept_bytes
 
     def close(self) -> None:
-        """Let go of the rows."""
+        """Release the rows."""
         self._shelf = None
 
 
 class _Shelf:
-    """Keeps pieces of rows until they would take more memory than allowed, and then none."""
+    """A cache of pieces of rows, up to the memory allowed."""
 
     def __init__(self, room: int) -> None:
         self.complete = True
@@ -127,7 +127,7 @@ class _Shelf:
                 self._kept.clear()
 
     def in_order(self) -> list[Pieces]:
-        """Return what is kept, as it was read: threads may have put it here in any order."""
+        """Return what is kept in the order of reading: threads may have added it in any order."""
         return [self._kept[number] for number in sorted(self._kept)]
 
 
@@ -144,8 +144,8 @@ def sum_in_threads(
 ) -> CountedSum[Total]:
     """Return the sum over all items, of which there must be at least one, in their order.
 
-    ``of_item``: called on each item, in several threads; a value that depends on nothing but
-    itself. ``n_rows``: the number of rows in all, if known; for the display of progress.
+    ``of_item``: called on each item, in several threads; a frozen value without outside state.
+    ``n_rows``: the number of rows in all, if known; for the display of progress.
     """
     tell, total = listening_now.get(), None
     for part in _in_threads(items, of_item):
@@ -162,7 +162,7 @@ def _in_threads(
     """Yield what is made of each item, in their order."""
     waiting_items = iter(items)
     first = list(islice(waiting_items, 2))
-    if len(first) == 1:  # small data: threads would cost more than they bring
+    if len(first) == 1:  # small data: threads would cost more than they save
         yield of_item(first[0])
         return
     threads = min(_threads(), _MOST_THREADS)

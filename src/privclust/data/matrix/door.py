@@ -20,7 +20,7 @@ Shape = tuple[int, int]
 
 
 class OpenedCounts(Protocol):
-    """What the door takes: counts that are not read before they are asked for, and the unit."""
+    """What the door takes: counts that are not read until a question is asked, and the unit."""
 
     @property
     def source(self) -> MatrixSource: ...
@@ -46,7 +46,7 @@ class CountMatrix:
     def private(
         self, meter: Meter, seed: np.random.SeedSequence | None
     ) -> MatrixView | ProfilesView:
-        """Return the matrix behind noise; with a seed it is reproducible and NOT PRIVATE."""
+        """Return the matrix behind noise; with a seed the noise is reproducible and NOT PRIVATE."""
         noise = noise_source(seed, self._given_noise)
         if self.unit.whole_rows:
             return ProfilesView(self._opened.source, meter, noise)

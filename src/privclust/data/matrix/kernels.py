@@ -1,7 +1,7 @@
 """Exact sums over groups of rows and columns of a sparse matrix of counts.
 
 All arithmetic is in int64, so the result is the same for every order of summation. A pass costs
-one step per stored entry; the dense form of the matrix is never made.
+one step per stored entry; the matrix is never made dense.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from privclust.data.engines.base import PerRow
 from privclust.data.matrix.rows import MatrixRows, row_pieces
 from privclust.data.question import Pick, Question, Scores, Term
 
-# Entries above this count as this much in choices.
+# In choices, entries are clipped to this.
 LARGEST_ENTRY = 2**20
 # The size of a row whose profile is added up, in steps.
 ROW_STEPS = 2**14
 
 
 def table_of(of: str, step: float) -> Question:
-    """Return the question for sums over groups: a step of an entry lies in one of the cells."""
+    """Return the question for sums over groups: a step of an entry is in one of the cells."""
     return Question(of, Term.cells(), _lines, step=step)
 
 
@@ -36,7 +36,7 @@ def choice_of(of: str, weights: Integers) -> Pick:
 
 
 def _of_profiles(of: str) -> Question:
-    """Return the question for sums of rows, each at least zero and in one line at most so long."""
+    """Return the question for sums of rows, each non-negative, in one line, of bounded length."""
     return Question(of, Term.vector(ROW_STEPS, low=0), step=1 / ROW_STEPS)
 
 
@@ -46,13 +46,13 @@ def _lines(total: PerRow | Integers) -> Integers:
 
 @dataclass(frozen=True)
 class _OfRows:
-    """A statistic that has something for every row: of the rows from ``first`` on."""
+    """A statistic with a public argument for every row, for the rows from ``first`` on."""
 
     of_rows: Any
     first: int = field(default=0, kw_only=True)
 
     def within(self, part: Any) -> Self:
-        """Return what a part of the matrix needs of it."""
+        """Return it for a part of the matrix."""
         return replace(self, of_rows=self.of_rows[part.start : part.stop], first=part.start)
 
     def _for(self, rows: MatrixRows) -> Any:
@@ -68,7 +68,7 @@ class RowSums:
     n_groups: int
 
     def __call__(self, rows: MatrixRows) -> PerRow:
-        """Return the lines of some rows."""
+        """Return the sums of some rows."""
         return PerRow((row_sums(rows.counts, self.column_groups, self.n_groups),))
 
 
@@ -151,7 +151,7 @@ class BlockShares:
 
 @dataclass(frozen=True)
 class Steps:
-    """How many entries there are, the largest of them, and what they add up to."""
+    """The number of entries, the largest, and their sum."""
 
     entries: int
     largest: int
@@ -178,7 +178,7 @@ def _most_similar(rooted: Any, prototypes: Floats) -> ShortLabels:
 
 
 def _cut_off(counts: Any) -> Any:
-    """Return the entries, none of them above what counts in a choice."""
+    """Return the entries, clipped as in a choice."""
     if counts.data.max(initial=0) <= LARGEST_ENTRY:
         return counts
     small = np.minimum(counts.data, LARGEST_ENTRY)
@@ -224,7 +224,7 @@ def square_root_rows(counts: Any, radius: int) -> Any:
 
     Entries are rounded down to integers, and a margin far above any rounding error keeps the length
     of every row at ``radius`` or below. Each row is computed from its own entries alone; a row of
-    zeros stays one, whether or not its zeros are stored.
+    zeros stays zero, whether or not its zeros are stored.
     """
     totals = np.asarray(counts @ np.ones(counts.shape[1], np.int64))
     shares = counts.data / np.repeat(np.maximum(totals, 1), np.diff(counts.indptr))
@@ -235,7 +235,7 @@ def square_root_rows(counts: Any, radius: int) -> Any:
 def row_shares(sums: Integers, steps: int) -> Integers:
     """Return rows of sums as shares in steps, rounded down: no row adds up to more than ``steps``.
 
-    The margin is that of :func:`square_root_rows`. A row of zeros stays one.
+    The margin is that of :func:`square_root_rows`. A row of zeros stays zero.
     """
     totals = np.maximum(sums.sum(axis=1, keepdims=True), 1)
     shares: Integers = np.floor(sums / totals * (steps * (1 - 2.0**-40))).astype(np.int64)

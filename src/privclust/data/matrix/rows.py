@@ -1,4 +1,4 @@
-"""Matrices of counts as sources of an engine: runs of rows, how they are kept, and in memory."""
+"""Matrices of counts as sources for an engine: runs of rows, their encoder, and in memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from privclust.data.rows import IN_MEMORY, Part, WholePart
 
 Shape = tuple[int, int]
 
-# Entries handled at a time, so that what is made beside them stays small.
+# Entries handled at a time, so that temporary arrays stay small.
 PIECE = 2**20
-# About the bytes of a file, or of triples, that are read together where rows stay on one machine.
+# Approximate bytes of a file, or of triples, read together if rows stay on one machine.
 _PART_BYTES = 2**26
-# Kept entries take twelve bytes; compressed ones in files about this much less.
+# Kept entries take twelve bytes; compressed entries in files are smaller by about this factor.
 _COMPRESSION = 4
 
 
@@ -33,7 +33,7 @@ class MatrixRows:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that they take."""
+        """Their size in bytes."""
         parts = (self.counts.data, self.counts.indices, self.counts.indptr)
         return sum(int(part.nbytes) for part in parts)
 
@@ -82,12 +82,12 @@ class MatrixSource(ABC):
 
     @property
     def n_bytes(self) -> int:
-        """About its size where it is stored."""
+        """Its approximate size in storage."""
         return 0
 
     @abstractmethod
     def parts(self, count: int = 1) -> Sequence[Part]:
-        """Return the rows in about this many parts."""
+        """Return the rows in about ``count`` parts."""
 
     def blocks(self) -> Iterator[MatrixRows]:
         """Read the rows from the beginning."""
@@ -95,11 +95,11 @@ class MatrixSource(ABC):
             yield from part.blocks()
 
     def at_close(self, call: Callable[[], object]) -> None:
-        """Have something done when the source is closed."""
+        """Call ``call`` when the source is closed."""
         self._at_close.append(call)
 
     def close(self) -> None:
-        """Free what was made of the source."""
+        """Free what the source allocated."""
         while self._at_close:
             self._at_close.pop()()
 
@@ -110,7 +110,7 @@ class MatrixSource(ABC):
 
 
 class MemoryMatrix(MatrixSource):
-    """A matrix in memory, which is not looked at before it is read."""
+    """A matrix in memory, which is not examined until it is read."""
 
     stays_here = IN_MEMORY
 
@@ -139,5 +139,5 @@ class MemoryMatrix(MatrixSource):
 
 
 def source_from(counts: Any) -> MatrixSource:
-    """Return a matrix as a source, whatever holds it."""
+    """Return a matrix of any form as a source."""
     return counts if isinstance(counts, MatrixSource) else MemoryMatrix(counts)

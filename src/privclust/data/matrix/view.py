@@ -1,12 +1,12 @@
 """The views of a matrix of counts, and the closed lists of questions that they answer.
 
-Every row is brought to a public size by itself, so that adding or removing one changes each answer
-by a known amount; see ``proofs/matrix.md``.
+Each row is normalised by itself to a public size, so that adding or removing one changes each
+answer by a known amount; see ``proofs/matrix.md``.
 
 Every question is paid for before the matrix is read, and leaves with noise. ``MatrixView`` protects
 one count or one entry, ``ProfilesView``, which has a file of its own, one whole row. What one step
-of an entry, or one row more, can change is declared beside the kernels and proved in
-``proofs/matrix.md``; what neighbours make of that is in ``proofs/question.md``.
+of an entry, or one more row, can change is declared next to the kernels and proved in
+``proofs/matrix.md``; what follows for neighbours is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class ProfilesView(View):
     ) -> Noisy:
         """Ask how the rows of each prototype spread over public groups of columns.
 
-        Every row counts as one in all, divided among the groups as its entries are. It belongs to
-        the prototype that :meth:`profile_sums` would give it to.
+        Every row counts as one in total, divided among the groups as its entries are. It belongs to
+        the prototype that :meth:`profile_sums` would assign it to.
 
         ``prototypes``: (n_prototypes, n_columns). Returns (n_prototypes, column_groups.count).
 
@@ -95,7 +95,7 @@ class ProfilesView(View):
     ) -> Noisy:
         amount_of_share(
             share, "zcdp"
-        )  # pure ε would take noise of another kind, which is not offered
+        )  # pure ε would need noise of another kind, which is not offered
         return self._answer(name, statistic, share)
 
 
@@ -140,7 +140,7 @@ class MatrixView(View):
 
     @property
     def capped(self) -> bool:
-        """Whether entries are cut off at a public cap."""
+        """Whether entries are clipped to a public cap."""
         return self._capped
 
     def ask_total(self, name: str, share: Share) -> Noisy:
@@ -188,12 +188,12 @@ class MatrixView(View):
 
         Notes
         -----
-        *Why this is private.* An entry lies in one block; see the class.
+        *Why this is private.* An entry is in one block; see the class.
         """
         return self._table("block_table", name, _blocks(row_groups, column_groups), share)
 
     def ask_row_choices(self, name: str, weights: Floats, share: Share) -> Groups:
-        """Choose a group for each row, likely one of the highest sum of weighted entries.
+        """Choose a group for each row, likely one with the highest weighted sum of entries.
 
         ``weights``: (n_columns, n_groups), public. Row i scores Σ_j a_ij weights_jk for group k.
 
@@ -228,7 +228,7 @@ class MatrixView(View):
         return Groups(picked, weights.shape[1])
 
     def _sum(self, kernel: Any) -> CountedSum[Any]:
-        """Add up a kernel, whose terms are the steps of all entries and not the rows."""
+        """Add up a kernel whose terms are the steps of all entries, not the rows."""
         return CountedSum(super()._sum(kernel).total, self._n_steps())
 
     def _n_steps(self) -> int:
@@ -258,7 +258,7 @@ def _whole_weights(weights: Floats) -> Integers:
     shifted = weights - weights.min(axis=1, keepdims=True)
     largest = float(shifted.max(initial=0))
     steps = min(_WEIGHT_STEPS, 2**62 // (LARGEST_ENTRY * max(1, len(weights))))
-    # Shares of the largest, not a factor: that of a number next to zero would be infinite.
+    # Shares of the largest, not a factor: for a number near zero it would be infinite.
     shares = shifted / largest if largest > 0 else shifted
     whole: Integers = np.minimum(np.rint(shares * steps), steps).astype(np.int64)
     return whole

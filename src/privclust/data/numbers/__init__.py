@@ -1,1 +1,1 @@
-"""Columns of numbers whose ranges nobody declared, and counts of them in public cells."""
+"""Columns of numbers without declared ranges, and counts of them in public cells."""

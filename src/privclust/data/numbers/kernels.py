@@ -21,7 +21,7 @@ class FiniteNumbers:
     n_columns: int
     # Columns in which a value that is not a number is missing; in others it is refused.
     lenient: tuple[str, ...] = ()
-    # How columns are written that are not stored as numbers.
+    # The forms of columns that are not stored as numbers.
     forms: Mapping[str, Form] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> list[Floats]:
@@ -29,7 +29,7 @@ class FiniteNumbers:
         return [self.rows(block)]
 
     def rows(self, block: Block) -> Floats:
-        """Return the numbers of a block; there is one NaN only."""
+        """Return the numbers of a block, with a single kind of NaN."""
         numbers = numbers_of(block, block.names, self.forms, self.lenient)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
@@ -47,13 +47,13 @@ class FiniteNumbers:
 class CellCounts:
     """The numbers of rows in the cells of some columns, one column after the other."""
 
-    # The rising edges of each column that is counted. It has a cell more than edges, and one
-    # further place for numbers that are missing or not finite.
+    # The rising edges of each column that is counted. It has one more cell than edges, and one
+    # further entry for numbers that are missing or not finite.
     edges: Mapping[int, Floats]
 
     @property
     def question(self) -> Question:
-        """A row stands in one place of each table."""
+        """A row is in one entry of each table."""
         return Question("histograms", Term.cells(len(self.edges)))
 
     def __call__(self, rows: Floats) -> Integers:
@@ -63,7 +63,7 @@ class CellCounts:
 
 
 def _counts(numbers: Floats, edges: Floats) -> Integers:
-    # Comparisons round nothing: a number lands in its cell to the bit, infinities aside.
+    # Comparisons do not round: a finite number lands in exactly its cell.
     cells = np.searchsorted(edges, numbers, side="right")
     cells[~np.isfinite(numbers)] = len(edges) + 1
     return np.bincount(cells, minlength=len(edges) + 2).astype(np.int64)

@@ -1,8 +1,8 @@
 """What an algorithm may hold of columns of unknown range: their forms, public cells, noisy counts.
 
 A column is cut by rising edges into cells: below the first edge, between each two, and from the
-last one on; an edge belongs to the cell above it. Numbers that are missing or not finite stand in a
-place of their own.
+last one on; an edge belongs to the cell above it. Numbers that are missing or not finite have an
+entry of their own.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from privclust.schema.schema import Schema
 
 ColumnForm = Form
 
-# A Box holds numbers up to 1e150 and is at least 1e-150 wide: two to the 498 is just within.
+# A Box has numbers up to 1e150 and is at least 1e-150 wide: two to the 498 is just within.
 _LARGEST_POWER = 498
 _POWERS = 2.0 ** np.arange(-_LARGEST_POWER, _LARGEST_POWER + 1)
 
-# The edges of signed powers of two; all that is nearer to zero than the smallest shares a cell.
+# The edges of signed powers of two; everything nearer to zero than the smallest shares a cell.
 POWERS: Floats = np.concatenate([-_POWERS[::-1], _POWERS])
 ZERO_CELL = len(_POWERS)
 
@@ -37,7 +37,7 @@ class ColumnCounts:
 
     cells: dict[int, Floats]  # the counts of each column's cells, one more than it has edges
     missing: dict[int, float]  # the noisy number of rows whose number is missing or not finite
-    standard_error: float  # that of each of these numbers
+    standard_error: float  # the standard error of each of these numbers
 
 
 def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, ColumnForm] | None:
@@ -64,7 +64,7 @@ def forms_of(columns: Sequence[str] | Mapping[str, str] | None) -> dict[str, Col
 def without_bounds(
     forms: Mapping[str, ColumnForm], *, ignore: Sequence[str], csv: Csv | None, total: bool
 ) -> Schema:
-    """Return a schema by which columns are read; its bounds mean nothing and hold nothing back.
+    """Return a schema for reading columns; its bounds are dummies and clip nothing.
 
     ``ignore``: columns of the data that are not read. ``total``: whether a value that does not read
     as its form is treated as missing instead of refused.

@@ -1,8 +1,8 @@
 """``NumbersView``: columns of unknown range behind the door, and the two questions about them.
 
-Every question is paid for before a row is read, and leaves with noise. What one row more can change
-in it is declared beside its kernel and proved in ``proofs/bounds.md``; what a step between
-neighbours makes of that is in ``proofs/question.md``.
+Every question is paid for before a row is read, and leaves with noise. What one more row can change
+in it is declared next to its kernel and proved in ``proofs/bounds.md``; what follows for
+neighbours is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class NumbersView(View):
 
         Notes
         -----
-        *Why this is private.* Edges and columns are public. A row stands in one place of each of
-        the m tables, that of missing numbers included, however large its numbers are. Cells without
-        rows are noised like any other.
+        *Why this is private.* Edges and columns are public. A row is in one entry of each of the m
+        tables, that of missing numbers included, however large its numbers are. Cells without rows
+        are noised like any other.
         """
         noisy = self._answer(name, CellCounts(edges), share)
         ends = np.cumsum([len(cuts) + 2 for cuts in edges.values()])
@@ -82,10 +82,10 @@ class NumbersView(View):
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
-        """Return the standard error of each cell when this many columns are asked together."""
+        """Return the standard error of each cell when ``n_tables`` columns are asked together."""
         return self.cell_noise(share, n_tables).standard_error()
 
     def cell_noise(self, share: Share, n_tables: int) -> NumberNoise:
-        """Return the noise of each cell when this many columns are asked together."""
+        """Return the noise of each cell when ``n_tables`` columns are asked together."""
         asked = CellCounts(dict.fromkeys(range(n_tables), np.empty(0))).question
         return self._number_noise(asked, share)

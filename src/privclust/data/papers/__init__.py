@@ -1,1 +1,1 @@
-"""Questions that only papers and rivals ask: behind the door, and not of the product."""
+"""Questions that only papers and rivals ask: behind the door, but not part of the product."""

@@ -26,7 +26,7 @@ class PaperRows(PointRows):
 
 
 class NonNegativeRows(PaperRows):
-    """Rows of non-negative numbers, clipped to a ball around the origin, not the box alone."""
+    """Rows of non-negative numbers, clipped to a ball around the origin, not only to the box."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Exact statistics of one block of grid rows, for the questions of papers and rivals.
 
 As in ``data/points/kernels.py`` every number that is added up is an integer held in a float of
-enough digits. What is not an integer on the way, a loading, is computed for each row by itself in
-elementwise steps, so that no other row has a say in its last bit, and then rounded.
+enough digits. Intermediate values that are not integers, the loadings, are computed for each row by
+itself in elementwise steps, so that no other row affects their last bit, and then rounded.
 
 The clusters are those of public centres, and so are all balls and candidates. Every number is an
 integer held in float64, as in ``kernels.py``.
@@ -23,11 +23,11 @@ from privclust.data.points.mixed import GridPiece, dense
 from privclust.data.points.public import WHOLE, Projection
 from privclust.data.question import Pick, Question, Scores, Term
 
-# Rows and loadings of a factorisation lie on a grid of this many steps to a length of one.
+# Rows and loadings of a factorisation are on a grid of this many steps to a length of one.
 FACTOR_STEPS = 2**10
 # Gradients are integers of at most this length.
 GRADIENT_STEPS = 2**14
-# How often every loading of a row is made the best one, given the others.
+# Rounds of coordinate descent over the loadings of a row.
 _SWEEPS = 5
 # Distances held at a time.
 _DISTANCES = 2**20
@@ -37,14 +37,14 @@ _DISTANCES = 2**20
 class SwapCosts:
     """Minus the k-means cost of public centres as they are, and after each possible swap."""
 
-    # How the rows are seen; it clips them, so that no two points of it are further apart than twice
-    # its radius.
+    # How the rows are seen; it clips them, so that no two of its points are further apart than
+    # twice its radius.
     frame: Projection
     centres: Floats  # (n_centres, frame.dimension)
     candidates: Floats  # (n_candidates, frame.dimension)
 
     def __post_init__(self) -> None:
-        if self.frame.radius >= WHOLE:  # rounding may take rows that nobody clips beyond it
+        if self.frame.radius >= WHOLE:  # rounding may take unclipped rows beyond it
             raise ValueError("Swaps need a frame that clips rows; give it a radius below 2.")
 
     @cached_property
@@ -68,7 +68,7 @@ class SwapCosts:
         seen = self.grid.rows(rows).astype(np.float64)
         here, there = (self.grid.centres(part) for part in (self.centres, self.candidates))
         stay, gain = 0, np.zeros((len(here), len(there)), np.int64)
-        # So few rows that floats hold the sums of their squares exactly.
+        # Few enough rows that floats hold the sums of their squares exactly.
         height = max(1, min(_DISTANCES // len(there), 2**53 // self.largest))
         for start in range(0, len(seen), height):
             part = seen[start : start + height]
@@ -87,7 +87,7 @@ def _two_nearest(rows: Floats, centres: Floats, largest: float) -> tuple[Floats,
     labels = squares.argmin(axis=1)
     lines = np.arange(len(rows))
     first = squares[lines, labels]
-    squares[lines, labels] = largest  # with a single centre nothing else is near
+    squares[lines, labels] = largest  # with a single centre there is no second one
     return first, squares.min(axis=1), labels
 
 
@@ -121,7 +121,7 @@ class FactorSums:
 
     @property
     def upper(self) -> tuple[Indices, Indices]:
-        """The places of the products of loadings that are kept, each pair once."""
+        """The indices of the products of loadings that are kept, each pair once."""
         return np.triu_indices(len(self.components))
 
     def __call__(self, rows: GridPiece) -> Integers:
@@ -135,7 +135,7 @@ class FactorSums:
 
 
 def on_factor_grid(rows: Floats) -> Floats:
-    """Return grid rows in whole steps of which ``FACTOR_STEPS`` make a length of one."""
+    """Return grid rows in whole steps, ``FACTOR_STEPS`` to a length of one."""
     return clip_to_ball(np.rint(rows * (FACTOR_STEPS / GRID_RADIUS)), FACTOR_STEPS)
 
 
@@ -162,14 +162,14 @@ def loadings_of(seen: Floats, components: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class CriticGradients:
-    """The sum of the gradients of a public network at each row, each shortened by itself."""
+    """The sum of the gradients of a public network at each row, each clipped by itself."""
 
     critic: Critic
-    clip: float  # the length to which the gradient of a row is shortened
+    clip: float  # the length to which the gradient of a row is clipped
 
     @property
     def question(self) -> Question:
-        """A row adds a vector that is shortened."""
+        """A row adds a clipped vector."""
         term, step = Term.vector(GRADIENT_STEPS), self.clip / GRADIENT_STEPS
         dimension = len(self.critic.flat)
         return Question("critic_gradients", term, as_line, step=step, dimension=dimension)
@@ -188,7 +188,7 @@ class CriticGradients:
         seen = on_factor_grid(rows)
         weights = np.rint(self.critic.weights * FACTOR_STEPS)
         shifts = np.rint(self.critic.shifts * FACTOR_STEPS**2)
-        # Products and sums of integers are exact, so no other row has a say in what follows.
+        # Products and sums of integers are exact, so no other row affects what follows.
         inputs = (seen @ weights.T + shifts) / FACTOR_STEPS**2
         gradients = self.critic.gradients(inputs, seen / FACTOR_STEPS)
         whole = np.rint(gradients * (GRADIENT_STEPS / self.clip))

@@ -39,7 +39,7 @@ class Critic:
 
         Notes
         -----
-        Every step is elementwise, so a line depends on its own point alone.
+        Every step is elementwise, so a line depends only on its own point.
         """
         open_ = np.where(inputs > 0, self.heights, 0.0)
         by_weights = open_[:, :, None] * points[:, None, :]
@@ -61,7 +61,7 @@ class FactorAnswer:
 
     loadings: Floats  # (n_components, n_components): the sum of h hᵀ
     products: Floats  # (n_components, n_features): the sum of h vᵀ
-    standard_error: float  # that of each entry
+    standard_error: float  # the standard error of each entry
 
 
 @dataclass(frozen=True)

@@ -20,18 +20,18 @@ from privclust.data.public import Noisy
 
 
 class PapersView(PointsView):
-    """Rows that answer questions, those of papers and their rivals too, only through noise."""
+    """Rows that answer questions, also those of papers and rivals, only through noise."""
 
     asks: ClassVar[dict[str, str]] = PointsView.asks | {
         "choices": "which candidate suits the most rows of each cluster",
         "zone_cells": "how many rows of each cluster lie near each of its candidates",
         "best_swap": "which exchange of a centre brings rows closer to their centres",
         "factor_sums": "how the rows are made up of the components",
-        "critic_gradients": "which change of the network tells rows from made-up ones better",
+        "critic_gradients": "which change of the network tells rows from synthetic ones better",
     }
 
     def ask_choices(self, name: str, zones: Zones, share: Share) -> Integers:
-        """Pick a candidate for each cluster, the likelier the more rows of the cluster favour it.
+        """Pick a candidate for each cluster, with chances that grow with the rows favouring it.
 
         The score of a candidate is the number of rows of the cluster that lie in its zone and are
         nearest to this candidate. The answer is the index of the candidate of each cluster.
@@ -58,7 +58,7 @@ class PapersView(PointsView):
     def ask_best_swap(
         self, name: str, frame: Projection, centres: Floats, candidates: Floats, share: Share
     ) -> Swap | None:
-        """Pick a swap of a centre for a candidate; the lower the cost after it, the likelier.
+        """Pick a swap of a centre for a candidate, likely one of low cost.
 
         ``centres``, ``candidates``: (n_points, frame.dimension). ``None`` if all centres stay.
 
@@ -98,14 +98,14 @@ class PapersView(PointsView):
     def ask_critic_gradients(self, name: str, critic: Critic, clip: float, share: Share) -> Noisy:
         """Ask for the sum over rows of the gradient of a public network in its parameters.
 
-        ``clip``: the length to which the gradient of every row is shortened. Returns
+        ``clip``: the length to which the gradient of every row is clipped. Returns
         (n_parameters,).
 
         Notes
         -----
         *Why this is private.* The gradient of a row depends on that row and on the public network
-        alone, and is shortened to ``clip`` before it is added. So a row adds one vector of at most
-        that length. Every step asks about all rows: nothing rests on which rows were sampled.
+        alone, and is clipped to ``clip`` before it is added. So a row adds one vector of at most
+        that length. Every step asks about all rows: no argument rests on sampling.
         """
         noisy = self._answer(name, CriticGradients(critic, clip), share)
         return Noisy(noisy.value[0], noisy.standard_error)

@@ -45,8 +45,7 @@ class PointRows(Door):
     def within(self, schema: Schema, *, gap: float | None) -> Self:
         """Return a door to the same rows under other weights or bounds of the same columns.
 
-        ``schema``: made of public facts and of released numbers, as every argument of a question
-        is.
+        ``schema``: made of public facts and released numbers, like every argument of a question.
         """
         other = copy(self)
         other.schema = schema

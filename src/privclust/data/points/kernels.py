@@ -1,8 +1,8 @@
 """Exact statistics of one block of grid rows: around public centres, in cells, second moments.
 
 Every number here is an integer held in a float of enough digits, so that products and sums are
-exact in any order; BLAS may add up as it likes. A statistic is a frozen value that is called with
-grid rows, and it declares beside it what one row more can change.
+exact in any order, whatever BLAS does. A statistic is a frozen value that is called with grid rows,
+and it declares what one more row can change.
 
 The clusters are those of public centres, and the edges of the cells are public too. Every number is
 an integer held in float64, as in ``kernels.py``.
@@ -34,7 +34,7 @@ _PRODUCTS = 1 << 18
 # Up to this radius, in steps, inner products stay below 2^24 and single precision is exact.
 SINGLE_PRECISION_RADIUS = 2**11
 
-# The number of levels that a squared distance is rounded down to, and the steps along an axis.
+# The levels that a squared distance is rounded down to, and the steps along an axis.
 SQUARE_LEVELS = 2**20
 _AXIS_STEPS = 2**20
 
@@ -94,7 +94,7 @@ def nearest(rows: Floats, centres: Floats, dtype: Precision = np.float64) -> Ind
     """Return the index of the nearest centre of each row; the lower index wins a tie."""
     if len(centres) == 1:
         return np.zeros(len(rows), np.intp)
-    # The nearest centre c has the largest x·c - |c|²/2; a last coordinate of one brings in |c|²/2.
+    # The nearest centre c has the largest x·c - |c|²/2; a last coordinate of one supplies |c|²/2.
     halves = np.einsum("ij,ij->i", centres, centres) / 2
     targets: NDArray[Any] = np.column_stack([centres, -halves]).T.astype(dtype)
     labels = np.empty(len(rows), np.intp)
@@ -144,7 +144,7 @@ def sums_by_label(rows: Floats, labels: Indices, n_labels: int) -> Floats:
     """Add up the rows of each label."""
     if n_labels == 1:
         return np.asarray(rows.sum(axis=0, keepdims=True))
-    # A product with the matrix that has, for each row, a single one in the place of its label.
+    # A product with the indicator matrix of the labels.
     ones, ends = np.ones(len(rows)), np.arange(len(rows) + 1)
     membership = sparse.csc_array((ones, labels, ends), shape=(n_labels, len(rows)))
     return np.asarray(membership @ rows)
@@ -171,8 +171,8 @@ class ClusterSums:
 
     frame: Projection
     centres: Floats  # (n_centres, frame.dimension): points of the frame
-    clip: float  # offsets of rows from their nearest centre are shortened to this length
-    # What is wanted beside the numbers.
+    clip: float  # offsets of rows from their nearest centre are clipped to this length
+    # What is wanted besides the numbers.
     offsets: bool = True
     square: bool = True
 
@@ -245,7 +245,7 @@ class ClusterHistograms:
 
     @property
     def question(self) -> Question:
-        """A row stands in one place of the table of each coordinate."""
+        """A row is in one entry of the table of each coordinate."""
         return Question("cluster_histograms", Term.cells(len(self.coordinates)))
 
     @cached_property
@@ -271,12 +271,12 @@ class ClusterHistograms:
 
 # Exact second moments of one block of grid rows; integers, as in ``kernels.py``.
 
-# Second moments are taken on a grid of this many steps to the radius of the frame. It is coarse
-# beside the noise, and keeps the noise of thousands of entries cheap to draw.
+# Second moments use a grid of this many steps to the radius of the frame. It is coarse, which the
+# noise hides, and keeps the noise of thousands of entries cheap to draw.
 MOMENT_STEPS = 2**7
 
-# The diagonal entries of second moments, and the pairs, which stand twice in the matrix, are
-# weighted so that both get their due of the precision.
+# The diagonal entries of second moments, and the pairs, which occur twice in the matrix, are
+# weighted so that both get their share of the precision.
 DIAGONAL_WEIGHT, PAIR_WEIGHT = 5, 7
 
 
@@ -293,7 +293,7 @@ class Moments:
 
     @cached_property
     def upper(self) -> tuple[Indices, Indices]:
-        """The places of the entries in the matrix."""
+        """The indices of the entries in the matrix."""
         return np.triu_indices(self.frame.dimension)
 
     @cached_property
@@ -305,7 +305,7 @@ class Moments:
     def question(self) -> Question:
         """A row x adds 5 x_i² and, for i < j, 7 x_i x_j: a vector of at most 5 times its square.
 
-        Of a row of length r no entry is more than x_i² ≤ r² or, in size, x_i x_j ≤ r²/2 allows.
+        For a row of length r the entries are bounded by x_i² ≤ r² and |x_i x_j| ≤ r²/2.
         """
         diagonal = self.weights == DIAGONAL_WEIGHT
         high = np.where(diagonal, MOMENT_STEPS**2, MOMENT_STEPS**2 // 2) * self.weights

@@ -1,9 +1,9 @@
 """Mixed rows on the public grid: numbers clipped and scaled, categories as codes.
 
 A row of the grid has one coordinate for each number and one for each category. The coordinates of a
-column of categories are alike in all but the one that the row has, so they are kept as its code,
-and products with public vectors are looked up by it. The rows themselves are never written out,
-except a piece at a time where a statistic needs it.
+column of categories are equal except that of the row's category, so they are kept as its code, and
+products with public vectors are looked up by it. The rows themselves are never made dense, except a
+piece at a time where a statistic needs it.
 
 The declared domain is a product of intervals and simplices. A category is a corner of its simplex,
 w / √2 along its own axis, so that two different ones are w apart; a missing value that is left
@@ -33,16 +33,15 @@ from privclust.schema.schema import Schema
 
 @dataclass(frozen=True)
 class GridCodes:
-    """What codes stand for on the grid; public, made from the schema alone."""
+    """What codes mean on the grid; public, made from the schema alone."""
 
     numbers: Indices  # (n_numbers,): the coordinates that are numbers
     # (n_columns,): the first coordinate of each column of categories, and how many it has.
     starts: Indices
     sizes: Indices
-    # (dimension,): the integer in the place of a category that a row does not have; zero for
-    # numbers.
+    # (dimension,): the integer for a category that a row does not have; zero for numbers.
     off: Floats
-    steps: Floats  # (n_columns,): what is added to it in the place of the category that the row has
+    steps: Floats  # (n_columns,): what is added to it for the category that the row has
 
     @property
     def dimension(self) -> int:
@@ -50,9 +49,9 @@ class GridCodes:
         return len(self.off)
 
     def tables(self, matrix: Floats) -> list[Floats]:
-        """Return for each column what each code adds to the product with a matrix.
+        """Return, for each column, what each code adds to the product with a matrix.
 
-        The last line, of zeros, is that of a value that is left out.
+        The last line, of zeros, is for a value that is left out.
         """
         none = np.zeros((1, matrix.shape[1]))
         columns = zip(self.starts, self.sizes, self.steps, strict=True)
@@ -76,24 +75,24 @@ class MixedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the rows, if they were written out."""
+        """The shape of the dense rows."""
         return len(self), self.layout.dimension
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Its size in memory."""
         return self.numbers.nbytes + self.codes.nbytes
 
     def compact(self) -> MixedRows:
-        """Return the same rows in as few bytes as they need."""
+        """Return the same rows in as few bytes as possible."""
         return MixedRows(self.layout, self.numbers.astype(np.int32), self.codes)
 
     def restore(self) -> MixedRows:
-        """Return kept rows with numbers that can be computed with."""
+        """Return kept rows with numbers in float64."""
         return MixedRows(self.layout, self.numbers.astype(np.float64), self.codes)
 
     def dense(self) -> Floats:
-        """Return the rows written out, in memory that the next call uses again."""
+        """Return dense rows, in memory that the next call reuses."""
         layout = self.layout
         rows: Floats = scratch("rows written out", self.shape)
         rows[:] = layout.off
@@ -123,7 +122,7 @@ GridPiece = Floats | MixedRows
 
 
 def dense(rows: GridPiece) -> Floats:
-    """Return grid rows written out."""
+    """Return dense grid rows."""
     return rows.dense() if isinstance(rows, MixedRows) else rows
 
 
@@ -158,7 +157,7 @@ class MixedDomain(PublicShares):
             square += numbers.radius**2
         if not square > 0:
             raise SchemaError(
-                "Every declared column has one category only, so that no two rows differ; declare "
+                "Every declared column has only one category, so that no two rows differ; declare "
                 "a column with more."
             )
         # A little more, so that rounding leaves no corner outside.
@@ -175,7 +174,7 @@ class MixedDomain(PublicShares):
 
     @cached_property
     def grid(self) -> GridCodes:
-        """What codes stand for on the grid."""
+        """What codes mean on the grid."""
         columns = self.coordinates.categorical
         per_unit = GRID_RADIUS / (self.scales * self.radius)
         off, steps = np.zeros(self.dimension), []
@@ -222,7 +221,7 @@ class MixedDomain(PublicShares):
         ]
 
 
-# The declared region of rows, whatever they hold.
+# The declared region of rows, with or without categories.
 Region = Domain | MixedDomain
 
 
@@ -242,14 +241,14 @@ def _middle(column: Column) -> Floats:
 
 
 def _square(column: Column, gap: float | None) -> float:
-    """Return how far a category, or a missing one, lies at most from equal shares, squared."""
+    """Return the largest squared distance of a category, or a missing one, from equal shares."""
     share = 1 / column.size
     return column.apart(gap) ** 2 / 2 * max(1 - share, share if column.omits else 0.0)
 
 
 # How rows are kept as points: on the public grid, four bytes a number, in pieces for the cache.
 
-# Numbers of a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
+# Numbers in a piece, the rows that a statistic sees at a time: two megabytes, for the cache.
 PIECE = 2**18
 
 # Grid coordinates are at most 2^20 in size, so they fit into four bytes.
@@ -271,7 +270,7 @@ class GridRows:
         ]
 
     def unpack(self, piece: Kept) -> GridPiece:
-        """Return a piece as exact floats, in memory that the next piece uses again."""
+        """Return a piece as exact floats, in memory that the next piece reuses."""
         if isinstance(piece, MixedRows):
             return piece.restore()
         rows: NDArray[Any] = scratch("grid rows", piece.shape)

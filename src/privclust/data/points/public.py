@@ -27,7 +27,7 @@ class Projection:
     coarse: bool = False
 
     def __post_init__(self) -> None:
-        # Exact arithmetic rests on these: they keep every product below 2^53, or 2^24 if coarse.
+        # Exact arithmetic depends on these: they keep every product below 2^53, or 2^24 if coarse.
         check_dimension(len(self.origin))
         close = 1e-9
         if np.linalg.norm(self.origin) > 1 + close or not 0 < self.radius <= WHOLE:

@@ -1,8 +1,8 @@
 """``PointsView``: rows as points behind the door, and the closed list of questions about them.
 
-Every question is paid for before a row is read, and leaves with noise. What one row more can change
-in it is declared beside its kernel and proved in ``proofs/points.md``; what a step between
-neighbours makes of that is in ``proofs/question.md``.
+Every question is paid for before a row is read, and leaves with noise. What one more row can change
+in it is declared next to its kernel and proved in ``proofs/points.md``; what follows for
+neighbours is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class PointsView(View):
         """Ask about the rows nearest to each of the public ``centres``, in one pass.
 
         ``centres``: (n_centres, frame.dimension). ``clip``: offsets of rows from their nearest
-        centre are shortened to this length. ``counts``, ``offsets``, ``square``: what to pay for
-        each part of the answer; a part not paid for is not asked.
+        centre are clipped to this length. ``counts``, ``offsets``, ``square``: what to pay for each
+        part of the answer; a part not paid for is not asked.
 
         Notes
         -----
@@ -111,13 +111,11 @@ class PointsView(View):
         offsets: Share | None = None,
         square: Share | None = None,
     ) -> ClusterAnswer:
-        """Ask as :meth:`clusters` does, and add up over public groups of centres before noise.
+        """Ask as :meth:`clusters` does, but add up over public groups of centres before noise.
 
-        An offset is that from the row's nearest centre, so a group moves as one, by what its
-        centres lack on average.
+        Offsets are from the row's nearest centre, so a group moves as one, by their average.
 
-        ``groups``: (n_centres,), the group of each centre, from 0; as many are answered for as the
-        largest says.
+        ``groups``: (n_centres,), the group of each centre; groups 0 to max(groups) are answered.
 
         Notes
         -----
@@ -141,7 +139,7 @@ class PointsView(View):
         *Why this is private.* A row x of length at most r adds 5 x_i² for each diagonal entry and
         7 x_i x_j for each pair i < j: a vector whose squared length is
         25 Σ x_i⁴ + 49 Σ_{i<j} x_i² x_j² ≤ 25 (Σ x_i²)², so its length is at most 5 r². The factors
-        give the pairs, which stand twice in the matrix, their due of the precision.
+        give the pairs, which occur twice in the matrix, their share of the precision.
         """
         statistic = Moments(frame)
         noisy = self._answer(name, statistic, share)
@@ -160,7 +158,7 @@ class PointsView(View):
         Notes
         -----
         *Why this is private.* A row belongs to one centre, and there to one cell of each of the C
-        coordinates: it stands in one place of each of C tables, as in
+        coordinates: it is in one entry of each of C tables, as in
         :meth:`NumbersView.ask_histograms`. Clusters and cells without rows are noised like any
         other.
         """

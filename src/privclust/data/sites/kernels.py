@@ -1,9 +1,9 @@
-"""Private source rows beside public target points: where each row lies, and what a block adds.
+"""Private source rows and public target points: where each row is, and what a block adds.
 
-Everything public (targets, sites, shells) is fixed before a row is read, and a row is looked at by
+Everything public (targets, sites, shells) is fixed before a row is read, and each row is treated by
 itself: it is clipped, put on an integer grid around the targets, and compared with public points.
 On the grid, squared distances are integers below 2^53 and therefore exact, so the bin of a row does
-not depend on the rows beside it. A statistic is a frozen value that is called with a piece of rows.
+not depend on other rows. A statistic is a frozen value that is called with a piece of rows.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class NearestOf:
 
     @property
     def averages(self) -> Question:
-        """A row takes the place of a row, or of the site, in the sum of each site.
+        """One more row replaces a row, or the site, in the sum of each site.
 
-        So does another row beside the same ones: what they change differs by two of three vectors
+        So does any other row, given the same others: their changes differ by two of three vectors
         of the ball. The absolute values of an integer vector of length l in d dimensions add up to
         an integer that is at most l √d, so the root may be rounded down.
         """
@@ -97,7 +97,7 @@ class NearestOf:
 
     @property
     def distance(self) -> Question:
-        """A row, or another, puts a distance in the place of a larger one, for each site."""
+        """One more row, or another, replaces a larger distance by its own, for each site."""
         largest = len(self.sites) * FARTHEST_APART
         step = self.space.radius / SOURCE_STEPS / (self.n_kept * len(self.sites))
         term = Term.within(largest)
@@ -126,7 +126,7 @@ def _clip(domain: Domain, rows: Floats) -> Floats:
 def ring_counts(
     space: TargetSpace, rings: Rings, rows: Floats, inside: NDArray[np.bool_]
 ) -> Integers:
-    """Return the number of rows in each bin; a row is in exactly one."""
+    """Return the number of rows in each bin; every row is in exactly one."""
     if not space.metric.has_coordinates:
         bins = _column_bins(rings, rows)
     else:
@@ -181,8 +181,8 @@ def cell_sums(space: TargetSpace, sites: Floats, rows: Floats) -> CellSums:
 class NearestRows:
     """The nearest rows of each site, at most ``n_kept``, by distance and then by coordinates.
 
-    Rows that are equal in both are one and the same to everybody. So which rows these are is
-    decided by the multiset of rows alone: blocks may be added up in any order and grouping.
+    Rows that are equal in both cannot be distinguished. So the result depends on the multiset of
+    rows alone: blocks may be added up in any order and grouping.
     """
 
     squares: Floats  # (n_sites, at most n_kept): squared distances
@@ -197,7 +197,7 @@ class NearestRows:
         return NearestRows(squares[lines, kept], rows[lines, kept], self.n_kept)
 
     def padded_sums(self, sites: Floats) -> Integers:
-        """Return the sum of ``n_kept`` rows of each site, which stands in for missing rows.
+        """Return the sum of ``n_kept`` rows of each site, which replaces missing rows.
 
         ``sites``: (n_sites, dimension).
         """
@@ -206,7 +206,8 @@ class NearestRows:
         return sums
 
     def padded_distances(self) -> int:
-        """Return the sum over sites of ``n_kept`` distances; a missing row is as far as any can be.
+        """Return the sum over sites of ``n_kept`` distances; a missing row is as far away as
+        possible.
 
         Distances are rounded down to whole steps.
         """
@@ -220,10 +221,10 @@ class NearestRows:
 
 
 def _nearest_places(squares: Floats, rows: Floats, count: int) -> NDArray[np.intp]:
-    """Return the places of the ``count`` first rows of each site, by square, then coordinates."""
+    """Return the indices of the ``count`` first rows of each site, by square, then coordinates."""
     order = squares.argsort(axis=1, kind="stable")
     if order.shape[1] > count:
-        # Coordinates decide only where the last row that is kept and the next are equally near.
+        # Coordinates matter only if the last row that is kept and the next are equally near.
         last, following = np.take_along_axis(squares, order[:, count - 1 : count + 1], axis=1).T
         (tied,) = np.nonzero(last == following)
         coordinates = np.moveaxis(rows[tied], 2, 0)

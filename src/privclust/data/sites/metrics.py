@@ -1,8 +1,8 @@
-"""The metrics of source-target clustering: one record each, and nothing about a metric elsewhere.
+"""The metrics of source-target clustering: one record each, and nothing about metrics elsewhere.
 
-A metric is a way to embed the user's columns, so that the nearest point is the nearest by a plain
-norm, and a way back from straight lengths to its own. All of it is public geometry; rows are
-embedded by the same record behind the door.
+A metric embeds the user's columns so that the nearest point is the nearest by a plain norm, and
+maps straight lengths back to its own distances. All of it is public geometry; rows are embedded by
+the same record behind the door.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from privclust._typing import Floats
 
-# Metrics of points, and beside them tables of distances that need no points.
+# Metrics of points, and tables of distances, which need no points.
 CoordinateMetric = Literal["euclidean", "manhattan", "cosine", "haversine"]
 MetricName = CoordinateMetric | Literal["precomputed"]
 
@@ -31,7 +31,7 @@ def _identity(values: Floats) -> Floats:
 
 
 def _any_table(table: Floats, name: str) -> None:
-    """Accept whatever finite numbers there are."""
+    """Accept any finite numbers."""
 
 
 def _well_beyond(table: Floats) -> Range:
@@ -49,20 +49,20 @@ class Metric:
     name: MetricName
     # From the user's columns to coordinates in which nearest means nearest by the norm.
     embed: Callable[[Floats], Floats] = _identity
-    invert: Callable[[Floats], Floats] = _identity  # the way back, as far as there is one
+    invert: Callable[[Floats], Floats] = _identity  # the inverse, as far as there is one
     # From lengths of straight lines between embedded points to distances of the metric.
     lengths: Callable[[Floats], Floats] = _identity
     order: int = 2  # the exponent of the norm
-    # Takes a public table and its name; raises ``ValueError`` if the metric cannot measure it.
+    # Takes a public table and its name; raises ``ValueError`` if the metric does not apply.
     check: Callable[[Floats, str], None] = _any_table
     # From the table of targets to bounds that reach well beyond them.
     bounds_around: Callable[[Floats], Range] = _well_beyond
     limits: Range | None = None  # what declared bounds must lie within; ``limits_in_words`` says so
     limits_in_words: str = ""
-    column_names: tuple[str, ...] | None = None  # what columns are called that have no names
+    column_names: tuple[str, ...] | None = None  # the names of unnamed columns
     unit: str = ""  # the unit of distances
-    # Whether points have places at all; whether these lie on a sphere around the origin; whether a
-    # random projection keeps distances; whether columns are latitude and longitude.
+    # Whether points have coordinates at all; whether these are on a sphere around the origin;
+    # whether a random projection keeps distances; whether columns are latitude and longitude.
     has_coordinates: bool = True
     on_sphere: bool = False
     projectable: bool = False
@@ -74,7 +74,7 @@ class Metric:
 
     def distances(self, rows: Floats, columns: Floats) -> Floats:
         """Return the distances of embedded points, rows by columns; each row by itself."""
-        from scipy.spatial.distance import cdist  # slow to import, and reports do without
+        from scipy.spatial.distance import cdist  # slow to import, and not needed by reports
 
         norm: Literal["cityblock", "euclidean"] = "cityblock" if self.order == 1 else "euclidean"
         return self.lengths(np.asarray(cdist(rows, columns, norm)))
@@ -82,7 +82,7 @@ class Metric:
 
 def _unit_vectors(points: Floats) -> Floats:
     """Return rows of length one; a row of zeros has no angle and stays at the origin."""
-    # By columns in memory, a row would be added up in another order than if it were alone.
+    # In column order, a row would be added up in another order than if it were alone.
     lengths = np.linalg.norm(np.ascontiguousarray(points), axis=1, keepdims=True)
     return np.asarray(points / np.where(lengths > 0, lengths, 1))
 

@@ -20,14 +20,14 @@ SOURCE_STEPS = 2**20
 # How far apart two points within that radius can be, in grid steps.
 FARTHEST_APART = 2 * SOURCE_STEPS
 
-# Farther than this many radii from the centre, a row is moved in; it is beyond the last shell even
-# then, and its squared distances stay below 2^53.
+# Rows farther than this many radii from the centre are moved in; they are still beyond the last
+# shell, and its squared distances stay below 2^53.
 _FARTHEST = 2**4 * SOURCE_STEPS
 
 
 @dataclass(frozen=True)
 class TargetSpace:
-    """The public geometry that rows are seen in: the targets, their metric, centre and radius."""
+    """The public geometry for rows: the targets, their metric, centre and radius."""
 
     # (n_targets, dimension): embedded, and projected if there are axes; for precomputed distances,
     # an empty table with one row per target.
@@ -61,14 +61,14 @@ class TargetSpace:
         coordinates = self.metric.embed(points)
         if self.axes is None:
             return coordinates
-        # Not a matrix product: BLAS may round a row differently beside other rows. So may sums over
-        # rows that lie in memory by columns.
+        # Not a matrix product: BLAS may round a row differently depending on other rows. So may
+        # sums over rows stored by columns.
         return np.asarray(np.einsum("ij,jk->ik", np.ascontiguousarray(coordinates), self.axes))
 
     def to_grid(self, coordinates: Floats) -> Floats:
         """Return coordinates of this space as integers, in steps of the radius / 2^20."""
         grid = np.rint((coordinates - self.centre) * (SOURCE_STEPS / self.radius))
-        # First by coordinate: the square of a very large number would be infinite.
+        # Clip each coordinate first: the square of a very large number would be infinite.
         return clip_to_ball(np.clip(grid, -_FARTHEST, _FARTHEST), _FARTHEST)
 
     def clipped_grid(self, coordinates: Floats) -> Floats:
@@ -87,7 +87,7 @@ class Rings:
 
     Notes
     -----
-    Bins are numbered shell after shell, site after site; the last bin holds what lies outside the
+    Bins are numbered shell after shell, site after site; the last bin is for rows outside the
     declared bounds or beyond the last edge.
     """
 
@@ -98,12 +98,12 @@ class Rings:
 
     @cached_property
     def offsets(self) -> Integers:
-        """The number of the first bin of each shell, and of the bin for what lies outside."""
+        """The index of the first bin of each shell, and of the bin for rows outside."""
         return np.cumsum([0, *map(len, self.sites)])
 
     @property
     def n_bins(self) -> int:
-        """Number of bins, with the last one for what lies outside."""
+        """Number of bins, including the last one for rows outside."""
         return int(self.offsets[-1]) + 1
 
 

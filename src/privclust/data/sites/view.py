@@ -1,8 +1,8 @@
 """``SitesView``: private source rows behind the door, seen from public target points.
 
-Every question is paid for before a row is read, and leaves with noise. What one row more can change
-in it is declared beside its kernel and proved in ``proofs/source-target.md``; what a step between
-neighbours makes of that is in ``proofs/question.md``. Targets, sites, shells, centre and radius are
+Every question is paid for before a row is read, and leaves with noise. What one more row can change
+in it is declared next to its kernel and proved in ``proofs/source-target.md``; what follows for
+neighbours is in ``proofs/question.md``. Targets, sites, shells, centre and radius are
 public and are fixed before a row is read: nothing is ever scaled by a length that depends on a
 source row.
 """
@@ -61,8 +61,8 @@ class SitesView(View):
 
         Notes
         -----
-        *Why this is private.* Which bin a row is in depends on that row and on public points, and
-        it is in exactly one, so it changes one count by one. Empty bins are noised like any other.
+        *Why this is private.* The bin of a row depends on that row and on public points, and it is
+        in exactly one, so it changes one count by one. Empty bins are noised like any other.
         """
         return self._answer(name, RingCounts(self._domain, self.space, rings), share)
 
@@ -90,13 +90,13 @@ class SitesView(View):
     def ask_nearest_averages(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the average of the ``n_nearest`` rows nearest to each public site, all at once.
 
-        Where there are fewer rows, the site itself stands in for the missing ones.
+        If there are fewer rows, the site itself replaces the missing ones.
 
         Notes
         -----
-        *Why this is private.* Rows and sites are clipped to the public radius R. A row more takes
-        the place of one other row, or of the site, in the sum of each site and so changes it by a
-        vector of length at most 2R; what two rows change beside the same others differs no more.
+        *Why this is private.* Rows and sites are clipped to the public radius R. One more row
+        replaces one other row, or the site, in the sum of each site and so changes it by a vector
+        of length at most 2R; the changes by two rows, given the same others, differ by no more.
         """
         statistic = self._nearest(sites, n_nearest)
         return self._answer(name, statistic, share, statistic.averages)
@@ -104,13 +104,13 @@ class SitesView(View):
     def ask_nearest_distance(self, name: str, sites: Floats, n_nearest: int, share: Share) -> Noisy:
         """Ask for the mean distance of public sites to the ``n_nearest`` rows nearest to each.
 
-        Where there are fewer rows, the missing ones count as far away as any row can be.
+        If there are fewer rows, the missing ones count as the farthest possible.
 
         Notes
         -----
         *Why this is private.* Rows and sites are clipped to the public radius R, so distances lie
-        between 0 and 2R. A row more lowers the sum of the ``n_nearest`` least of them, padded with
-        2R, by 0 to 2R, at each of n sites.
+        between 0 and 2R. One more row lowers the sum of the ``n_nearest`` least of them, padded
+        with 2R, by 0 to 2R, at each of n sites.
         """
         statistic = self._nearest(sites, n_nearest)
         return self._answer(name, statistic, share, statistic.distance)
@@ -128,7 +128,7 @@ class SitesView(View):
         return NearestOf(self._domain, self.space, self.space.clipped_grid(sites), n_nearest)
 
     def _sum(self, kernel: Any) -> CountedSum[Any]:
-        """Add up a kernel over all rows; it must not show if there are none at all."""
+        """Add up a kernel over all rows; it must not reveal that there are none."""
         try:
             return super()._sum(kernel)
         except NoRowsError:

@@ -30,7 +30,7 @@ def bin_numbers(schema: Schema) -> Schema:
 def _bin_fact(fact: Fact) -> Bins | Fact:
     if not isinstance(fact, Box):
         return replace(fact, missing="category") if fact.missing == "omit" else fact
-    # Halved before they are taken apart, so that no width overflows.
+    # Halved before they are subtracted, so that no width overflows.
     edges = fact.low + (fact.high / 2 - fact.low / 2) * (np.arange(BINS + 1) / (BINS / 2))
     return Bins([fact.low, *edges[1:-1].tolist(), fact.high])
 
@@ -58,7 +58,7 @@ class BinCoder(CategoryCoder):
 
 @dataclass(frozen=True)
 class EmbedRows:
-    """The step from a block of categorical rows to points; blocks are coded again in each pass."""
+    """The step from a block of categorical rows to points; blocks are encoded anew in each pass."""
 
     coder: CategoryCoder | CutCoder
     points: ValuePoints

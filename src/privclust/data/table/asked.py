@@ -1,8 +1,8 @@
-"""What a table is asked: exact statistics of its counts, and what one row more changes in each.
+"""Statistics of a table: exact functions of its counts, and what one more row changes in each.
 
-A row stands in one cell of the table of every set of attributes. A statistic here is called with
-the exact counts; it may be no sum over rows, and what a row changes may depend on the others. What
-is declared bounds it for all of them, see ``proofs/table.md``.
+A row is in one cell of the table of every set of attributes. A statistic here is called with the
+exact counts; it need not be a sum over rows, and what a row changes may depend on the others. The
+declared bounds hold for all of them, see ``proofs/table.md``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TableCounts:
 
     @property
     def question(self) -> Question:
-        """A row stands in one cell of each table."""
+        """A row is in one cell of each table."""
         return Question(self.of, Term.cells(len(self.sets)))
 
     def __call__(self, exact: ExactCounts) -> Integers:
@@ -58,7 +58,7 @@ class Entropies:
 
 @dataclass(frozen=True)
 class Contexts:
-    """How little entropy sets of other attributes leave in the target: -N H(target | set)."""
+    """Conditional entropy of the target given sets of other attributes: -N H(target | set)."""
 
     scale: EntropyScale
     target: int
@@ -67,7 +67,7 @@ class Contexts:
 
     @property
     def pick(self) -> Pick:
-        """The joint cell of a row holds no more rows than that of the set; steps never fall."""
+        """The joint cell of a row has no more rows than that of the set; steps never fall."""
         of = "relevant_context" if self.top is None else "relevant_attributes"
         words = f"{{title}} among {len(self.sets)} candidates"
         scores = Scores(-self.scale.steepest, 0)
@@ -86,7 +86,7 @@ class Tree:
 
     # About the table of each pair that may be picked; rounded to whole numbers.
     expected: Mapping[tuple[int, int], Floats]
-    handicaps: Sequence[int]  # what is taken off the distance of each pair
+    handicaps: Sequence[int]  # what is subtracted from the distance of each pair
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -95,7 +95,7 @@ class Tree:
 
     @cached_property
     def turns(self) -> int:
-        """How many picks it takes until every further one would close a circle."""
+        """How many picks it takes until every further one would close a cycle."""
         picks: list[int] = []
         while left := self._left(picks):
             picks.append(left[0])
@@ -122,7 +122,7 @@ class Tree:
         return [int(np.abs(found - one).sum()) - off for found, one, off in compared]
 
     def _left(self, picks: Sequence[int]) -> list[int]:
-        """Return the pairs that close no circle with those that were picked."""
+        """Return the pairs that close no cycle with those that were picked."""
         group = list(range(max(map(max, self.pairs), default=-1) + 1))
         for pick in picks:
             i, j = (group[end] for end in self.pairs[pick])
@@ -131,6 +131,6 @@ class Tree:
 
 
 def _one_row(scores: list[int]) -> Integers:
-    # Python's integers never wrap; beyond 2^62 they are held, because an error would reveal
+    # Python's integers never wrap; beyond 2^62 they are clipped, because an error would reveal
     # something about the rows.
     return np.array([[max(-(2**62), min(score, 2**62)) for score in scores]], np.int64)

@@ -1,6 +1,6 @@
 """From columns to category codes, by the declared schema; each row by itself.
 
-The code of a value is its place in the declared list. Nothing is learned from the rows: a value
+The code of a value is its index in the declared list. Nothing is learned from the rows: a value
 that is not declared is counted as "other" or is an error, as the schema says.
 """
 
@@ -27,12 +27,12 @@ from privclust.schema.schema import Schema
 if TYPE_CHECKING:
     from privclust.data.table.cut import CutCoder
 
-# Places that are none.
+# Indices of values that are not listed.
 _MISSING, _UNLISTED = -2, -1
 
 
 class ColumnCoder:
-    """Turns the categorical columns of rows into codes; other columns are not looked at.
+    """Turns the categorical columns of rows into codes; other columns are ignored.
 
     The code of a missing value that is left out is the number of categories, one beyond the last.
     """
@@ -71,9 +71,9 @@ class ColumnCoder:
 
 
 class CategoryCoder(ColumnCoder):
-    """Turns rows into codes for tables of counts, in each of which every row has its cell.
+    """Turns rows into codes for tables of counts; every row has a cell in each.
 
-    ``schema``: categories and Bins columns only, none of which leaves missing values out.
+    ``schema``: only columns of categories and Bins, none of which leaves missing values out.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -114,7 +114,7 @@ class AttributeCodes:
 def _value_codes(
     block: Block, name: str, fact: Categories, listed: pa.Array
 ) -> NDArray[np.integer]:
-    """Return the codes of values; one that is not of the declared kind is as unknown as any."""
+    """Return the codes of values; one that is not of the declared kind counts as unknown."""
     column, reading = block.column(name), CATEGORIES[fact.kind]
     read = reading.read(column, partial(_places, listed))
     strict = fact.unknown_code is None
@@ -140,7 +140,7 @@ def _value_codes(
 
 
 def _places(listed: pa.Array, values: pa.Array) -> pa.Array:
-    """Return the place of each value in the list; missing ones stay so."""
+    """Return the index of each value in the list; missing ones stay missing."""
     places = pc.index_in(values, value_set=listed).fill_null(_UNLISTED)
     return pc.if_else(values.is_valid(), places, None)
 

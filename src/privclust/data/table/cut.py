@@ -1,6 +1,6 @@
 """From rows to codes by public cuts of every column, and by public groups of points.
 
-What is cut was decided by earlier noisy answers or by the schema; the codes of a row depend on that
+The cuts come from earlier noisy answers or from the schema; the codes of a row depend on that
 row alone, whatever the cuts are.
 """
 
@@ -20,14 +20,14 @@ from privclust.data.table.public import CellGroups, Cut
 
 @dataclass(frozen=True)
 class CutCoder:
-    """Turns rows into codes for tables of counts, in each of which every row has its cell."""
+    """Turns rows into codes for tables of counts; every row has a cell in each."""
 
     domain: Region  # how rows are read
     cuts: tuple[Cut, ...]  # the attributes, in this order
     # Further attributes: the group of the point that is nearest to the row.
     groups: tuple[CellGroups, ...] = ()
 
-    labels = n_listed = ()  # attributes of no name
+    labels = n_listed = ()  # attributes without a name
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ class CutCoder:
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger]:
-        """The smallest that holds all codes."""
+        """The smallest type for all codes."""
         return np.min_scalar_type(max(self.sizes) - 1)
 
     def codes(self, block: Block) -> Codes:

@@ -1,6 +1,6 @@
 """Exact counts of category codes: pair tables, entropy sums, scores of contexts.
 
-Everything here is whole numbers. Entropies are sums of ``F(n) = n log2 n`` over the cells of a
+All numbers here are whole. Entropies are sums of ``F(n) = n log2 n`` over the cells of a
 table; :class:`EntropyScale` is a whole-numbered F whose steps rise with n and stop rising at a
 public number of rows, so that what one row can change is known exactly.
 
@@ -28,7 +28,7 @@ from privclust.data.table.public import PairLayout
 # Units of an entropy sum in one bit.
 BIT = 2**20
 
-# Counts below this have a step of F of their own; above, 2^12 counts in each doubling do.
+# Counts below this have their own step of F; above, 2^12 counts in each doubling do.
 _FINE = 2**16
 _COARSE_BITS = 12
 
@@ -91,9 +91,9 @@ class EntropyScale:
 
     F(0) = 0, and the steps F(n + 1) - F(n) are whole numbers that never fall as n grows and never
     exceed ``steepest``, whatever n. Up to ``n_rows`` they are those of n log2 n, rounded; beyond,
-    F goes on in a straight line. So adding a row changes a sum of F over the cells of a table by a
+    F is linear. So adding a row changes a sum of F over the cells of a table by a
     whole number between 0 and ``steepest``, for every table: the number of rows that the scale is
-    made for matters for accuracy only.
+    made for affects only accuracy.
     """
 
     def __init__(self, n_rows: int) -> None:
@@ -107,7 +107,7 @@ class EntropyScale:
 
     @property
     def steepest(self) -> int:
-        """The largest step, what one row can change at most."""
+        """The largest step: the most that one row can change."""
         return int(self._slopes[-1])
 
     def __call__(self, counts: Integers) -> Integers:
@@ -289,7 +289,7 @@ class ExactCounts:
     def _all_codes(self) -> Codes:
         """Return the codes of all rows: sets of many attributes have too many cells to keep.
 
-        They are read on this machine whatever the engine, because rows do not travel.
+        They are read on this machine whatever the engine, because rows are not sent.
         """
         if self._codes is None:
             gathered = LocalEngine(0).open(self._source, self._encode).sum(_codes).total

@@ -1,6 +1,6 @@
 """What an algorithm may hold of categorical rows: arguments of questions, and noisy answers.
 
-Here too is what is too large to be asked, which is a fact of the schema.
+Also what is too large to be asked, which is a fact of the schema.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_SUBSETS = 2**21
 
 @dataclass(frozen=True)
 class PairLayout:
-    """How the tables of several pairs of attributes lie in one vector."""
+    """How the tables of several pairs of attributes are laid out in one vector."""
 
     sizes: tuple[int, ...]  # the number of values of every attribute
     pairs: tuple[tuple[int, int], ...]  # the pairs, the lower index first
@@ -72,7 +72,7 @@ class PairLayout:
 
 
 def independent_tables(margins: Sequence[Floats]) -> dict[tuple[int, int], Floats]:
-    """Return what the margins make of the table of each pair if they have nothing in common."""
+    """Return the table of each pair that the margins imply under independence."""
     products = {
         (i, j): np.outer(margins[i], margins[j]) for i, j in combinations(range(len(margins)), 2)
     }
@@ -83,10 +83,10 @@ def independent_tables(margins: Sequence[Floats]) -> dict[tuple[int, int], Float
 class Cut:
     """How the values of one column become codes: public cells, and a code for each of them."""
 
-    # Where the column stands among the numbers of a row, which come first, and its categories.
+    # The position of the column among the numbers of a row, which come first, and its categories.
     column: int
     edges: Floats  # (n_cells - 1,): rising; an edge belongs to the cell above it
-    codes: Integers  # (n_cells,): from 0; as many values as the largest says
+    codes: Integers  # (n_cells,): the codes, 0 to max(codes)
 
     @property
     def size(self) -> int:
@@ -111,14 +111,14 @@ class CellGroups:
 class NoisyTables:
     """Released tables of pairs of attributes."""
 
-    layout: PairLayout  # which pairs, and how their cells lie in ``cells``
+    layout: PairLayout  # which pairs, and how their cells are laid out in ``cells``
     cells: Floats  # (layout.n_cells,)
     standard_error: float  # the standard deviation of the noise on each cell
     largest_noise: float  # about the largest noise to expect among all cells
 
     @property
     def n_rows(self) -> Noisy:
-        """The mean of what the tables add up to, each of which has all rows."""
+        """The mean of the sums of the tables, each of which has all rows."""
         n_tables = max(len(self.layout.pairs), 1)
         error = self.standard_error * math.sqrt(len(self.cells)) / n_tables
         return Noisy(np.array([self.cells.sum() / n_tables]), error)

@@ -1,8 +1,8 @@
 """``TableView``: categorical rows behind the door, and the closed list of questions about them.
 
-Every question is paid for before a row is read, and leaves with noise. What one row more can change
-in it is declared beside its kernel and proved in ``proofs/table.md``; what a step between
-neighbours makes of that is in ``proofs/question.md``.
+Every question is paid for before a row is read, and leaves with noise. What one more row can change
+in it is declared next to its kernel and proved in ``proofs/table.md``; what follows for
+neighbours is in ``proofs/question.md``.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class TableView(View):
         -----
         *Why this is private.* A row changes the number by one. Under ``ReplaceRow`` a number that
         is declared, or that the data state before they are read, is the same for all neighbours,
-        tells none of them apart, and leaves as it is; readers refuse any other number of rows. What
-        would have to be counted is asked with noise all the same.
+        distinguishes none of them, and leaves as it is; readers refuse any other number of rows. A
+        number that would have to be counted is asked with noise.
         """
         if self._public_count is not None:
             return Noisy(np.array([float(self._public_count)]), 0.0)
@@ -101,7 +101,7 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* A row stands in one cell of each of the m histograms.
+        *Why this is private.* A row is in one cell of each of the m histograms.
         """
         single = [(x,) for x in range(self.n_attributes)]
         return self._answer(name, TableCounts("histograms", single), share)
@@ -111,7 +111,7 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* A row stands in one cell of each table. Which pairs are asked about
+        *Why this is private.* A row is in one cell of each table. Which pairs are asked about
         is public.
         """
         layout = PairLayout(self.sizes, tuple(sorted({(min(p), max(p)) for p in pairs})))
@@ -129,8 +129,8 @@ class TableView(View):
 
         Notes
         -----
-        *Why this is private.* What is noised is the sum of F over the cells of each table. A row
-        more moves one cell of each table by one and so the sum by a step of F: a whole number from
+        *Why this is private.* What is noised is the sum of F over the cells of each table. One more
+        row moves one cell of each table by one and so the sum by a step of F: a whole number from
         0 to ``steepest``. N log N is added afterwards from the public ``rows``.
         """
         scale = EntropyScale(int(rows))
@@ -146,8 +146,8 @@ class TableView(View):
         Notes
         -----
         *Why this is private.* The score of an attribute X is -N H(target | X), the sum of F over
-        the joint table minus that over the table of X. A row more changes it by the difference of
-        two steps of F: the joint cell holds no more rows than the cell of X, so the change lies
+        the joint table minus that over the table of X. One more row changes it by the difference of
+        two steps of F: the joint cell has no more rows than the cell of X, so the change lies
         between -``steepest`` and 0, for every X. ``count`` picks in turn compose.
         """
         others = [(x,) for x in range(self.n_attributes) if x != target]
@@ -163,7 +163,7 @@ class TableView(View):
         Notes
         -----
         *Why this is private.* As for :meth:`relevant_attributes`, with sets in place of single
-        attributes: a row stands in one cell of the table of every set.
+        attributes: a row is in one cell of the table of every set.
         """
         others = [x for x in range(self.n_attributes) if x != target]
         asked = Contexts(EntropyScale(int(rows)), target, [*combinations(others, size)])
@@ -179,16 +179,16 @@ class TableView(View):
     ) -> list[Pair]:
         """Ask for a tree of those pairs whose tables are farthest from what is expected of them.
 
-        Edge after edge, a pair is picked among those that close no circle, until all attributes
-        of ``expected`` are joined as far as its pairs allow. The score is the sum of absolute
+        Edge by edge, a pair is picked among those that close no cycle, until all attributes of
+        ``expected`` are connected as far as its pairs allow. The score is the sum of absolute
         differences between the table and the public one, less a public handicap.
 
         Notes
         -----
-        *Why this is private.* What would be expected is public and rounded to whole numbers, and so
-        are handicaps, and which pairs there are. A row
-        more changes one cell of each table by one, so every distance by at most one, up or down.
-        The picks compose, each among candidates that the earlier picks determine.
+        *Why this is private.* The expected tables, the handicaps and the pairs are public, and
+        rounded to whole numbers. One more row changes one cell of each table by one, so every
+        distance by at most one, up or down. The picks compose, each among candidates that the
+        earlier picks determine.
         """
         asked = Tree(expected, handicaps or [0] * len(expected))
         (picked,) = self._ask(asked, (name, asked.pick, share))
@@ -208,11 +208,11 @@ class TableView(View):
 
     # The noise that a share would buy, for planning; no row is read.
     def table_error(self, share: Share, n_tables: int) -> float:
-        """Return the standard error of each cell when this many tables are asked for together."""
+        """Return the standard error of each cell when ``n_tables`` tables are asked together."""
         return self._noise_of(
             TableCounts("pair_tables", [()] * n_tables).question, share
         ).standard_error
 
     def _sum(self, kernel: Any) -> CountedSum[Any]:
-        """Take a statistic from the counts, which are added up when first needed."""
+        """Return a statistic of the counts, which are added up when first needed."""
         return CountedSum(kernel(self._exact), self._exact.n_rows())

@@ -1,7 +1,7 @@
 """Public data sets: generators, and readers of the files that papers on clustering are tested on.
 
 What is read or made here is PUBLIC. Its readers look at values as they like, to list categories or
-to take bounds from the rows. Never hand them rows of people: estimators read those by themselves.
+to take bounds from the rows. Never pass them rows of people: estimators read those by themselves.
 """
 
 from privclust._lazy import names_of_stub

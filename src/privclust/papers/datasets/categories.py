@@ -152,7 +152,7 @@ def _class_name(path: str | Path, names: Sequence[str], layout: Layout) -> str:
 
 
 def _fill_missing(column: NDArray[Any], missing: str) -> NDArray[Any]:
-    """Put the commonest value in place of what is missing; of several, the first in order."""
+    """Replace missing values by the most common one; of several, the first in order."""
     values, counts = np.unique(column[column != missing], return_counts=True)
     return np.where(column == missing, values[counts.argmax()], column)
 
@@ -188,7 +188,7 @@ def synth_c(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
 
 
 def synth_d(noise: float, rng: np.random.Generator) -> tuple[CategorySet, int]:
-    """Return one block of five: four columns that tell the target only together."""
+    """Return one block of five: four columns that determine the target only together."""
     block = rng.permutation(np.repeat(np.arange(5), _N_SYNTHETIC // 5))
     columns = [_swap_values((block == part).astype(int), noise, rng) for part in range(5)]
     return _pad_rows("Synth-D", columns, rng), 4

@@ -69,9 +69,9 @@ def read_matrix(
     ----------
     path : str or Path
         ``.npz`` with ``data``, ``indices``, ``indptr``, ``shape`` and ``labels``; ``.mat`` as
-        CLUTO or MATLAB write it; any other file holds triples of row, column and value.
+        CLUTO or MATLAB write it; any other file has triples of row, column and value.
     classes : str, Path or None
-        A file with one class per line; CLUTO's ``.rclass`` beside the matrix is found by itself.
+        A file with one class per line; CLUTO's ``.rclass`` next to the matrix is found by itself.
     first : int, default=0
         The number of the first row and column of triples.
     """

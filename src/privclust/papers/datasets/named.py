@@ -1,4 +1,4 @@
-"""The sets that benchmarks know by name; every function here takes the path of a file just as well.
+"""The sets that benchmarks know by name; every function here also takes the path of a file.
 
 A file is found by its path, or by its name in a folder of data sets.
 """
@@ -130,7 +130,7 @@ def source_target_set(name: str, folder: str | Path | None = None) -> Callable[[
         A name of ``SOURCE_TARGET_SETS``, or ``FILE:SOURCE:TARGET`` with parts of a file as
         :func:`~privclust.papers.datasets.read_pair` has them.
     folder : str, Path or None
-        Where files that are given by name lie.
+        The folder of files that are given by name.
     """
     if name in SOURCE_TARGET_SETS:
         return SOURCE_TARGET_SETS[name]

@@ -1,4 +1,4 @@
-"""Point sets for k-means: clumps, sets in the manner of S1, Birch and G2, images, files."""
+"""Point sets for k-means: clumps, sets in the style of S1, Birch and G2, images, files."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def in_box(name: str, points: Floats, n_clusters: int, low: float, high: float) 
 
 
 def s_like(spread: float = 0.035, *, n: int = 5000, seed: int = 0) -> PointSet:
-    """Return 15 round clusters in the unit square, in the manner of Fränti's S1 (S4: .08).
+    """Return 15 round clusters in the unit square, in the style of Fränti's S1 (S4: .08).
 
     Centres are drawn again until they keep a distance of .15 from each other.
     """
@@ -187,7 +187,7 @@ def _array_of_points(path: Path) -> Any:
         for name in ("points", "features", *stored.files):
             if name in stored and stored[name].ndim == 2:
                 return stored[name]
-    raise DataError(f"'{path}' holds no array of points.")
+    raise DataError(f"'{path}' has no array of points.")
 
 
 def _scale_to_range(name: str, points: Floats, n_clusters: int) -> PointSet:

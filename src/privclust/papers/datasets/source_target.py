@@ -27,7 +27,7 @@ _MODERATE = 0.3
 
 
 class SourceTarget(NamedTuple):
-    """Points that are there already, and points to be served."""
+    """Existing points, and points to be served."""
 
     source: Floats
     target: Floats
@@ -90,7 +90,7 @@ def read_cities(path: str | Path) -> tuple[list[str], Floats, Floats]:
 
 
 def clinics(places: Floats, people: Floats, seed: int, count: int = 3000) -> Floats:
-    """Return made-up practices around a random choice of cities, more where more people live."""
+    """Return synthetic practices around a random choice of cities, more where more people live."""
     rng = np.random.default_rng(2000 + seed)
     equipped = rng.random(len(places)) < 0.4
     chances = np.where(equipped, people, 0.0)
@@ -99,7 +99,7 @@ def clinics(places: Floats, people: Floats, seed: int, count: int = 3000) -> Flo
 
 
 def geography(path: str | Path, seed: int) -> SourceTarget:
-    """Return made-up practices and the cities of a file on a flat map."""
+    """Return synthetic practices and the cities of a file on a flat map."""
     _, places, people = read_cities(path)
     flat = np.array([1, np.cos(np.radians(places[:, 0].mean()))])
     return SourceTarget(clinics(places, people, seed) * flat, places * flat)

@@ -1,4 +1,4 @@
-"""Baselines: algorithms that papers compare with, made private, for comparison alone.
+"""Baselines: algorithms that papers compare with, made private, only for comparison.
 
 They go through the door and spend a budget like every private estimator, and keep what they claim,
 which their public code does not. NOT RECOMMENDED: each is worse than the estimator that its

@@ -83,7 +83,7 @@ def _projection(dimension: int, n_rows: float, rng: np.random.Generator) -> Proj
 def _ask_candidates(
     view: PapersView, frame: Projection, budget: Share, rng: np.random.Generator
 ) -> Floats:
-    """Return the middles of the cells of a randomly shifted quadtree that noise lets us see."""
+    """Return the middles of the cells of a randomly shifted quadtree that stand out from noise."""
     side = 4 * frame.radius
     cells = rng.uniform(-frame.radius, frame.radius, (1, frame.dimension))
     found, weights = [np.zeros((1, frame.dimension))], [np.zeros(1)]
@@ -93,7 +93,7 @@ def _ask_candidates(
         answer = view.ask_clusters(
             f"cells of level {level}", frame, cells, 1.0, counts=share
         ).counts
-        # Roughly the largest noise among so many cells.
+        # Roughly the largest noise among these cells.
         seen = answer.value > answer.standard_error * math.log(len(cells) + 1)
         found.append(cells[seen])
         weights.append(answer.value[seen])

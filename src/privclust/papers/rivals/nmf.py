@@ -70,7 +70,7 @@ def _update_components(components: Floats, answer: FactorAnswer) -> Floats:
     better, noise = components.copy(), answer.standard_error
     for _ in range(_SWEEPS):
         for k, square in enumerate(np.diag(answer.loadings)):
-            if square <= noise:  # noise hides who uses this component
+            if square <= noise:  # noise hides the rows of this component
                 continue
             left = answer.products[k] - answer.loadings[k] @ better + square * better[k]
             moved = np.maximum(left / square, 0)

@@ -109,7 +109,7 @@ class PrivateOneHotKMeans(CategoricalClusterer):
         Parameters
         ----------
         n_rows : int, default=10_000
-            About how many rows the data have, from public knowledge; at most 20 000 are made.
+            About how many rows the data have, from public knowledge; at most 20 000 are generated.
         n_features : int or None
             The number of columns, if the schema does not say.
         """
@@ -167,7 +167,7 @@ def _one_hot(schema: Schema) -> ValuePoints:
 
 
 def _mismatch(schema: Schema) -> CategoricalMetric:
-    """Return the metric that only tells match from mismatch, at distance one."""
+    """Return the metric of mismatches, at distance one."""
     parts = {
         name: AttributeMetric(name, tuple(fact.labels), (), _mismatch_points(len(fact.labels)))
         for name, fact in schema.columns.items()

@@ -1,4 +1,4 @@
-"""What a fitted factorisation tells the holder of rows beside labels: their loadings."""
+"""What a fitted factorisation tells the holder of rows besides labels: their loadings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Loadings(PointLabels):
     components_: Floats
 
     def loadings(self, X: Any) -> Floats:
-        """Return the non-negative loadings of rows on the components, for whoever holds the rows.
+        """Return the non-negative loadings of rows on the components, for the holder of the rows.
 
         The largest loading of a row names its component as the authors of the method do;
         ``predict`` names the nearest centre, as the release does.

@@ -1,9 +1,9 @@
 """``PrivateWGAN``: DP-WGAN, correct and small, a rival of source-target clustering.
 
-The critic has one hidden layer and is improved in full steps: every row's gradient is shortened by
-itself, all of them are added up, and noise hides any one. The generator sees the critic alone, so
-it costs nothing. The public code (dpwgan 2019) differs: there one noise value is shared by a whole
-layer, gradients are not shortened row by row, and nothing is accounted for.
+The critic has one hidden layer and is improved in full steps: every row's gradient is clipped by
+itself, all of them are added up, and noise hides any one. The generator sees only the critic, so it
+costs nothing. The public code (dpwgan 2019) differs: there one noise value is shared by a whole
+layer, gradients are not clipped row by row, and nothing is accounted for.
 
 No rows are sampled. Sampling saves time, and its amplified promise is neither pure nor zCDP, so the
 meter could not add it to anything else. ``proofs/rivals.md``.
@@ -53,7 +53,7 @@ class Generator:
     second: Floats  # (n_hidden + 1, n_features): the last line of each is added to all
 
     def points(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return this many generated points."""
+        """Return ``count`` generated points."""
         latent = rng.standard_normal((count, len(self.first) - 1))
         return self.forward(latent)[1]
 
@@ -63,7 +63,7 @@ class Generator:
         return hidden, hidden @ self.second[:-1] + self.second[-1]
 
     def step(self, critic: Critic, rate: float, rng: np.random.Generator) -> Generator:
-        """Return a generator whose points the critic likes better."""
+        """Return a generator whose points the critic scores higher."""
         latent = rng.standard_normal((_BATCH, len(self.first) - 1))
         hidden, points = self.forward(latent)
         opened = (points @ critic.weights.T + critic.shifts > 0) * critic.heights
@@ -149,7 +149,7 @@ class PrivateWGAN(KMeansEstimator):
     Attributes
     ----------
     generator_ : Generator
-        The network that :meth:`sample` draws from; it saw noisy gradients alone.
+        The network that :meth:`sample` draws from; it saw only noisy gradients.
     cluster_centers_, cluster_centers_error_, cluster_sizes_, cluster_sizes_error_
         See :class:`PrivateKMeans`.
     n_clusters_, method_, privacy_, schema_, warnings_

@@ -3,11 +3,11 @@
 Sites are a coreset of the targets. Each one asks for the number and the sum of its sources; where
 the noisy number is large enough, sum over number becomes a point of the sanitised source. Three
 things differ from the paper: the noise has the constants of ``proofs/source-target.md``; the
-threshold hardly ever lets an empty cell through; and a released point that noise threw out of
-its own cell is pulled back to the border, where it would lie without noise.
+threshold almost never lets an empty cell through; and a released point that noise moved out of its
+own cell is pulled back to the border, where it would be without noise.
 
 All sites of the coreset ask at once, as one joint query, and t is public: where there are fewer
-sources than t, the site itself stands in for the missing ones, so that no number of sources makes
+sources than t, the site itself replaces the missing ones, so that no number of sources makes
 the query more sensitive. Such averages say that there is a source where there is none, so the
 number of sources is asked for as well, and with fewer than t of them the averages are not used.
 """
@@ -91,7 +91,7 @@ def _nna_shares(budget: Share, settings: NearestSettings, dimension: int) -> tup
 def _nna_threshold(
     view: SitesView, for_counts: Share, budget: Share, settings: NearestSettings, n_sites: int
 ) -> float:
-    """Return the noisy count from which a cell is taken for occupied."""
+    """Return the noisy count from which a cell counts as occupied."""
     if settings.noise == "published" and budget.currency == "pure":
         root = math.sqrt(view.space.dimension)
         return 1 + math.log((root + 1) / settings.false_cells) / float(budget.amount)
@@ -118,7 +118,7 @@ def pull_into_cells(points: Floats, cells: NDArray[np.intp], sites: Floats, orde
 class NearestSettings:
     """Settings of ``"nna"`` and ``"nas"``; the defaults are those of the estimator."""
 
-    radius: float = 0.1  # how far a target may lie from the coreset, in radii of the targets
+    radius: float = 0.1  # how far a target may be from the coreset, in radii of the targets
     coreset: str | None = "auto"  # how the coreset is made; None for none
     n_nearest: int = 150  # t of NAS: how many sources each site averages
     spread_share: float | None = None  # what NAS pays for Δ_t(S), if it is wanted
@@ -126,7 +126,7 @@ class NearestSettings:
     # How many empty cells NNA may take for occupied on average; the paper's γ is about that of one
     # cell.
     false_cells: float = 0.05
-    # Whether NNA pulls a point that noise threw out of its cell back to its border.
+    # Whether NNA pulls a point that noise moved out of its cell back to its border.
     pull: bool = True
     noise: str = "exact"  # or "published", that of the paper
     promise: tuple[float, float] = (1.0, 0.0)  # ε and δ, from which the paper has σ_NAS

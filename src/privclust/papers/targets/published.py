@@ -40,7 +40,7 @@ def source_spread(source: ArrayLike, target: ArrayLike, n_nearest: int) -> float
 def cost_difference(
     source: ArrayLike, other: ArrayLike, target: ArrayLike, centres: ArrayLike | None = None
 ) -> float:
-    """Return by how much the cost changes if one source stands in for another.
+    """Return how much the cost changes if one source replaces another.
 
     Without ``centres`` it is the mean change of the distance of a target to the source, which no
     choice of centres exceeds: a bound on Diff(S, S').

@@ -1,10 +1,10 @@
 """The bounds of Schnapp and Sabato (2025) as numbers, and the examples behind their lower bounds.
 
 All of it is arithmetic on public numbers, in units where no two points are farther apart than 1. A
-bound speaks of Diff(S, S'): by how much, at most, the cost of any choice of centres changes if the
-sanitised source S' stands in for the source S. It holds with a chance of 1 - γ. The formulas are
-damaged in the text that we have and were derived again from its proofs. The exact counterparts,
-which know every source, are in :mod:`privclust.papers`.
+bound is on Diff(S, S'): how much, at most, the cost of any choice of centres changes if the
+sanitised source S' replaces the source S. It holds with a chance of 1 - γ. The formulas are damaged
+in the text that we have and were derived again from its proofs. The exact counterparts, which know
+every source, are in :mod:`privclust.papers`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class HardExample:
     source, without : ndarray
         The source, and the same without its first point.
     centres : ndarray of shape (n_centers, dimension)
-        A choice that costs nothing beside ``source``.
+        A choice that costs nothing with ``source``.
     """
 
     target: Floats
@@ -165,7 +165,7 @@ def hard_example(n_centers: int, copies: int = 1, apart: float = 0.5) -> HardExa
     """Return the example of Observation 4.2, or of 5.8 with points ``apart`` by Δ_t(S).
 
     The first point has twice as many targets as any of the others. With a source there, the best
-    centres are all the others; without, it must be among them. No private algorithm can tell.
+    centres are all the others; without, it must be among them. No private algorithm can know.
     """
     points = _apart(n_centers + 2, apart)
     sizes = [2 * copies] + [copies] * n_centers

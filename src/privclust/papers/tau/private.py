@@ -3,7 +3,7 @@
 Alternate between choosing the cluster of every column and of every row by the exponential
 mechanism, with the utilities of Fast-τCC, and a noisy table of block totals that defines the
 utilities. Compared with the paper, it is repaired: all rounds that are paid for are run, the first
-table uses the start's own row clusters, and a cluster whose noisy total is zero says nothing.
+table uses the start's own row clusters, and a cluster whose noisy total is zero is ignored.
 """
 
 from __future__ import annotations

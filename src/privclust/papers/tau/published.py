@@ -1,7 +1,7 @@
 """Fast-τCC of Battaglia, Peiretti and Pensa (2024), without privacy, for comparison.
 
 Rows and columns move in turn to the cluster that raises Goodman and Kruskal's τ most. The result
-holds exact statements about the data: it must never be published if the data are private.
+is an exact statement about the data: it must never be published if the data are private.
 """
 
 from __future__ import annotations

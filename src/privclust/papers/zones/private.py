@@ -1,6 +1,6 @@
 """``PrivateZoneKMeans``: private k-means with convergent zones, repaired (Joshi and Thakkar 2022).
 
-The idea of the paper, with every touch of the data a question of the view. In each iteration
+The idea of the paper, with every access to the data a question of the view. In each iteration
 
 1. noisy counts and sums move every centre S to a private Lloyd point M;
 2. the convergent zone is the ball around M that reaches to S;
@@ -167,7 +167,7 @@ def _zones(
     backwards = np.einsum("ijk,ik->ij", directions, moves) < 0
     directions[backwards] *= -1
     around = lloyd[:, None] + _REACH * radii[:, None, None] * directions
-    # Clipping to a box that holds the Lloyd point takes no candidate further from it.
+    # Clipping to a box that contains the Lloyd point moves no candidate further from it.
     around = np.clip(around, *view.domain.box_in_unit_ball())
     return Zones(centres, lloyd, radii, np.concatenate([lloyd[:, None], around], axis=1))
 
@@ -175,9 +175,9 @@ def _zones(
 class PrivateZoneKMeans(KMeansEstimator):
     """k-means with convergent zones, after Joshi and Thakkar (2022), private.
 
-    The published algorithm is not private; here every look at the data is a question answered with
-    noise. In each step a centre moves to a privately chosen point of its convergent zone, the ball
-    around the noisy Lloyd point that reaches to the old centre. This is the paper's idea made
+    The published algorithm is not private; here every access to the data is a question answered
+    with noise. In each step a centre moves to a privately chosen point of its convergent zone, the
+    ball around the noisy Lloyd point that reaches to the old centre. This is the paper's idea made
     private, for comparison; :class:`privclust.PrivateKMeans` is more accurate and the one to use.
 
     Parameters

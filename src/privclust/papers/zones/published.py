@@ -1,9 +1,9 @@
 """KMeans-Guarantee and SubCluster-Guarantee, as published; NOT PRIVATE, for comparison only.
 
 ``KMeansGuarantee`` is that of Lu and Shen (2020), ``SubclusterGuarantee`` its extension by Joshi
-and Thakkar (2022). Both claim ε-differential privacy and have none. They are reconstructed from
-the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The private
-algorithm of the same idea is :class:`privclust.papers.zones.PrivateZoneKMeans`.
+and Thakkar (2022). Both claim ε-differential privacy and are not private. They are reconstructed
+from the text, with a parameter for what the text leaves open. Nothing here takes a ledger. The
+private algorithm of the same idea is :class:`privclust.papers.zones.PrivateZoneKMeans`.
 
 Why they are not private
 ------------------------

@@ -1,6 +1,6 @@
 """Sources of noise: the interface, our exact samplers, and the bits beneath them.
 
-Only ``privclust.privacy.mechanisms`` draws from here; an import contract keeps it so.
+Only ``privclust.privacy.mechanisms`` draws from here; an import contract enforces it.
 """
 
 from __future__ import annotations

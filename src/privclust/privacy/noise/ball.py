@@ -22,7 +22,7 @@ _ZERO = Interval.exactly(0)
 
 
 def words_needed(dimension: int) -> int:
-    """Return how many uniform numbers a vector is made of: its length, the radii, the angles."""
+    """Return how many uniform numbers make up a vector: for its length, the radii, the angles."""
     return dimension + 2 * _pairs(dimension)
 
 
@@ -62,7 +62,7 @@ def filter_vectors(
     vectors = (size[..., None] * circle).reshape(len(size), -1)[:, :dimension]
     bound = np.abs(vectors) * np.repeat(relative + slack, 2, axis=1)[:, :dimension]
     bound += np.repeat(size * (1 + relative) * circle_error, 2, axis=1)[:, :dimension]
-    # The relative bounds hold up to one half; a NaN or more says that the floats know nothing.
+    # The relative bounds hold up to one half; more, or a NaN, means that the floats settle nothing.
     unknown = ~np.repeat(relative < 0.5, 2, axis=1)[:, :dimension]
     return np.where(unknown, 0, vectors), np.where(unknown, np.inf, bound)
 
@@ -83,7 +83,7 @@ def exact_vector(
 
 
 def _round(coordinates: list[Interval]) -> list[int] | None:
-    """Return the nearest integers, or ``None`` if one of them is open."""
+    """Return the nearest integers, or ``None`` if one of them is not settled."""
     nearest = [coordinate.affine(Fraction(1, 2), 1).floor() for coordinate in coordinates]
     certain = [integer for integer in nearest if integer is not None]
     return certain if len(certain) == len(nearest) else None

@@ -28,7 +28,7 @@ class Bits(Protocol):
 class SystemBits:
     """Words from the operating system's cryptographic generator.
 
-    It holds no state, so there is nothing that a fork, a pickle or a deep copy could duplicate, and
+    It has no state, so there is nothing that a fork, a pickle or a deep copy could duplicate, and
     the generator behind it is safe to call from many threads.
     """
 
@@ -43,7 +43,7 @@ class SystemBits:
 
 
 class SeededBits:
-    """Reproducible words for tests and teaching; whoever knows the seed can remove the noise."""
+    """Reproducible words for tests and teaching; anyone who knows the seed can remove the noise."""
 
     private = False
 

@@ -2,7 +2,7 @@
 
 Each draw is first decided in floating point together with a bound on the error of that decision, by
 ``float_filter.py``. Where the bound leaves the outcome open (about one draw in 10^8) the same
-random words go to the exact side in ``lazy.py``. So the outcome is always the one of infinite
+random words go to the exact side in ``lazy.py``. So the outcome is always that of infinite
 precision, at the speed of NumPy. Proofs: ``proofs/float-filter.md``.
 """
 
@@ -31,7 +31,7 @@ FILTER_ERROR = 2.0**-48
 # With larger scales a draw could leave the range in which float64 holds integers exactly.
 MAX_SCALE = 2**46
 
-# Below this a float cannot hold the scale.
+# Below this a float cannot represent the scale.
 MIN_SCALE = Fraction(1, 2**1000)
 
 # Draws handled at a time: small enough for the cache, large enough to hide Python's overhead.

@@ -22,7 +22,7 @@ def exponentials(words: Words, slack: float) -> tuple[Floats, Floats]:
     """Return -ln U for each U in [word, word + 1) / 2^length."""
     known = words.astype(np.float64)
     with np.errstate(divide="ignore"):
-        error = 1 / known  # by the bits not yet known
+        error = 1 / known  # from the bits not yet known
     value = -np.log(np.maximum(known, 1) * 2.0 ** (-8 * words.itemsize))
     error += slack * (1 + np.abs(value))
     return value, error
@@ -57,14 +57,14 @@ def shift_with_error(
 def acceptance_margins(
     drawn: Integers, variance: Fraction, scale: Fraction, value: Floats, error: Floats, slack: float
 ) -> tuple[Floats, Floats]:
-    """Return by how much each value exceeds the penalty of what was drawn as a Gaussian."""
+    """Return how far each value exceeds the penalty of a draw of the discrete Gaussian."""
     distance = np.abs(drawn) - float(variance / scale)
     penalty = distance * distance / (2 * float(variance))
     return value - penalty, error + slack * penalty
 
 
 def floors(value: Floats, error: Floats) -> tuple[Integers, Mask]:
-    """Return the floor of each number, and where it is certain; elsewhere it is zero."""
+    """Return the floor of each number, zero where uncertain, and a mask of the certain ones."""
     low, high = np.floor(value - error), np.floor(value + error)
     sure = low == high
     return np.where(sure, low, 0).astype(np.int64), sure
@@ -84,12 +84,12 @@ def selections(
 
 
 def certain_rankings(value: Floats, error: Floats, k: int) -> tuple[Integers, Mask]:
-    """Return the columns of the ``k`` largest numbers in each row, and where all are certain."""
+    """Return the columns of the ``k`` largest numbers of each row, and a mask of certain rows."""
     best = value.argmax(axis=1)[:, None] if k == 1 else np.argsort(-value, axis=1)[:, :k]
     order: Integers = best.astype(np.int64, copy=False)
     at = order + np.arange(0, value.size, value.shape[1])[:, None]
     floor, ceiling = value.take(at) - error.take(at), value + error
-    # Each place must beat the next, which beats those after it, and the last all that have none.
+    # Each of the k must beat the next, and the last must beat all the others.
     beaten = np.empty_like(floor)
     beaten[:, :-1] = ceiling.take(at[:, 1:])
     ceiling.put(at, -np.inf)

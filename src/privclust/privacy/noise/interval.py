@@ -2,8 +2,8 @@
 
 An interval contains the number that it stands for, and what is computed from intervals contains
 what exact arithmetic would compute from those numbers. So the error of a result is the width of its
-interval, and no term of it can be left out. ``places`` says to how many binary places, or so, an
-operation rounds: it decides how wide the result is, never whether it is right.
+interval, and no term of it can be left out. ``places``: roughly how many binary places an operation
+rounds to; it decides how wide the result is, never whether it is right.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Interval:
 
     @classmethod
     def uniform(cls, numerator: int, length: int) -> Interval:
-        """Return where a number lies of which so many binary digits are known."""
+        """Return the interval of a number of which ``length`` binary digits are known."""
         return cls(Fraction(numerator, 1 << length), Fraction(numerator + 1, 1 << length))
 
     @classmethod
@@ -48,7 +48,7 @@ class Interval:
 
     def __mul__(self, other: Interval) -> Interval:
         a, b, c, d = self.low, self.high, other.low, other.high
-        if a >= 0 and c >= 0:  # which the rest would find as well, in twice the time
+        if a >= 0 and c >= 0:  # the code below gives the same, in twice the time
             return Interval(a * c, b * d)
         ends = (a * c, a * d, b * c, b * d)
         return Interval(min(ends), max(ends))
@@ -74,7 +74,7 @@ class Interval:
         )
 
     def exp(self, places: int) -> Interval:
-        """Return the exponential; below e^-places it is somewhere between zero and 2^-places."""
+        """Return the exponential; below e^-places it is between zero and 2^-places."""
         tiny = Fraction(1, 1 << places)
         return Interval(
             _bound(Context.exp, self.low, places, up=False) if self.low >= -places else 0,
@@ -108,7 +108,7 @@ class Interval:
         return floor if floor == math.floor(self.high) else None
 
     def above(self, other: Interval) -> bool | None:
-        """Tell whether the number is above another, or ``None`` if that is open."""
+        """Return whether the number is above another, or ``None`` if undecided."""
         if self.low > other.high:
             return True
         return False if self.high < other.low else None
@@ -149,7 +149,7 @@ def _circle_at(angle: Interval, places: int) -> tuple[Interval, Interval]:
 
 
 def _twice(number: Interval) -> Interval:
-    """Return all that lies within twice a number of zero: a sum of which each term is at most half
+    """Return the interval within twice a number of zero. A sum in which each term is at most half
     of the one before lies within twice its first.
     """
     return Interval(-2 * number.high, 2 * number.high)
@@ -166,13 +166,13 @@ def _bound(
     side, ratio = _context(places, up=up), Fraction(value)
     quotient = side.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
     nearest = function(side, quotient)
-    if not nearest:  # the logarithm of 1, exactly; the number next to zero is no fraction in reach
+    if not nearest:  # the logarithm of 1, exactly; the number next to zero is no practical fraction
         return Fraction(0)
     return Fraction(side.next_plus(nearest) if up else side.next_minus(nearest))
 
 
 @lru_cache(maxsize=64)
 def _context(places: int, *, up: bool) -> Context:
-    """Return a context with as many digits, that neither overflows nor underflows nor traps."""
+    """Return a context with enough digits that never overflows, underflows or traps."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return Context(-(-places // 3), rounding, MIN_EMIN, MAX_EMAX, traps=[])

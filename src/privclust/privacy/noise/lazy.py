@@ -72,7 +72,7 @@ def exact_floor(scale: Fraction, uniform: LazyUniform) -> int:
 
 
 def exceeds(uniform: LazyUniform, threshold: Fraction) -> bool:
-    """Tell whether the exponential variate is above ``threshold``."""
+    """Return whether the exponential variate is above ``threshold``."""
     return not settle([uniform], lambda: exponential(uniform), Interval.exactly(threshold).above)
 
 
@@ -116,7 +116,7 @@ def exact_selection(gaps: Sequence[int], scale: Fraction, uniform: LazyUniform) 
 
 
 def _first_above(found: tuple[Interval, list[Interval]]) -> int | None:
-    """Return which of rising sums is the first above a position, or ``None`` if that is open."""
+    """Return the index of the first rising sum above a position, or ``None`` if undecided."""
     position, sums = found
     for index, total in enumerate(sums[:-1]):
         above = total.above(position)
