@@ -48,6 +48,7 @@ def test_a_second_server_of_a_name_is_refused_and_files_are_private(
         assert database.stat().st_mode & 0o077 == 0
     finally:
         server.stop()
+    assert "leaked" not in (tmp_path / "server.log").read_text()
 
 
 def test_a_backup_is_private(serving: Serving, tmp_path: Path) -> None:

@@ -81,10 +81,11 @@ class Planner:
         if self._pool is None:
             return
         processes = list((getattr(self._pool, "_processes", None) or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
-            process.join(5)
+        # The thread that feeds the process ends with it, and gives its semaphores back.
+        self._pool.shutdown(wait=bool(processes), cancel_futures=True)
+        self._pool = None
 
     async def _result(
         self,
