@@ -51,15 +51,29 @@ def released(serving: Serving, **asked: Any) -> tuple[Browser, str]:
 
 
 # Questions as code.
-@pytest.mark.parametrize("family", list(OFFERS))
-def test_a_question_as_python_asks_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+METHODS_OFFERED = [
+    (name, method)
+    for name, offer in OFFERS.items()
+    for method in {it.name: it.choices for it in offer.options}.get("method", (None,))
+]
+
+
+@pytest.mark.parametrize(("family", "method"), METHODS_OFFERED)
+def test_a_question_as_python_asks_the_same(
+    family: str, method: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     declared = Counts(30, 12, 6) if family == "cocluster" else SCHEMA
-    asked = {"family": family, "epsilon": "0.5", "delta": "1e-6"}
+    asked: dict[str, Any] = {"family": family, "epsilon": "0.5", "delta": "1e-6"}
+    options: dict[str, Any] = {} if method is None else {"method": method}
     if family == "kmeans":
-        asked |= {"options": {"method": "lloyd"}, "columns": ["age", "cost"]}
+        asked |= {"columns": ["age", "cost"]}
     if family == "source-target":
-        asked |= {"targets": [[1, 2], [3, 4]], "options": {"forbidden": [0]}}
-    question = FitQuestion.parse(asked, declared)
+        asked |= {"targets": [[1, 2], [3, 4]]}
+        options |= {"forbidden": [0]}
+    question = FitQuestion.parse(asked | {"options": options}, declared)
+    home = question.kind.__module__.rpartition(".")[0]
+    if home.startswith("privclust.papers"):
+        assert f"from {home} import {question.kind.__name__}\n" in question.to_python(URL)
     sent: list[dict[str, Any]] = []
 
     def fit(self: RemoteDataset, model: Any, columns: Any = None, **public: Any) -> None:
@@ -97,7 +111,6 @@ def test_code_stands_on_the_form_the_job_and_the_release(serving: Serving) -> No
         assert f'RemoteDataset("http://127.0.0.1:8000/datasets/{serving.visits.id}", token)' in code
         assert "privclust remote ask" in code
     assert set(MODELS) == set(OFFERS)
-    assert all(variant.kind for offer in OFFERS.values() for variant in offer.task.variants)
 
 
 # Mock data.
