@@ -17,8 +17,7 @@ from privclust.service.declared import Counts, declared_in
 from privclust.service.errors import ServiceError
 from privclust.service.fits import check_question, plan_of, synthetic_fit
 from privclust.service.labelling import Labeller, Limits
-from privclust.service.offers import OFFERS, offers_for
-from privclust.service.options import Option
+from privclust.service.offers import OFFERS, Option, offers_for
 from privclust.service.questions import FitQuestion
 from privclust.service.registered import Dataset
 from privclust.service.registration import check_files
@@ -75,12 +74,12 @@ def asked_by(model: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("family", OFFERS)
 def test_every_parameter_is_an_option_or_the_services_own(family: str) -> None:
     offer = OFFERS[family]
-    known = {option.name for option in offer.options} | OWN | {offer.counted}
+    known = {option.name for option in offer.options} | OWN | {offer.task.clusters}
     kinds: list[Any] = [variant.kind for variant in offer.task.variants if variant.in_service]
     takers = [it for kind in kinds for it in (kind, kind.fit)]
     parameters = {name for it in takers for name in inspect.signature(it).parameters} - ROWS
     assert parameters - known == set()
-    assert known - OWN - parameters <= {None}
+    assert known - OWN - parameters <= {""}
 
 
 @pytest.mark.parametrize(
@@ -91,12 +90,12 @@ def test_an_option_is_what_the_estimator_takes(family: str, option: Option) -> N
     record = OFFERS[family].task.parameters(in_service=True).get(option.name)
     check = None if record is None else record.check
     for choice in option.choices or ("1",):
-        value = option.parsed(choice, ["1"])
+        value = option.parse(choice, ["1"])
         methods = option.name == "method"
         if check is not None and not methods and (option.choices or option.kind == "whole"):
             check(value)
-        assert option.parsed(option.shown(value), ["1"]) == value
-    assert option.parsed("") == option.default
+        assert option.parse(option.show(value), ["1"]) == value
+    assert option.parse("") == option.default
 
 
 @pytest.mark.parametrize(

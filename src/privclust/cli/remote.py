@@ -198,7 +198,7 @@ def _text(value: str) -> str:
 
 
 def _points(target: Path) -> list[list[float]]:
-    from privclust.service.targets import targets_in
+    from privclust.service.offers import targets_in
 
     try:
         return [

@@ -10,9 +10,8 @@ import warnings
 from typing import Any
 
 from privclust.jobs.fit import Fit, sentence_of
-from privclust.service.declared import Counts, Declared
+from privclust.service.declared import Counts, Declared, places
 from privclust.service.errors import ServiceError
-from privclust.service.made_up import places
 from privclust.service.offers import offers_for
 from privclust.service.questions import FitQuestion
 from privclust.unit import Unit

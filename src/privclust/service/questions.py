@@ -20,9 +20,8 @@ from privclust.jobs.fit import sentence_of
 from privclust.schema.schema import Schema
 from privclust.service.declared import Counts, Declared
 from privclust.service.errors import ServiceError
-from privclust.service.offers import OFFERS, Offer
-from privclust.service.options import chosen_options
-from privclust.service.targets import Targets, targets_of
+from privclust.service.offers import OFFERS, Offer, Targets, chosen_options, targets_of
+from privclust.tasks import Variant
 from privclust.unit import Unit
 
 MOST_CLUSTERS = 200
@@ -66,18 +65,21 @@ class FitQuestion:
         )
 
     @property
+    def _variant(self) -> Variant:
+        return self.offer.task.variant(dict(self.options).get("method"))
+
+    @property
     def kind(self) -> type:
         """The class of the estimator that answers it."""
-        return self.offer.kind(dict(self.options).get("method"))
+        return self._variant.kind
 
     def model(self, declared: Declared, unit: Unit, **shared: Any) -> Any:
         """Return the estimator that answers the question."""
         of_fit = self.fit_arguments
         given = {name: value for name, value in self.options if name not in of_fit}
-        method = given.get("method")
-        given = self.offer.arguments(method, given)
-        if self.offer.counted is not None:
-            given[self.offer.counted] = self.clusters
+        given = self._variant.arguments(given)
+        if self.offer.task.clusters:
+            given[self.offer.task.clusters] = self.clusters
         if isinstance(declared, Counts):
             given["shape"] = declared.shape
         else:
@@ -124,12 +126,12 @@ class FitQuestion:
 
     def to_python(self, url: str) -> str:
         """Return the question as a program that asks it at the address of its data set."""
-        variant = self.offer.task.variant(dict(self.options).get("method"))
+        variant, task = self._variant, self.offer.task
         module, _, kind = variant.estimator.partition(":")
         home, plain = module if variant.paper else "privclust", self.to_dict()
         given: dict[str, Any] = {"epsilon": float(self.budget.epsilon)}
-        if self.offer.counted is not None:
-            given = {self.offer.counted: self.clusters, **given}
+        if task.clusters:
+            given = {task.clusters: self.clusters, **given}
         given |= {"delta": float(self.budget.delta)} if self.budget.delta else {}
         beside = self.fit_arguments
         given |= variant.arguments(dict(self.options))
@@ -166,7 +168,7 @@ class FitQuestion:
     def option(self, name: str) -> str:
         """Return an option as the form shows it."""
         known = {option.name: option for option in self.offer.options}[name]
-        return known.shown(dict(self.options).get(name, known.default))
+        return known.show(dict(self.options).get(name, known.default))
 
 
 def describe_question(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,8 +199,8 @@ def _columns(offer: Offer, declared: Declared, given: Any) -> tuple[str, ...]:
     if any(name not in allowed for name in given):
         raise ServiceError("A column is not among those that this family takes; leave it out.")
     chosen = tuple(name for name in allowed if name in given)
-    if len(chosen) < offer.fewest:
-        raise ServiceError(f"This family needs at least {offer.fewest} columns; choose more.")
+    if len(chosen) < offer.task.fewest:
+        raise ServiceError(f"This family needs at least {offer.task.fewest} columns; choose more.")
     return chosen
 
 

@@ -143,7 +143,7 @@ def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Callable[[str],
     delta = "1e-6" if isinstance(unit, MatrixUnit) and unit.whole_rows else "0"
     offers = offers_for(schema)
     for number, offer in enumerate(offers, 1):
-        tell(f"Trying {offer.title}, {number} of {len(offers)}")
+        tell(f"Trying {offer.task.title}, {number} of {len(offers)}")
         asked = {"family": offer.name, "epsilon": "1", "delta": delta}
         fit = fit_for(FitQuestion.parse(asked, schema), schema, unit, str(place))
         with warnings.catch_warnings():
@@ -152,7 +152,7 @@ def _try_offers(place: Path, schema: Declared, unit: Unit, tell: Callable[[str],
                 release = fit.make_release()
             except user_errors() as error:
                 raise ServiceError(
-                    f"{offer.title} would fail on these rows: {sentence_of(error)}"
+                    f"{offer.task.title} would fail on these rows: {sentence_of(error)}"
                 ) from None
         labels = release.arrays.get("row_labels")
         if isinstance(schema, Counts) and labels is not None and len(labels) != schema.rows:

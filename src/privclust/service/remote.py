@@ -190,7 +190,7 @@ def question_of(
     if variant.paper:
         changed["method"] = given.get("method", variant.methods[0])
     for name in changed:
-        if name not in {*_BUDGET, *names, offer.counted}:
+        if name not in {*_BUDGET, *names, offer.task.clusters}:
             raise RemoteError(
                 f"{name} cannot be asked for: bounds, unit and noise are the service's; "
                 "leave it out."
@@ -201,7 +201,7 @@ def question_of(
         "family": offer.name,
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
-        **({} if offer.counted is None else {"clusters": _plain(given[offer.counted])}),
+        **({"clusters": _plain(given[offer.task.clusters])} if offer.task.clusters else {}),
         **({} if columns is None else {"columns": list(columns)}),
         **({"options": options} if options else {}),
         **({} if target is None else {"targets": _points(target)}),

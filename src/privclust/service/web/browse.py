@@ -27,12 +27,11 @@ from privclust.service.declared import Counts
 from privclust.service.errors import NotFoundError, ServiceError
 from privclust.service.fits import mock_data
 from privclust.service.jobs import FAILED
-from privclust.service.offers import OFFERS, offers_for
+from privclust.service.offers import OFFERS, offers_for, targets_in
 from privclust.service.questions import FitQuestion, describe_question
 from privclust.service.registered import Dataset
 from privclust.service.releases import release_from
 from privclust.service.services import Services
-from privclust.service.targets import targets_in
 from privclust.service.web.pages import (
     CurrentSession,
     Form,
@@ -186,7 +185,9 @@ async def ask(
         return redirect(f"/jobs/{answer.job_id}{'?free=1' if answer.free else ''}")
     if act == "dry":
         html = await services.planner.dry_run(dataset, question, session.user.id)
-        way = [(f"/datasets/{dataset.id}/ask/{family}", f"{question.offer.title}: {dataset.name}")]
+        way = [
+            (f"/datasets/{dataset.id}/ask/{family}", f"{question.offer.task.title}: {dataset.name}")
+        ]
         return report_page(session, html, "Dry run", way)
     plan = await plan_with_cost(services, dataset, question, session.user)
     drawn = await _compared(services, dataset, question) if act == "compare" else None
@@ -341,9 +342,7 @@ def summarise(asked: dict[str, Any]) -> str:
     many = "" if clusters is None else f", {clusters} {noun}"
     where = f" of {', '.join(asked['columns'])}" if asked.get("columns") else ""
     delta = f", δ = {asked['delta']}" if asked["delta"] != "0" else ""
-    return (
-        f"{offer.title if offer else asked['family']}{many}{where}; ε = {asked['epsilon']}{delta}"
-    )
+    return f"{offer.task.title if offer else asked['family']}{many}{where}; ε = {asked['epsilon']}{delta}"
 
 
 def describe_columns(dataset: Dataset) -> list[dict[str, Any]]:
