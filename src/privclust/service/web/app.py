@@ -28,7 +28,14 @@ from privclust.service.errors import NOT_HERE
 from privclust.service.oidc import Provider
 from privclust.service.services import Services
 from privclust.service.web import account, api, audit, browse, manage
-from privclust.service.web.pages import Guard, SignInNeededError, own_path, page, redirect
+from privclust.service.web.pages import (
+    Guard,
+    NotSureError,
+    SignInNeededError,
+    own_path,
+    page,
+    redirect,
+)
 
 log = logging.getLogger("privclust.service")
 
@@ -131,6 +138,10 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(SignInNeededError)
     async def sign_in(request: Request, error: SignInNeededError) -> Response:
         return redirect(error.way)
+
+    @app.exception_handler(NotSureError)
+    async def ask_first(request: Request, error: NotSureError) -> Response:
+        return error.answer
 
     @app.exception_handler(PrivclustError)
     async def refused(request: Request, error: PrivclustError) -> Response:
