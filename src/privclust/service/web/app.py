@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -113,8 +114,7 @@ def _add_small_routes(app: FastAPI) -> None:
         if not token or not secrets.compare_digest(given, f"Bearer {token}".encode()):
             raise HTTPException(404)
         working = services.worker is None or services.worker.is_watched
-        kind = "text/plain; version=0.0.4; charset=utf-8"
-        return Response(services.metrics.text(working), media_type=kind)
+        return Response(services.metrics.text(working), media_type=CONTENT_TYPE_LATEST)
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
